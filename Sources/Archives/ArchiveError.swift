@@ -1,0 +1,61 @@
+public import Files
+public import SystemPackage
+
+/// What can be wrong with an archive; the payload names it, and the entry where there is one.
+public enum ArchiveError: ExplainedError, Equatable {
+    /// The file has no end record of a zip.
+    case notAnArchive(FilePath, reason: String)
+    /// The zip's records contradict each other or the file's length.
+    case damaged(FilePath, reason: String)
+    /// An entry's data is not what its checksums or sizes say.
+    case damagedEntry(FilePath, entry: String, reason: String)
+    /// An entry's name would lead out of the directory, or cannot be a file's.
+    case unsafeEntry(FilePath, entry: String, reason: String)
+    /// Two entries have one name, or would have on a file system that ignores case.
+    case duplicateEntry(FilePath, entry: String, other: String)
+    /// The archive would unpack to more than the limit.
+    case beyondLimit(FilePath, reason: String)
+    /// An entry is encrypted.
+    case encrypted(FilePath, entry: String)
+    /// An entry is compressed in a way that cannot be read here.
+    case unsupported(FilePath, entry: String, reason: String)
+    /// There is no such entry.
+    case noEntry(FilePath, entry: String)
+
+    public var description: String {
+        switch self {
+        case .notAnArchive(let path, let reason): "\(name(path)) is not a zip archive: \(reason)"
+        case .damaged(let path, let reason): "\(name(path)) is damaged: \(reason)"
+        case .damagedEntry(let path, let entry, let reason):
+            "'\(entry)' in \(name(path)) is damaged: \(reason)"
+        case .unsafeEntry(let path, let entry, let reason):
+            "'\(entry)' in \(name(path)) is refused: \(reason)"
+        case .duplicateEntry(let path, let entry, let other) where entry == other:
+            "\(name(path)) has '\(entry)' twice"
+        case .duplicateEntry(let path, let entry, let other):
+            "'\(entry)' and '\(other)' in \(name(path)) are one name where case is ignored"
+        case .beyondLimit(let path, let reason): "\(name(path)) is refused: \(reason)"
+        case .encrypted(let path, let entry):
+            "'\(entry)' in \(name(path)) is encrypted, and there is no password"
+        case .unsupported(let path, let entry, let reason):
+            "'\(entry)' in \(name(path)) cannot be read: \(reason)"
+        case .noEntry(let path, let entry): "\(name(path)) has no '\(entry)'"
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .notAnArchive, .damaged, .damagedEntry:
+            "run 'grocerydude list' and try an older backup; a copy in another place may be whole"
+        case .unsafeEntry, .duplicateEntry, .beyondLimit:
+            "this archive may be hostile: do not unpack it with another program either"
+        case .encrypted, .unsupported:
+            "unpack it with the program that made it, and restore from a plain zip"
+        case .noEntry: nil
+        }
+    }
+
+    private func name(_ path: FilePath) -> String {
+        "'\(path.lastComponent.map { printable(FilePath($0.string)) } ?? printable(path))'"
+    }
+}

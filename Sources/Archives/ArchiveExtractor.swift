@@ -1,0 +1,290 @@
+public import Files
+internal import SystemPackage
+
+/// Restores an archive's entries into a directory on all cores, verifying each in the same pass;
+/// or verifies them only.
+///
+/// No symbolic link is ever followed below the directory, and nothing that is there is replaced.
+/// The caller ends with `finish()`, and with `close()` in any case.
+public final class ArchiveExtractor {
+    /// An entry and what is known of it.
+    public struct Item: Sendable {
+        public var entry: ArchiveReader.Entry
+        /// What the file gets; from the manifest where there is one, with its finer time.
+        public var attributes: EntryAttributes
+        /// The manifest's segment table; `nil` where there is none, and the CRC-32 is verified.
+        public var segments: [SegmentRecord]?
+
+        public init(
+            entry: ArchiveReader.Entry,
+            attributes: EntryAttributes,
+            segments: [SegmentRecord]? = nil
+        ) {
+            self.entry = entry
+            self.attributes = attributes
+            self.segments = segments
+        }
+
+        func setAttributes(of file: File) throws {
+            if let owner = attributes.owner { try file.setOwner(owner.user, group: owner.group) }
+            try file.setMode(attributes.mode)
+            try file.setModified(attributes.modified)
+        }
+    }
+
+    private static let batchLimit = 256
+
+    private let reader: ArchiveReader
+    private let target: ExtractionTarget?
+    private let pipeline: OrderedPipeline<ExtractJob>
+    private let progressed: (Int64) throws -> Void
+    private var batch: [(Item, Directory?)] = []
+    private var batchSize: Int64 = 0
+    /// How many files were restored.
+    public private(set) var fileCount = 0
+
+    /// Starts the threads.
+    ///
+    /// - Parameters:
+    ///   - reader: the archive.
+    ///   - directory: where files go; `nil` to verify only.
+    ///   - threads: how many threads work.
+    ///   - progressed: called on the caller's thread with bytes that were restored since.
+    public init(
+        _ reader: ArchiveReader,
+        into directory: Directory?,
+        threads: Int,
+        progressed: @escaping (Int64) throws -> Void
+    ) {
+        self.reader = reader
+        target = directory.map(ExtractionTarget.init)
+        pipeline = OrderedPipeline(threads: threads, makeJob: { ExtractJob() }) { [reader] in
+            let worker = ExtractWorker(reader: reader)
+            return { try worker.run($0) }
+        }
+        self.progressed = progressed
+    }
+
+    /// Restores one entry; it may be in place only after `finish()`.
+    public func extract(_ item: Item) throws {
+        do {
+            switch item.attributes.kind {
+            case .directory: try target?.makeDirectory(item)
+            case .link: try makeLink(item)
+            case .file: try extractFile(item)
+            }
+        } catch let error as FileError {
+            throw explain(error, item)
+        }
+    }
+
+    /// Waits for all entries, and sets the attributes of directories.
+    public func finish() throws {
+        try submitBatch()
+        while try pipeline.takeOldest(commit) != nil {}
+        try target?.finishDirectories()
+    }
+
+    /// Ends the threads.
+    public func close() {
+        pipeline.close()
+    }
+
+    // MARK: - Files
+
+    private func extractFile(_ item: Item) throws {
+        fileCount += 1
+        if let segments = item.segments { try checkTable(segments, of: item.entry) }
+        let isSmall =
+            item.entry.size <= Int64(Segment.size)
+            && item.entry.compressedSize <= Int64(Segment.size + 1024)
+        if isSmall, item.entry.isPlain {
+            batch.append((item, try target?.parent(of: item.attributes.path)))
+            batchSize += item.entry.size
+            if batch.count >= Self.batchLimit || batchSize >= Int64(Segment.size) {
+                try submitBatch()
+            }
+            return
+        }
+        let file = try target?.parent(of: item.attributes.path).createFile(
+            item.attributes.path.name
+        )
+        if let segments = item.segments, item.entry.isPlain {
+            try extractSegments(segments, of: item, to: file)
+        } else {
+            try submit(.stream(item, file), size: item.entry.size)
+        }
+    }
+
+    private func extractSegments(_ segments: [SegmentRecord], of item: Item, to file: File?) throws
+    {
+        var source = try reader.dataOffset(item.entry)
+        for (index, segment) in segments.enumerated() {
+            let length = Segment.length(at: index, ofSize: item.entry.size)
+            let part = ExtractJob.Part(
+                item: item,
+                source: source,
+                compressedLength: segment.length,
+                destination: Int64(index) * Int64(Segment.size),
+                length: length,
+                digest: segment.digest,
+                isLast: index == segments.count - 1,
+                target: file
+            )
+            try submit(.part(part), size: Int64(length))
+            source += Int64(segment.length)
+        }
+    }
+
+    /// The manifest's table against the archive: a table that lies must not make us read elsewhere.
+    private func checkTable(_ segments: [SegmentRecord], of entry: ArchiveReader.Entry) throws {
+        var sum: Int64 = 0
+        for segment in segments {
+            guard (0...(Segment.size + 1024)).contains(segment.length) else {
+                throw reader.damage(entry, "the manifest's segments contradict the archive")
+            }
+            sum += Int64(segment.length)
+        }
+        guard segments.count == Segment.count(forSize: entry.size), entry.isPlain,
+            sum == entry.compressedSize
+        else { throw reader.damage(entry, "the manifest's segments contradict the archive") }
+    }
+
+    private func submitBatch() throws {
+        guard !batch.isEmpty else { return }
+        let size = batchSize
+        let files = batch
+        batch = []
+        batchSize = 0
+        try submit(.files(files), size: size)
+    }
+
+    private func submit(_ work: ExtractJob.Work, size: Int64) throws {
+        var job = pipeline.vacantJob()
+        if job == nil {
+            _ = try pipeline.takeOldest(commit)
+            job = pipeline.vacantJob()
+        }
+        guard let job else { preconditionFailure("a job was just taken back") }
+        job.work = work
+        job.size = size
+        pipeline.submit(job)
+    }
+
+    private func commit(_ job: ExtractJob) throws {
+        // The file's last reference closes it, so it must not stay in an idle job.
+        let work = job.work
+        job.work = .files([])
+        switch work {
+        case .part(let part) where part.isLast:
+            if let file = part.target { try part.item.setAttributes(of: file) }
+        case .stream(let item, let file?): try item.setAttributes(of: file)
+        default: break
+        }
+        try progressed(job.size)
+    }
+
+    // MARK: - Links
+
+    private func makeLink(_ item: Item) throws {
+        guard item.entry.size <= 4096 else {
+            throw reader.damage(item.entry, "a link's target cannot be so long")
+        }
+        var bytes: [UInt8] = []
+        try reader.read(item.entry) {
+            bytes.append(contentsOf: $0)
+            return true
+        }
+        guard !bytes.isEmpty, !bytes.contains(0) else {
+            throw reader.damage(item.entry, "it has no target")
+        }
+        if let segment = item.segments?.first {
+            guard bytes.withUnsafeBytes({ Digest(of: $0) }) == segment.digest else {
+                throw reader.damage(item.entry, "its SHA-256 is wrong")
+            }
+        }
+        try target?.makeLink(item, to: bytes)
+    }
+
+    /// What is wrong with the archive where the file system refused an entry.
+    private func explain(_ error: FileError, _ item: Item) -> any Error {
+        let name = item.attributes.path.description
+        switch error {
+        case .exists:
+            return ArchiveError.duplicateEntry(reader.path, entry: name, other: name)
+        case .failed(.open, _, .notDirectory), .failed(.open, _, .tooManySymbolicLinkLevels), .notA:
+            return ArchiveError.unsafeEntry(
+                reader.path,
+                entry: name,
+                reason: "a file or a symbolic link stands where its directory should be"
+            )
+        default: return error
+        }
+    }
+}
+
+/// The directory that an archive is restored into.
+private final class ExtractionTarget {
+    private let root: Directory
+    private var current: (path: RelativePath, directory: Directory)?
+    private var directories: [ArchiveExtractor.Item] = []
+
+    init(_ root: Directory) {
+        self.root = root
+    }
+
+    /// The open directory that a path goes to; made where it is missing.
+    func parent(of path: RelativePath) throws -> Directory {
+        guard let parent = path.parent else { return root }
+        if let current, current.path == parent { return current.directory }
+        var directory = root
+        for name in parent.components { directory = try enter(name, of: directory) }
+        current = (parent, directory)
+        return directory
+    }
+
+    private func enter(_ name: FileName, of directory: Directory) throws -> Directory {
+        do {
+            return try directory.directory(name)
+        } catch let error as FileError where error.isMissing && !directory.contains(name) {
+            try directory.createDirectory(name)
+            return try directory.directory(name)
+        }
+    }
+
+    func makeDirectory(_ item: ArchiveExtractor.Item) throws {
+        _ = try enter(item.attributes.path.name, of: parent(of: item.attributes.path))
+        directories.append(item)
+    }
+
+    func makeLink(_ item: ArchiveExtractor.Item, to target: [UInt8]) throws {
+        let name = item.attributes.path.name
+        let directory = try parent(of: item.attributes.path)
+        try directory.createLink(name, target: target)
+        if let owner = item.attributes.owner {
+            try directory.setOwner(of: name, owner: owner.user, group: owner.group)
+        }
+        try directory.setAttributes(
+            of: name,
+            isLink: true,
+            mode: 0,
+            modified: item.attributes.modified
+        )
+    }
+
+    /// Children before parents: a directory may be made unwritable only once it is full.
+    func finishDirectories() throws {
+        for item in directories.sorted(by: { $1.attributes.path < $0.attributes.path }) {
+            let directory = try parent(of: item.attributes.path).directory(
+                item.attributes.path.name
+            )
+            if let owner = item.attributes.owner {
+                try directory.setOwner(owner.user, group: owner.group)
+            }
+            try directory.setAttributes(
+                mode: item.attributes.mode,
+                modified: item.attributes.modified
+            )
+        }
+    }
+}

@@ -1,0 +1,303 @@
+public import Files
+public import SystemPackage
+
+/// An archive opened for reading; its structure was checked when it was opened.
+///
+/// Checked are the end records, every central record, every name, that no two entries have one
+/// name and that none lies over another or outside the file. Data is checked as it is read.
+public final class ArchiveReader: Sendable {
+    /// An entry, as the central directory has it.
+    public struct Entry: Sendable {
+        /// Where it is in the central directory.
+        public let index: Int
+        public let attributes: EntryAttributes
+        /// Bytes before compression, as declared.
+        public let size: Int64
+        /// Bytes in the archive.
+        public let compressedSize: Int64
+        /// Whether its data is deflated or stored, and not encrypted.
+        public let isPlain: Bool
+        let record: CentralDirectory.Record
+    }
+
+    /// The archive's path.
+    public let path: FilePath
+    /// The archive's size in bytes.
+    public let size: Int64
+    let file: File
+    private let directory: CentralDirectory
+
+    /// Opens an archive.
+    ///
+    /// - Throws: `ArchiveError` where it is not one, or not a good one; `FileError`.
+    public static func open(_ path: FilePath) throws -> ArchiveReader {
+        let reader = try ArchiveReader(file: File.open(path))
+        try reader.checkStructure()
+        return reader
+    }
+
+    /// Opens an archive to look at an entry or two; only what is looked at is checked.
+    public static func openWithoutChecks(_ path: FilePath) throws -> ArchiveReader {
+        try ArchiveReader(file: File.open(path))
+    }
+
+    private init(file: File) throws {
+        self.file = file
+        path = file.path
+        size = try file.info().size
+        directory = try CentralDirectory(of: file)
+    }
+
+    /// How many entries there are.
+    public var count: Int { directory.count }
+
+    /// The entry at an index of the central directory.
+    public func entry(at index: Int) throws -> Entry {
+        let record = try record(at: index)
+        var name = directory.bytes[record.name]
+        let isDirectory = name.last == UInt8(ascii: "/")
+        if isDirectory { name = name.dropLast() }
+        let path = try safePath(name, record: record)
+        let isUnix = record.host == ZipRecords.unixHost || record.host == ZipRecords.macHost
+        let mode = isUnix ? record.externalAttributes >> 16 : 0
+        let isLink = mode & 0o170000 == 0o120000
+        let kind: EntryAttributes.Kind = isDirectory ? .directory : isLink ? .link : .file
+        let usual: UInt16 = isDirectory ? 0o700 : 0o600
+        let permissions = UInt16(mode & 0o7777)
+        return Entry(
+            index: index,
+            attributes: EntryAttributes(
+                path: path,
+                kind: kind,
+                mode: mode == 0 ? usual : permissions,
+                modified: record.modified
+            ),
+            size: Int64(record.size),
+            compressedSize: Int64(record.compressedSize),
+            isPlain: record.flags & ZipRecords.encryptedFlag == 0
+                && (record.method == ZipRecords.stored || record.method == ZipRecords.deflated),
+            record: record
+        )
+    }
+
+    /// The last entry with a path, where there is one.
+    public func lastEntry(named path: RelativePath) throws -> Entry? {
+        for index in (0..<count).reversed() where try nameBytes(at: index).elementsEqual(path.bytes)
+        {
+            return try entry(at: index)
+        }
+        return nil
+    }
+
+    private func nameBytes(at index: Int) throws -> ArraySlice<UInt8> {
+        try directory.bytes[record(at: index).name]
+    }
+
+    private func record(at index: Int) throws -> CentralDirectory.Record {
+        do {
+            return try directory.record(at: index)
+        } catch {
+            throw ArchiveError.damaged(path, reason: error.reason)
+        }
+    }
+
+    /// A backslash is a letter on Unix and a separator on other systems: a name from those that
+    /// has one is read as they mean it, and one that would leave the directory is refused whoever
+    /// wrote it.
+    private func safePath(
+        _ name: ArraySlice<UInt8>,
+        record: CentralDirectory.Record
+    ) throws -> RelativePath {
+        let meant = meaning(of: name, record: record)
+        do {
+            return try RelativePath(validating: meant)
+        } catch {
+            throw ArchiveError.unsafeEntry(
+                path,
+                entry: printable(bytes: name),
+                reason: error.unsafeReason
+            )
+        }
+    }
+
+    /// The bytes that a name stands for, with `/` between its components.
+    private func meaning(of name: ArraySlice<UInt8>, record: CentralDirectory.Record) -> [UInt8] {
+        let slash = UInt8(ascii: "/")
+        let backslash = UInt8(ascii: "\\")
+        guard name.contains(backslash) else { return Array(name) }
+        let slashed = name.map { $0 == backslash ? slash : $0 }
+        let isUnix = record.host == ZipRecords.unixHost || record.host == ZipRecords.macHost
+        let leaves =
+            slashed.first == slash
+            || slashed.split(separator: slash).contains { $0.elementsEqual([0x2E, 0x2E]) }
+        return isUnix && !leaves ? Array(name) : slashed
+    }
+
+    // MARK: - Structure
+
+    private func checkStructure() throws {
+        var places: [(start: UInt64, end: UInt64)] = []
+        places.reserveCapacity(count)
+        for index in 0..<count {
+            let record = try entry(at: index).record
+            let length = UInt64(ZipRecords.localLength + record.name.count) + record.compressedSize
+            let (end, overflow) = record.offset.addingReportingOverflow(length)
+            guard !overflow, end <= directory.offset else {
+                throw ArchiveError.damaged(
+                    path,
+                    reason: "the data of '\(label(record))' lies outside the file"
+                )
+            }
+            places.append((record.offset, end))
+        }
+        places.sort { $0.start < $1.start }
+        for (place, next) in zip(places, places.dropFirst()) where next.start < place.end {
+            throw ArchiveError.damaged(path, reason: "the data of two entries overlaps")
+        }
+        try checkNames()
+    }
+
+    private func checkNames() throws {
+        // Sorted indices take a tenth of the memory of a set of names.
+        func key(_ index: Int) throws -> ArraySlice<UInt8> {
+            let name = try nameBytes(at: index)
+            return name.last == UInt8(ascii: "/") ? name.dropLast() : name
+        }
+        let order = try (0..<count).sorted { try key($0).lexicographicallyPrecedes(key($1)) }
+        for (index, next) in zip(order, order.dropFirst())
+        where try key(index).elementsEqual(key(next)) {
+            let name = try printable(bytes: key(index))
+            throw ArchiveError.duplicateEntry(path, entry: name, other: name)
+        }
+    }
+
+    /// Throws where two names differ only in case, as a file system that ignores it would see them.
+    public func checkNamesIgnoringCase() throws {
+        var seen: [String: String] = [:]
+        for index in 0..<count {
+            let name = try entry(at: index).attributes.path.description
+            if let other = seen.updateValue(name, forKey: name.lowercased()) {
+                throw ArchiveError.duplicateEntry(path, entry: name, other: other)
+            }
+        }
+    }
+
+    private func label(_ record: CentralDirectory.Record) -> String {
+        printable(bytes: directory.bytes[record.name])
+    }
+
+    // MARK: - Data
+
+    /// Where an entry's data begins in the file: after its local record, which is checked against
+    /// the central one.
+    func dataOffset(_ entry: Entry) throws -> Int64 {
+        let header = try file.readExactly(
+            count: ZipRecords.localLength,
+            at: Int64(entry.record.offset)
+        )
+        let name = directory.bytes[entry.record.name]
+        guard header.uint32(at: 0) == ZipRecords.localSignature,
+            header.uint16(at: 8) == entry.record.method,
+            Int(header.uint16(at: 26)) == name.count
+        else { throw damage(entry, "its local record contradicts the directory") }
+        let nameOffset = Int64(entry.record.offset) + Int64(ZipRecords.localLength)
+        guard try file.readExactly(count: name.count, at: nameOffset).elementsEqual(name) else {
+            throw damage(entry, "its local record has another name")
+        }
+        let offset = nameOffset + Int64(name.count) + Int64(header.uint16(at: 28))
+        guard offset + entry.compressedSize <= Int64(directory.offset) else {
+            throw damage(entry, "its data lies outside the file")
+        }
+        return offset
+    }
+
+    /// Reads an entry's data from its beginning, in parts, checking its size and CRC at the end.
+    ///
+    /// - Parameter body: gets each part; returns `false` to read no further, and then nothing is checked.
+    /// - Throws: `ArchiveError`; what `body` throws.
+    public func read(_ entry: Entry, body: (UnsafeRawBufferPointer) throws -> Bool) throws {
+        guard entry.isPlain else { return try readWithLibzip(entry, body: body) }
+        let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
+        let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
+        defer {
+            input.deallocate()
+            output.deallocate()
+        }
+        var source = RawStream(
+            file: file,
+            offset: try dataOffset(entry),
+            left: entry.compressedSize,
+            buffer: input
+        )
+        var checksum = Checksum()
+        var given: Int64 = 0
+        func give(_ part: UnsafeRawBufferPointer) throws -> Bool {
+            given += Int64(part.count)
+            guard given <= entry.size else { throw damage(entry, "it holds more than it declares") }
+            checksum.append(part)
+            return try body(part)
+        }
+        if entry.record.method == ZipRecords.stored {
+            while let part = try source.next() {
+                guard try give(part) else { return }
+            }
+        } else {
+            guard try inflate(entry, from: &source, through: output, to: give) else { return }
+        }
+        guard given == entry.size else { throw damage(entry, "it holds less than it declares") }
+        guard checksum.value == entry.record.checksum else {
+            throw damage(entry, "its CRC-32 is wrong")
+        }
+    }
+
+    private func inflate(
+        _ entry: Entry,
+        from source: inout RawStream,
+        through output: UnsafeMutableRawBufferPointer,
+        to give: (UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Bool {
+        let inflater = SegmentInflater()
+        inflater.startStream()
+        var part = UnsafeRawBufferPointer(start: nil, count: 0)
+        var finished = false
+        while !finished {
+            if part.isEmpty { part = try source.next() ?? part }
+            guard let step = inflater.inflatePart(part, into: output) else {
+                throw damage(entry, "its data is not deflate data")
+            }
+            if step.given > 0, try !give(UnsafeRawBufferPointer(rebasing: output[..<step.given])) {
+                return false
+            }
+            guard step.taken > 0 || step.given > 0 || step.finished else {
+                throw damage(entry, "its data ends early")
+            }
+            part = UnsafeRawBufferPointer(rebasing: part[step.taken...])
+            finished = step.finished
+        }
+        return true
+    }
+
+    func damage(_ entry: Entry, _ reason: String) -> ArchiveError {
+        .damagedEntry(path, entry: label(entry.record), reason: reason)
+    }
+}
+
+/// Reads a range of a file a buffer at a time.
+private struct RawStream {
+    let file: File
+    var offset: Int64
+    var left: Int64
+    let buffer: UnsafeMutableRawBufferPointer
+
+    mutating func next() throws -> UnsafeRawBufferPointer? {
+        guard left > 0 else { return nil }
+        let length = Int(min(left, Int64(buffer.count)))
+        try file.readExactly(
+            into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<length]),
+            at: offset
+        )
+        offset += Int64(length)
+        left -= Int64(length)
+        return UnsafeRawBufferPointer(rebasing: buffer[..<length])
+    }
+}

@@ -1,0 +1,341 @@
+public import Files
+
+/// Writes a zip archive: entries go in from one thread, are compressed and hashed on all cores, and
+/// are written in the order in which they came.
+///
+/// The container is written here and not by libzip, whose writer wants to know all entries before
+/// it reads the first: a file that vanishes or changes while it is read could then neither be left
+/// out nor taken back. It holds about 100 bytes for each entry, and a few MiB for each core.
+///
+/// The caller ends with `finish()`, and with `close()` in any case.
+public final class ArchiveWriter {
+    /// What a large entry's data has been written of it.
+    private struct OpenEntry {
+        var attributes: EntryAttributes
+        var record: EntryRecord
+        var checksum = Checksum()
+        var segments: [SegmentRecord] = []
+        /// Whether the first segment shrank; decides for the whole entry.
+        var isDeflated: Bool
+        var written: Int64 = 0
+    }
+
+    private static let centralChunk = 1 << 20
+
+    private let sink: ArchiveSink
+    private let pipeline: OrderedPipeline<WriteJob>
+    private let written: (WrittenEntry) throws -> Void
+    private var filling: WriteJob?
+    private var open: OpenEntry?
+    private var central: [[UInt8]] = []
+    private var entryCount: UInt64 = 0
+
+    /// Starts an archive at the beginning of an empty file.
+    ///
+    /// - Parameters:
+    ///   - file: the file, which stays the caller's to sync.
+    ///   - compression: how hard to compress.
+    ///   - threads: how many threads compress.
+    ///   - written: called on the caller's thread for each entry once it is in the archive, in order.
+    public init(
+        to file: File,
+        compression: Compression,
+        threads: Int,
+        written: @escaping (WrittenEntry) throws -> Void
+    ) {
+        sink = ArchiveSink(file)
+        pipeline = OrderedPipeline(threads: threads, makeJob: { WriteJob() }) {
+            let deflater = SegmentDeflater(compression)
+            return { $0.work(deflater) }
+        }
+        self.written = written
+    }
+
+    /// Bytes that the archive has so far, without the central directory.
+    public var size: Int64 { sink.position }
+
+    /// Adds an entry whose content is at hand: a directory, a link with its target, a short file.
+    ///
+    /// - Precondition: the content is at most one segment.
+    public func add(_ attributes: EntryAttributes, content: [UInt8] = []) throws {
+        let wasAdded = try add(attributes, size: Int64(content.count)) { buffer, _ in
+            buffer.copyBytes(from: content)
+            return content.count
+        }
+        precondition(wasAdded)
+    }
+
+    /// Adds a file by reading it from its beginning to its end.
+    ///
+    /// - Parameters:
+    ///   - attributes: what to write of it.
+    ///   - size: its size in bytes.
+    ///   - isStill: asked after the last byte was read: whether what was read is one state of the file.
+    ///   - read: fills the buffer from an offset on, and returns how much there was.
+    /// - Returns: `false` where the file ended early or was not still. It is then not in the archive.
+    public func add(
+        _ attributes: EntryAttributes,
+        size: Int64,
+        isStill: () throws -> Bool = { true },
+        read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
+    ) throws -> Bool {
+        if size <= Int64(Segment.size) {
+            return try addSmall(attributes, size: Int(size), isStill: isStill, read: read)
+        }
+        submitFilling()
+        let count = Segment.count(forSize: size)
+        for index in 0..<count {
+            let job = try filling ?? vacantJob()
+            filling = job
+            let length = Segment.length(at: index, ofSize: size)
+            let isLast = index == count - 1
+            do {
+                let got = try read(job.space(length), Int64(index) * Int64(Segment.size))
+                guard try got == length && (!isLast || isStill()) else {
+                    try takeBack()
+                    return false
+                }
+            } catch {
+                try takeBack()
+                throw error
+            }
+            job.append(
+                begins: index == 0 ? attributes : nil,
+                entrySize: size,
+                isLast: isLast,
+                length: length
+            )
+            submitFilling()
+        }
+        return true
+    }
+
+    private func addSmall(
+        _ attributes: EntryAttributes,
+        size: Int,
+        isStill: () throws -> Bool,
+        read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
+    ) throws -> Bool {
+        if let job = filling, !job.hasRoom(for: size) { submitFilling() }
+        let job = try filling ?? vacantJob()
+        filling = job
+        let got = size == 0 ? 0 : try read(job.space(size), 0)
+        guard try got == size && isStill() else { return false }
+        job.append(begins: attributes, entrySize: Int64(size), isLast: true, length: size)
+        return true
+    }
+
+    /// Adds an entry that was compressed while it was made.
+    public func add(_ deferred: DeferredEntry) throws {
+        try drain()
+        let blocks = deferred.close()
+        var record = makeRecord(deferred.attributes, size: deferred.size, isDeflated: true)
+        record.checksum = deferred.checksum.value
+        record.compressedSize = UInt64(blocks.reduce(0) { $0 + $1.count })
+        try sink.append(record.local())
+        for block in blocks { try sink.append(block) }
+        appendCentral(record)
+    }
+
+    /// Writes all that is in flight, and the central directory.
+    ///
+    /// - Returns: the archive's size in bytes. It is not on the disk before the caller syncs it.
+    public func finish() throws -> Int64 {
+        try drain()
+        let start = sink.position
+        for chunk in central { try sink.append(chunk) }
+        let end = EndRecord(
+            entries: entryCount,
+            directoryOffset: UInt64(start),
+            directorySize: UInt64(sink.position - start)
+        )
+        try sink.append(end.encoded())
+        try sink.flush()
+        return sink.position
+    }
+
+    /// Ends the threads; what was not written yet is dropped.
+    public func close() {
+        pipeline.close()
+    }
+
+    // MARK: - In order
+
+    private func vacantJob() throws -> WriteJob {
+        if let job = pipeline.vacantJob() { return job }
+        _ = try pipeline.takeOldest(commit)
+        guard let job = pipeline.vacantJob() else {
+            preconditionFailure("a job was just taken back")
+        }
+        return job
+    }
+
+    private func submitFilling() {
+        guard let job = filling, !job.isEmpty else { return }
+        filling = nil
+        pipeline.submit(job)
+    }
+
+    /// Waits until all entries so far are in the archive, and `written` was called for each.
+    public func drain() throws {
+        submitFilling()
+        while try pipeline.takeOldest(commit) != nil {}
+    }
+
+    /// Takes back the large entry whose segments are being submitted.
+    private func takeBack() throws {
+        // The job that was not submitted is empty: it stays, and serves for the next entry.
+        try drain()
+        guard let entry = open else { return }
+        open = nil
+        try sink.truncate(to: Int64(entry.record.offset))
+    }
+
+    private func commit(_ job: WriteJob) throws {
+        defer { job.clear() }
+        for piece in job.pieces {
+            if let attributes = piece.begins {
+                try begin(attributes, piece: piece)
+            }
+            try appendData(of: piece, in: job)
+            if piece.isLast { try end() }
+        }
+    }
+
+    private func begin(_ attributes: EntryAttributes, piece: WriteJob.Piece) throws {
+        var record = makeRecord(
+            attributes,
+            size: piece.entrySize,
+            isDeflated: piece.deflated != nil
+        )
+        if piece.isLast {
+            // All is known already, so the record need not be written twice.
+            record.checksum = piece.checksum
+            record.compressedSize = UInt64(piece.deflated?.count ?? piece.range.count)
+        }
+        try sink.append(record.local())
+        open = OpenEntry(attributes: attributes, record: record, isDeflated: piece.deflated != nil)
+    }
+
+    private func appendData(of piece: WriteJob.Piece, in job: WriteJob) throws {
+        guard open != nil else { preconditionFailure("a segment without its entry") }
+        var length = piece.range.count
+        if open?.isDeflated == false {
+            try sink.append(job.raw(piece))
+        } else if let range = piece.deflated {
+            try sink.append(job.deflated(range))
+            length = range.count
+        } else {
+            length = try StoredBlocks.write(job.raw(piece), isLast: piece.isLast, to: sink.append)
+        }
+        open?.checksum.append(piece.checksum, length: piece.range.count)
+        open?.written += Int64(length)
+        if !piece.range.isEmpty {
+            open?.segments.append(SegmentRecord(digest: piece.digest, length: length))
+        }
+    }
+
+    private func end() throws {
+        guard var entry = open else { preconditionFailure("an end without its entry") }
+        open = nil
+        if entry.segments.count > 1 {
+            entry.record.checksum = entry.checksum.value
+            entry.record.compressedSize = UInt64(entry.written)
+            try sink.patch(entry.record.local(), at: Int64(entry.record.offset))
+        }
+        appendCentral(entry.record)
+        try written(
+            WrittenEntry(
+                attributes: entry.attributes,
+                size: Int64(entry.record.size),
+                segments: entry.segments,
+                compressedSize: entry.written
+            )
+        )
+    }
+
+    private func makeRecord(
+        _ attributes: EntryAttributes,
+        size: Int64,
+        isDeflated: Bool
+    ) -> EntryRecord {
+        let type: UInt32 =
+            switch attributes.kind {
+            case .file: 0o100000
+            case .directory: 0o040000
+            case .link: 0o120000
+            }
+        let isDirectory = attributes.kind == .directory
+        // A segment that does not shrink grows by five bytes in each 64 KiB.
+        let largest = UInt64(size) + UInt64(size) / 8192 + 1024
+        return EntryRecord(
+            name: attributes.path.bytes + (isDirectory ? [UInt8(ascii: "/")] : []),
+            method: isDeflated ? ZipRecords.deflated : ZipRecords.stored,
+            checksum: 0,
+            compressedSize: 0,
+            size: UInt64(size),
+            mode: type | UInt32(attributes.mode),
+            modified: attributes.modified,
+            offset: UInt64(sink.position),
+            hasWideSizes: largest >= UInt64(UInt32.max)
+        )
+    }
+
+    private func appendCentral(_ record: EntryRecord) {
+        let bytes = record.central()
+        if let last = central.indices.last, central[last].count + bytes.count <= Self.centralChunk {
+            central[last].append(contentsOf: bytes)
+        } else {
+            central.append(bytes)
+        }
+        entryCount += 1
+    }
+}
+
+/// An entry whose content is made while others are written, and that is added after them: it is
+/// held compressed.
+public final class DeferredEntry {
+    let attributes: EntryAttributes
+    private let deflater: SegmentDeflater
+    private var blocks: [[UInt8]] = []
+    private var pending: [UInt8] = []
+    private(set) var size: Int64 = 0
+    private(set) var checksum = Checksum()
+
+    /// Starts an entry.
+    public init(_ attributes: EntryAttributes, compression: Compression) {
+        self.attributes = attributes
+        deflater = SegmentDeflater(compression == .none ? .fast : compression)
+    }
+
+    /// Appends to its content.
+    public func append(_ bytes: some Collection<UInt8>) {
+        pending.append(contentsOf: bytes)
+        if pending.count >= Segment.size / 4 { compress(isLast: false) }
+    }
+
+    func close() -> [[UInt8]] {
+        compress(isLast: true)
+        return blocks
+    }
+
+    private func compress(isLast: Bool) {
+        pending.withUnsafeBytes { bytes in
+            checksum.append(bytes)
+            size += Int64(bytes.count)
+            var block = [UInt8](repeating: 0, count: bytes.count + 64)
+            let length = block.withUnsafeMutableBytes { space -> Int? in
+                guard let base = space.baseAddress else { return nil }
+                return deflater.deflate(bytes, into: base, capacity: space.count, isLast: isLast)
+            }
+            if let length {
+                blocks.append(Array(block[..<length]))
+            } else {
+                var stored: [UInt8] = []
+                _ = StoredBlocks.write(bytes, isLast: isLast) { stored.append(contentsOf: $0) }
+                blocks.append(stored)
+            }
+        }
+        pending.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,27 @@
+/// How hard an archive's data is compressed. Every choice gives standard deflate or stored data.
+public enum Compression: String, CaseIterable, Sendable {
+    /// ISA-L level 1.
+    case fast
+    /// ISA-L level 2.
+    case `default`
+    /// zlib level 9: many times slower, and smaller by one or two percent.
+    case best
+    /// Stored as it is.
+    case none
+}
+
+/// The parts that files are cut into, to be compressed, hashed, verified and restored in parallel.
+public enum Segment {
+    /// Bytes in every segment of a file but its last.
+    public static let size = 1 << 20
+
+    /// How many segments a file of `size` bytes has.
+    public static func count(forSize size: Int64) -> Int {
+        Int((size + Int64(Self.size) - 1) / Int64(Self.size))
+    }
+
+    /// How many bytes the segment with an index has in a file of `size` bytes.
+    public static func length(at index: Int, ofSize size: Int64) -> Int {
+        Int(min(Int64(Self.size), size - Int64(index) * Int64(Self.size)))
+    }
+}

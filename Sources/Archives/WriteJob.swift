@@ -1,0 +1,107 @@
+internal import Files
+
+/// What one thread compresses at a time: one segment of a large file, or many small entries.
+///
+/// The thread that fills it and the one that works on it take turns, handed over by the pipeline's
+/// lock, so nothing in it is guarded.
+final class WriteJob: @unchecked Sendable {
+    /// A whole small entry, or one segment of a large one.
+    struct Piece {
+        /// The entry that begins here; `nil` in the later segments of a large one.
+        var begins: EntryAttributes?
+        /// The entry's size before compression, where it begins here.
+        var entrySize: Int64
+        var isLast: Bool
+        /// Where it is in `input`.
+        var range: Range<Int>
+
+        // The result.
+        /// Where it is in `output`; `nil` where it did not shrink.
+        var deflated: Range<Int>?
+        var checksum: UInt32 = 0
+        var digest = Digest(of: UnsafeRawBufferPointer(start: nil, count: 0))
+
+        init(begins: EntryAttributes?, entrySize: Int64, isLast: Bool, range: Range<Int>) {
+            self.begins = begins
+            self.entrySize = entrySize
+            self.isLast = isLast
+            self.range = range
+        }
+    }
+
+    private static let piecesLimit = 512
+
+    private let input = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: Segment.size,
+        alignment: 64
+    )
+    private let output = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: Segment.size,
+        alignment: 64
+    )
+    private(set) var pieces: [Piece] = []
+    private var filled = 0
+
+    deinit {
+        input.deallocate()
+        output.deallocate()
+    }
+
+    var isEmpty: Bool { pieces.isEmpty }
+
+    func hasRoom(for size: Int) -> Bool {
+        pieces.count < Self.piecesLimit && filled + size <= input.count
+    }
+
+    /// The part of the input that the next piece fills.
+    func space(_ size: Int) -> UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(rebasing: input[filled..<(filled + size)])
+    }
+
+    /// Adds a piece whose bytes stand in the space for it.
+    func append(begins: EntryAttributes?, entrySize: Int64, isLast: Bool, length: Int) {
+        pieces.append(
+            Piece(
+                begins: begins,
+                entrySize: entrySize,
+                isLast: isLast,
+                range: filled..<(filled + length)
+            )
+        )
+        filled += length
+    }
+
+    func clear() {
+        pieces.removeAll(keepingCapacity: true)
+        filled = 0
+    }
+
+    /// Hashes and compresses all pieces.
+    func work(_ deflater: SegmentDeflater) {
+        var used = 0
+        for index in pieces.indices {
+            let bytes = UnsafeRawBufferPointer(rebasing: input[pieces[index].range])
+            pieces[index].checksum = Checksum(of: bytes).value
+            pieces[index].digest = Digest(of: bytes)
+            // It has to become smaller, so what fits into the input's length is room enough.
+            guard bytes.count > 1, let base = output.baseAddress,
+                let length = deflater.deflate(
+                    bytes,
+                    into: base + used,
+                    capacity: bytes.count - 1,
+                    isLast: pieces[index].isLast
+                )
+            else { continue }
+            pieces[index].deflated = used..<(used + length)
+            used += length
+        }
+    }
+
+    func raw(_ piece: Piece) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: input[piece.range])
+    }
+
+    func deflated(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: output[range])
+    }
+}

@@ -1,0 +1,95 @@
+#define _GNU_SOURCE
+#include "CFiles.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <linux/fs.h>
+#include <sys/syscall.h>
+static int rename_with(const char *from, const char *to, unsigned flags) {
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
+}
+int cfiles_rename_exclusive(const char *from, const char *to) {
+    return rename_with(from, to, RENAME_NOREPLACE);
+}
+int cfiles_rename_exchange(const char *a, const char *b) {
+    return rename_with(a, b, RENAME_EXCHANGE);
+}
+void cfiles_begin_writeback(int descriptor, off_t offset, off_t length) {
+    (void)sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+int cfiles_sync(int descriptor) { return fsync(descriptor); }
+int cfiles_sync_file_system(int descriptor) { return syncfs(descriptor); }
+#else
+int cfiles_rename_exclusive(const char *from, const char *to) {
+    return renamex_np(from, to, RENAME_EXCL);
+}
+int cfiles_rename_exchange(const char *a, const char *b) {
+    return renamex_np(a, b, RENAME_SWAP);
+}
+void cfiles_begin_writeback(int descriptor, off_t offset, off_t length) {
+    (void)descriptor; (void)offset; (void)length;
+}
+int cfiles_sync(int descriptor) {
+    if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
+    return fsync(descriptor);
+}
+int cfiles_sync_file_system(int descriptor) {
+    (void)descriptor;
+    errno = ENOSYS;
+    return -1;
+}
+#endif
+
+int64_t cfiles_available_space(int descriptor) {
+    struct statvfs status;
+    if (fstatvfs(descriptor, &status) != 0) return -1;
+    return (int64_t)status.f_bavail * (int64_t)status.f_frsize;
+}
+
+int cfiles_openat(int directory, const char *path, int flags, mode_t mode) {
+    return openat(directory, path, flags, mode);
+}
+
+static struct flock record_lock(short type, off_t start, off_t length) {
+    struct flock lock = {0};
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = start;
+    lock.l_len = length;
+    return lock;
+}
+
+int cfiles_find_lock(int descriptor, off_t start, off_t length, pid_t *holder) {
+    struct flock lock = record_lock(F_WRLCK, start, length);
+    if (fcntl(descriptor, F_GETLK, &lock) == -1) return -1;
+    if (lock.l_type == F_UNLCK) return 0;
+    *holder = lock.l_pid > 0 ? lock.l_pid : 0;
+    return 1;
+}
+
+int cfiles_lock_shared(int descriptor, off_t start, off_t length) {
+    struct flock lock = record_lock(F_RDLCK, start, length);
+    return fcntl(descriptor, F_SETLK, &lock);
+}
+
+static struct timespec timespec_of(int64_t nanoseconds) {
+    int64_t seconds = nanoseconds / 1000000000, rest = nanoseconds % 1000000000;
+    if (rest < 0) { seconds -= 1; rest += 1000000000; }
+    return (struct timespec){.tv_sec = seconds, .tv_nsec = rest};
+}
+
+int cfiles_set_modification_time(int directory, const char *name, int64_t nanoseconds) {
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, timespec_of(nanoseconds)};
+    return utimensat(directory, name, times, AT_SYMLINK_NOFOLLOW);
+}
+
+int cfiles_set_descriptor_modification_time(int descriptor, int64_t nanoseconds) {
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, timespec_of(nanoseconds)};
+    return futimens(descriptor, times);
+}

@@ -1,0 +1,43 @@
+// The few C functions that Swift's C library modules hide or cannot import.
+#ifndef CFILES_H
+#define CFILES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+// Renames without ever replacing: RENAME_NOREPLACE (renameat2(2)), RENAME_EXCL on macOS.
+// -1 and errno; EINVAL or ENOSYS where the file system or kernel cannot.
+int cfiles_rename_exclusive(const char *from, const char *to);
+
+// Exchanges two names in one step: RENAME_EXCHANGE (renameat2(2)), RENAME_SWAP on macOS.
+int cfiles_rename_exchange(const char *a, const char *b);
+
+// Asks the kernel to begin writing a range of a file to the disk; waits for nothing and
+// promises nothing (sync_file_range(2)). Does nothing where there is no such call.
+void cfiles_begin_writeback(int descriptor, off_t offset, off_t length);
+
+// Flushes a file to the disk itself: fsync(2), F_FULLFSYNC on macOS.
+int cfiles_sync(int descriptor);
+
+// Flushes the whole file system that a file is on (syncfs(2)); -1 with ENOSYS where there is no
+// call that waits for it.
+int cfiles_sync_file_system(int descriptor);
+
+// The bytes that an unprivileged process may still write to the file system, or -1 and errno.
+int64_t cfiles_available_space(int descriptor);
+
+// openat(2), which is variadic.
+int cfiles_openat(int directory, const char *path, int flags, mode_t mode);
+
+// Whether another process has a record lock (fcntl(2)) in the range: 1, and its id where the
+// system tells or else 0; 0 where there is none; -1 and errno.
+int cfiles_find_lock(int descriptor, off_t start, off_t length, pid_t *holder);
+
+// Takes a shared record lock of the range without waiting: 0, or -1 and errno.
+int cfiles_lock_shared(int descriptor, off_t start, off_t length);
+
+// Sets a file's modification time, nanoseconds since the epoch, not following a link.
+int cfiles_set_modification_time(int directory, const char *name, int64_t nanoseconds);
+int cfiles_set_descriptor_modification_time(int descriptor, int64_t nanoseconds);
+
+#endif

@@ -1,0 +1,91 @@
+// ISA-L's stream structures hold arrays too large for Swift to import, so the calls that use
+// them stand here as inline functions over plain buffers.
+#ifndef CISAL_SHIM_H
+#define CISAL_SHIM_H
+
+#include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+
+// The compressor's working memory: about 0.5 MiB, made once per thread and used again.
+typedef struct {
+    struct isal_zstream stream;
+    uint32_t level;
+    uint32_t level_buffer_size;
+    uint8_t level_buffer[ISAL_DEF_LVL3_DEFAULT];
+} cisal_deflater;
+
+static inline uint32_t cisal_level_buffer_size(uint32_t level) {
+    switch (level) {
+    case 1: return ISAL_DEF_LVL1_DEFAULT;
+    case 2: return ISAL_DEF_LVL2_DEFAULT;
+    case 3: return ISAL_DEF_LVL3_DEFAULT;
+    default: return 0;
+    }
+}
+
+static inline void *cisal_deflater_create(uint32_t level) {
+    cisal_deflater *deflater = malloc(sizeof *deflater);
+    if (deflater != NULL) {
+        deflater->level = level;
+        deflater->level_buffer_size = cisal_level_buffer_size(level);
+    }
+    return deflater;
+}
+
+static inline void cisal_deflater_destroy(void *deflater) { free(deflater); }
+
+// Deflates a whole segment. One that is not the last ends on a full flush, so it stops at a
+// byte boundary and the next one refers to nothing in it. Returns the compressed length, or a
+// negative ISA-L error (STATELESS_OVERFLOW where the output does not fit).
+static inline int64_t cisal_deflate(
+    void *opaque, const uint8_t *in, uint32_t in_length, uint8_t *out, uint32_t out_capacity,
+    int is_last) {
+    cisal_deflater *deflater = opaque;
+    struct isal_zstream *stream = &deflater->stream;
+    isal_deflate_stateless_init(stream);
+    stream->level = deflater->level;
+    stream->level_buf = deflater->level_buffer;
+    stream->level_buf_size = deflater->level_buffer_size;
+    stream->flush = is_last ? NO_FLUSH : FULL_FLUSH;
+    stream->end_of_stream = is_last ? 1 : 0;
+    stream->next_in = (uint8_t *)in;
+    stream->avail_in = in_length;
+    stream->next_out = out;
+    stream->avail_out = out_capacity;
+    int status = isal_deflate_stateless(stream);
+    if (status != COMP_OK) return status;
+    if (stream->avail_in != 0) return STATELESS_OVERFLOW;
+    return stream->total_out;
+}
+
+static inline void *cisal_inflater_create(void) { return malloc(sizeof(struct inflate_state)); }
+
+static inline void cisal_inflater_destroy(void *inflater) { free(inflater); }
+
+static inline void cisal_inflater_reset(void *opaque) {
+    struct inflate_state *state = opaque;
+    isal_inflate_init(state);
+    state->crc_flag = ISAL_DEFLATE;
+}
+
+// One step of inflating a raw deflate stream: takes input from `*in`, gives output to `*out`,
+// and moves both on. Returns 0 or a negative ISA-L error; `*finished` is 1 after the last block.
+static inline int cisal_inflate(
+    void *opaque, const uint8_t **in, uint32_t *in_length, uint8_t **out, uint32_t *out_capacity,
+    int *finished) {
+    struct inflate_state *state = opaque;
+    state->next_in = (uint8_t *)*in;
+    state->avail_in = *in_length;
+    state->next_out = *out;
+    state->avail_out = *out_capacity;
+    int status = isal_inflate(state);
+    *in = state->next_in;
+    *in_length = state->avail_in;
+    *out = state->next_out;
+    *out_capacity = state->avail_out;
+    *finished = state->block_state == ISAL_BLOCK_FINISH;
+    return status;
+}
+
+#endif

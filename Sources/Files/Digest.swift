@@ -1,0 +1,49 @@
+internal import Crypto
+
+/// A SHA-256 (FIPS 180-4).
+public struct Digest: Hashable, Sendable, CustomStringConvertible {
+    private let value: SIMD32<UInt8>
+
+    /// The SHA-256 of some bytes.
+    public init(of bytes: UnsafeRawBufferPointer) {
+        var hasher = SHA256()
+        hasher.update(bufferPointer: bytes)
+        var value = SIMD32<UInt8>()
+        for (index, byte) in hasher.finalize().enumerated() { value[index] = byte }
+        self.value = value
+    }
+
+    /// Reads 64 hexadecimal digits.
+    public init?(hex: some Collection<UInt8>) {
+        guard hex.count == 64 else { return nil }
+        var value = SIMD32<UInt8>()
+        for (index, digit) in hex.enumerated() {
+            guard let half = hexValue(digit) else { return nil }
+            value[index / 2] = value[index / 2] << 4 | half
+        }
+        self.value = value
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    public var description: String {
+        String(unsafeUninitializedCapacity: 64) { buffer in
+            for index in 0..<32 {
+                buffer[2 * index] = hexDigit(value[index] >> 4)
+                buffer[2 * index + 1] = hexDigit(value[index] & 15)
+            }
+            return 64
+        }
+    }
+}
+
+private func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+}
+
+private func hexValue(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    default: nil
+    }
+}

@@ -1,0 +1,250 @@
+internal import CFiles
+public import SystemPackage
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// An open directory, whose names are reached one step at a time and never through a symbolic
+/// link: what another process, or an archive, puts in the way cannot lead out of it, and a path
+/// may be longer than the system takes at once.
+///
+/// A class, so that threads can share one; the descriptor is closed with the last reference.
+public final class Directory: Sendable {
+    /// The path it was opened by, for messages.
+    public let path: FilePath
+    let descriptor: CInt
+
+    private init(adopting descriptor: CInt, path: FilePath) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Opens a directory by its path, following symbolic links.
+    public static func open(_ path: FilePath) throws -> Directory {
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        let descriptor = path.withPlatformString { cfiles_openat(AT_FDCWD, $0, flags, 0) }
+        guard descriptor != -1 else {
+            let errno = Errno(rawValue: errno)
+            throw errno == .notDirectory
+                ? FileError.notA(.directory, path) : FileError.failed(.open, path, errno)
+        }
+        return Directory(adopting: descriptor, path: path)
+    }
+
+    /// Opens a directory in this one.
+    public func directory(_ name: FileName) throws -> Directory {
+        let descriptor = openAt(name, O_RDONLY | O_DIRECTORY)
+        guard descriptor != -1 else { throw failure(.open, name) }
+        return Directory(adopting: descriptor, path: path(of: name))
+    }
+
+    /// Opens a regular file in this one for reading.
+    ///
+    /// - Throws: `FileError.notA` where it is something else by now.
+    public func file(_ name: FileName) throws -> File {
+        // Without O_NONBLOCK, a named pipe with that name would wait for its writer.
+        let descriptor = openAt(name, O_RDONLY | O_NONBLOCK)
+        guard descriptor != -1 else { throw failure(.open, name) }
+        let file = File(adopting: descriptor, path: path(of: name))
+        guard try file.info().kind == .file else { throw FileError.notA(.file, file.path) }
+        return file
+    }
+
+    /// Creates a new regular file, mode 0600 whatever the umask, and opens it for writing.
+    ///
+    /// - Throws: `FileError.exists` where the name is taken, be it by a symbolic link.
+    public func createFile(_ name: FileName) throws -> File {
+        let descriptor = openAt(name, O_RDWR | O_CREAT | O_EXCL)
+        guard descriptor != -1 else { throw failure(.create, name) }
+        return File(adopting: descriptor, path: path(of: name))
+    }
+
+    /// Creates a directory, mode 0700 whatever the umask.
+    ///
+    /// - Throws: `FileError.exists` where the name is taken.
+    public func createDirectory(_ name: FileName) throws {
+        guard name.withCString({ mkdirat(descriptor, $0, 0o700) }) == 0 else {
+            throw failure(.create, name)
+        }
+    }
+
+    /// Creates a symbolic link, whose target may be any bytes but NUL.
+    ///
+    /// - Throws: `FileError.exists` where the name is taken.
+    public func createLink(_ name: FileName, target: [UInt8]) throws {
+        let target = target.map { CChar(bitPattern: $0) } + [0]
+        guard name.withCString({ symlinkat(target, descriptor, $0) }) == 0 else {
+            throw failure(.link, name)
+        }
+    }
+
+    /// The target of a symbolic link.
+    public func linkTarget(_ name: FileName) throws -> [UInt8] {
+        try withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+            let bytes = buffer.assumingMemoryBound(to: CChar.self)
+            let count = name.withCString {
+                readlinkat(descriptor, $0, bytes.baseAddress!, buffer.count)
+            }
+            guard count >= 0 else { throw failure(.read, name) }
+            return Array(buffer.prefix(count))
+        }
+    }
+
+    /// What the system says of the directory itself.
+    public func info() throws -> FileInfo {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw FileError.failed(.inspect, path, Errno(rawValue: errno))
+        }
+        return FileInfo(status)
+    }
+
+    /// What the system says of a name, not following a symbolic link.
+    public func info(_ name: FileName) throws -> FileInfo {
+        var status = stat()
+        guard name.withCString({ fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0
+        else {
+            throw failure(.inspect, name)
+        }
+        return FileInfo(status)
+    }
+
+    /// Whether there is something with this name.
+    public func contains(_ name: FileName) -> Bool {
+        (try? info(name)) != nil
+    }
+
+    /// All names but `.` and `..`, sorted by their bytes, so that the same tree gives the same archive.
+    public func names() throws -> [FileName] {
+        func failure() -> FileError { .failed(.list, path, Errno(rawValue: errno)) }
+        // readdir(3) owns the descriptor it reads from and moves its offset: it gets its own.
+        let copy = cfiles_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        guard copy != -1 else { throw failure() }
+        guard let stream = fdopendir(copy) else {
+            close(copy)
+            throw failure()
+        }
+        defer { closedir(stream) }
+        var names: [FileName] = []
+        errno = 0
+        while let entry = readdir(stream) {
+            let bytes = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                let start = UnsafeRawPointer(field).assumingMemoryBound(to: UInt8.self)
+                return Array(
+                    UnsafeBufferPointer(
+                        start: start,
+                        count: strlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self))
+                    )
+                )
+            }
+            if bytes != [0x2E] && bytes != [0x2E, 0x2E] {
+                names.append(FileName(unchecked: bytes))
+            }
+            errno = 0
+        }
+        guard errno == 0 else { throw failure() }
+        return names.sorted()
+    }
+
+    /// Sets owner, permission bits and modification time of something in this directory.
+    ///
+    /// A symbolic link has no permission bits of its own: they are left out for one.
+    public func setAttributes(of name: FileName, isLink: Bool, mode: UInt16, modified: Int64) throws
+    {
+        let status = name.withCString { name -> CInt in
+            if !isLink, fchmodat(descriptor, name, mode_t(mode), 0) != 0 { return -1 }
+            return cfiles_set_modification_time(descriptor, name, modified)
+        }
+        guard status == 0 else { throw failure(.setAttributes, name) }
+    }
+
+    /// Sets owner and group of a name, not following a symbolic link; only root may.
+    public func setOwner(of name: FileName, owner: UInt32, group: UInt32) throws {
+        guard name.withCString({ fchownat(descriptor, $0, owner, group, AT_SYMLINK_NOFOLLOW) }) == 0
+        else {
+            throw failure(.setAttributes, name)
+        }
+    }
+
+    /// Sets permission bits and modification time of the directory itself.
+    public func setAttributes(mode: UInt16, modified: Int64) throws {
+        guard fchmod(descriptor, mode_t(mode)) == 0,
+            cfiles_set_descriptor_modification_time(descriptor, modified) == 0
+        else { throw FileError.failed(.setAttributes, path, Errno(rawValue: errno)) }
+    }
+
+    /// Sets owner and group of the directory itself; only root may.
+    public func setOwner(_ owner: UInt32, group: UInt32) throws {
+        guard fchown(descriptor, owner, group) == 0 else {
+            throw FileError.failed(.setAttributes, path, Errno(rawValue: errno))
+        }
+    }
+
+    /// Flushes the directory's entries to the disk.
+    public func sync() throws {
+        while cfiles_sync(descriptor) != 0 {
+            guard errno == EINTR else {
+                throw FileError.failed(.sync, path, Errno(rawValue: errno))
+            }
+        }
+    }
+
+    /// Flushes everything below the directory to the disk, and the directory.
+    ///
+    /// A few files are flushed one by one; for many, one call for the whole file system takes a
+    /// fraction of the time (syncfs(2)), where the system has it.
+    public func syncTree(fileCount: Int) throws {
+        if fileCount > 64, cfiles_sync_file_system(descriptor) == 0 { return }
+        for name in try names() {
+            switch try info(name).kind {
+            case .file: try file(name).sync()
+            case .directory: try directory(name).syncTree(fileCount: 0)
+            case .link, .special: break
+            }
+        }
+        try sync()
+    }
+
+    /// The bytes that may still be written to the file system.
+    public func availableSpace() throws -> Int64 {
+        let space = cfiles_available_space(descriptor)
+        guard space >= 0 else { throw FileError.failed(.inspect, path, Errno(rawValue: errno)) }
+        return space
+    }
+
+    /// Removes a name that is not a directory.
+    public func removeFile(_ name: FileName) throws {
+        guard name.withCString({ unlinkat(descriptor, $0, 0) }) == 0 else {
+            throw failure(.remove, name)
+        }
+    }
+
+    /// Removes an empty directory.
+    public func removeDirectory(_ name: FileName) throws {
+        guard name.withCString({ unlinkat(descriptor, $0, AT_REMOVEDIR) }) == 0 else {
+            throw failure(.remove, name)
+        }
+    }
+
+    /// The path of a name in this directory, for messages.
+    public func path(of name: FileName) -> FilePath {
+        RelativePath(name: name).below(path)
+    }
+
+    private func openAt(_ name: FileName, _ flags: CInt) -> CInt {
+        name.withCString { cfiles_openat(descriptor, $0, flags | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+    }
+
+    private func failure(_ action: FileError.Action, _ name: FileName) -> FileError {
+        let errno = Errno(rawValue: errno)
+        return errno == .fileExists
+            ? .exists(path(of: name)) : .failed(action, path(of: name), errno)
+    }
+}

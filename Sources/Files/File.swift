@@ -1,0 +1,181 @@
+internal import CFiles
+public import SystemPackage
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// An open regular file, read and written at offsets.
+///
+/// A class, so that the threads of a pipeline can share one; the descriptor is closed with the
+/// last reference. Every error names the path it was opened by.
+public final class File: Sendable {
+    /// The path it was opened by, for messages.
+    public let path: FilePath
+    let descriptor: CInt
+
+    init(adopting descriptor: CInt, path: FilePath) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Opens a file for reading, following symbolic links.
+    ///
+    /// - Throws: `FileError`; `.notA` where it is not a regular file.
+    public static func open(_ path: FilePath) throws -> File {
+        // Without O_NONBLOCK, a named pipe with that name would wait for its writer.
+        let file = try File(path: path, flags: O_RDONLY | O_NONBLOCK, action: .open)
+        guard try file.info().kind == .file else { throw FileError.notA(.file, path) }
+        return file
+    }
+
+    /// Creates a new file for reading and writing: mode 0600, whatever the umask.
+    ///
+    /// - Throws: `FileError`; `.exists` where the name is taken.
+    public static func create(_ path: FilePath) throws -> File {
+        try File(path: path, flags: O_RDWR | O_CREAT | O_EXCL, action: .create)
+    }
+
+    private convenience init(path: FilePath, flags: CInt, action: FileError.Action) throws {
+        let descriptor = path.withPlatformString {
+            cfiles_openat(AT_FDCWD, $0, flags | O_CLOEXEC, 0o600)
+        }
+        if descriptor == -1 {
+            let errno = Errno(rawValue: errno)
+            throw errno == .fileExists
+                ? FileError.exists(path) : FileError.failed(action, path, errno)
+        }
+        self.init(adopting: descriptor, path: path)
+    }
+
+    /// What the system says of the file now.
+    public func info() throws -> FileInfo {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(.inspect) }
+        return FileInfo(status)
+    }
+
+    /// Reads from an offset until the buffer is full or the file ends.
+    ///
+    /// - Returns: the count of bytes read; less than asked for only at the end of the file.
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        var done = 0
+        while done < buffer.count {
+            let count = pread(
+                descriptor,
+                buffer.baseAddress! + done,
+                buffer.count - done,
+                off_t(offset) + off_t(done)
+            )
+            if count == 0 { break }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw failure(.read)
+            }
+            done += count
+        }
+        return done
+    }
+
+    /// Reads from an offset until the buffer is full.
+    ///
+    /// - Throws: `FileError.endedEarly` where the file is too short.
+    public func readExactly(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
+        guard try read(into: buffer, at: offset) == buffer.count else {
+            throw FileError.endedEarly(path)
+        }
+    }
+
+    /// Reads a range into an array.
+    ///
+    /// - Throws: `FileError.endedEarly` where the file is too short.
+    public func readExactly(count: Int, at offset: Int64) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            try readExactly(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            initialized = count
+        }
+    }
+
+    /// Writes all bytes at an offset.
+    public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
+        var done = 0
+        while done < bytes.count {
+            let count = pwrite(
+                descriptor,
+                bytes.baseAddress! + done,
+                bytes.count - done,
+                off_t(offset) + off_t(done)
+            )
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw failure(.write)
+            }
+            done += count
+        }
+    }
+
+    /// Cuts or extends the file.
+    public func truncate(to size: Int64) throws {
+        while ftruncate(descriptor, off_t(size)) != 0 {
+            guard errno == EINTR else { throw failure(.write) }
+        }
+    }
+
+    /// Flushes the file's content and size to the disk (fsync(2); F_FULLFSYNC on macOS).
+    public func sync() throws {
+        while cfiles_sync(descriptor) != 0 {
+            guard errno == EINTR else { throw failure(.sync) }
+        }
+    }
+
+    /// Lets the system start to write a range to the disk, so that a later `sync()` waits less.
+    public func beginWriteback(from offset: Int64, length: Int64) {
+        cfiles_begin_writeback(descriptor, off_t(offset), off_t(length))
+    }
+
+    /// Sets permission bits (0 to 0o7777), as they are given: no umask.
+    public func setMode(_ mode: UInt16) throws {
+        guard fchmod(descriptor, mode_t(mode)) == 0 else { throw failure(.setAttributes) }
+    }
+
+    /// Sets the modification time, in nanoseconds since 1970-01-01 UTC.
+    public func setModified(_ nanoseconds: Int64) throws {
+        guard cfiles_set_descriptor_modification_time(descriptor, nanoseconds) == 0 else {
+            throw failure(.setAttributes)
+        }
+    }
+
+    /// Sets owner and group; only root may give a file away.
+    public func setOwner(_ owner: UInt32, group: UInt32) throws {
+        guard fchown(descriptor, owner, group) == 0 else { throw failure(.setAttributes) }
+    }
+
+    private func failure(_ action: FileError.Action) -> FileError {
+        .failed(action, path, Errno(rawValue: errno))
+    }
+}
+
+extension File {
+    /// Copies the file's bytes to a new file.
+    ///
+    /// - Parameter syncing: whether the copy must be on the disk when this returns.
+    public func copy(to path: FilePath, syncing: Bool) throws {
+        let target = try File.create(path)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while true {
+            let count = try read(into: buffer, at: offset)
+            try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+            offset += Int64(count)
+            if count < buffer.count { break }
+        }
+        if syncing { try target.sync() }
+    }
+}

@@ -1,0 +1,136 @@
+public import SystemPackage
+
+/// What can go wrong with a file, a directory or a lock; the payload names it.
+public enum FileError: ExplainedError, Equatable {
+    /// A system call failed.
+    case failed(Action, FilePath, Errno)
+    /// Something other than what was asked for has this name.
+    case notA(Kind, FilePath)
+    /// A new file's name is taken.
+    case exists(FilePath)
+    /// The file ended before the byte that was asked for.
+    case endedEarly(FilePath)
+    /// Another process holds the lock.
+    case locked(FilePath, holder: LockHolder?)
+    /// A name cannot be a path below a directory; `reason` says why.
+    case unsafeName(String, reason: String)
+
+    /// What was tried, as the verb of "cannot VERB".
+    public enum Action: String, Sendable {
+        case open, read, write, create, remove, list, sync, lock
+        case inspect = "look at"
+        case move = "rename"
+        case exchange = "exchange names with"
+        case link = "make the link"
+        case setAttributes = "set the attributes of"
+    }
+
+    /// The kinds of file that callers ask for.
+    public enum Kind: String, Sendable {
+        case directory
+        case file = "regular file"
+    }
+
+    public var description: String {
+        switch self {
+        case .failed(let action, let path, let errno):
+            "cannot \(action.rawValue) '\(printable(path))': \(reason(errno))"
+        case .notA(let kind, let path):
+            "'\(printable(path))' is not a \(kind.rawValue)"
+        case .exists(let path):
+            "'\(printable(path))' is there already"
+        case .endedEarly(let path):
+            "'\(printable(path))' is shorter than expected"
+        case .locked(let path, let holder):
+            "'\(printable(path))' is in use by \(holder?.description ?? "another run")"
+        case .unsafeName(let name, let reason):
+            "the name '\(name)' is refused: \(reason)"
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .failed(_, let path, let errno):
+            switch errno {
+            case .noSpace, .diskQuotaExceeded:
+                "free some space where '\(printable(path))' is, and try again"
+            case .permissionDenied, .notPermitted: "run as the owner of '\(printable(path))'"
+            case .readOnlyFileSystem: "choose a folder on a file system that can be written"
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "raise the limit with 'ulimit -n'"
+            case .fileTooLarge: "the file system or 'ulimit -f' sets a limit on a file's size"
+            default: nil
+            }
+        case .locked: "wait for it with '--lock-wait 60s'"
+        default: nil
+        }
+    }
+
+    /// Whether there was no space, or a quota or a limit on the size of files was met.
+    public var isNoSpace: Bool {
+        guard case .failed(_, _, let errno) = self else { return false }
+        return [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno)
+    }
+
+    /// Why a name was refused; the whole message for other errors.
+    public var unsafeReason: String {
+        guard case .unsafeName(_, let reason) = self else { return description }
+        return reason
+    }
+
+    /// Whether what was asked for is not there.
+    public var isMissing: Bool {
+        guard case .failed(_, _, let errno) = self else { return false }
+        return errno == .noSuchFileOrDirectory || errno == .notDirectory
+    }
+}
+
+/// The one place where an error number becomes words.
+func reason(_ errno: Errno) -> String {
+    switch errno {
+    case .noSpace: "no space left on the device"
+    case .diskQuotaExceeded: "the disk quota is used up"
+    case .permissionDenied: "permission denied"
+    case .notPermitted: "operation not permitted"
+    case .noSuchFileOrDirectory: "no such file or directory"
+    case .readOnlyFileSystem: "the file system is read-only"
+    case .tooManyOpenFiles: "too many open files"
+    case .ioError: "input/output error, the disk may be failing"
+    case .tooManySymbolicLinkLevels: "a symbolic link stands where a file is expected"
+    case .fileNameTooLong: "the name is too long for this file system"
+    default: lowercasedFirst(errno.description)
+    }
+}
+
+private func lowercasedFirst(_ text: String) -> String {
+    text.prefix(1).lowercased() + text.dropFirst()
+}
+
+/// A path as text that is safe to print: control characters and bytes that are not UTF-8 are
+/// escaped as `\n` or `\xFF`, so that a hostile name cannot drive a terminal.
+public func printable(_ path: FilePath) -> String {
+    path.withPlatformString {
+        printable(bytes: UnsafeRawBufferPointer(start: $0, count: path.length))
+    }
+}
+
+/// Bytes as text that is safe to print; see `printable(_:)`.
+public func printable(bytes: some Collection<UInt8>) -> String {
+    var text = ""
+    for scalar in String(validating: bytes, as: UTF8.self)?.unicodeScalars ?? "".unicodeScalars {
+        if scalar.properties.generalCategory == .control || scalar.properties.isBidiControl {
+            text += scalar == "\n" ? "\\n" : "\\u{\(String(scalar.value, radix: 16))}"
+        } else {
+            text.unicodeScalars.append(scalar)
+        }
+    }
+    guard text.isEmpty else { return text }
+    for byte in bytes {
+        if (0x20..<0x7F).contains(byte) {
+            text.unicodeScalars.append(Unicode.Scalar(byte))
+        } else {
+            let digits = String(byte, radix: 16, uppercase: true)
+            text += "\\x" + (digits.count == 1 ? "0" : "") + digits
+        }
+    }
+    return text
+}

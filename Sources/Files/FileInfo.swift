@@ -1,0 +1,73 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// What the system says of a file (stat(2)), not following a symbolic link.
+public struct FileInfo: Sendable, Equatable {
+    /// The kinds of file there are.
+    public enum Kind: Sendable, Equatable {
+        case file, directory, link
+        /// A socket, a pipe or a device; the text is for a message.
+        case special(String)
+    }
+
+    /// What a name stands for as long as it is not replaced: device and inode.
+    public struct Identity: Hashable, Sendable, Codable {
+        public let device: UInt64
+        public let inode: UInt64
+
+        public init(device: UInt64, inode: UInt64) {
+            self.device = device
+            self.inode = inode
+        }
+    }
+
+    public let kind: Kind
+    public let identity: Identity
+    /// Permission bits with set-user-id, set-group-id and sticky: 0 to 0o7777.
+    public let mode: UInt16
+    public let owner: UInt32
+    public let group: UInt32
+    /// Bytes.
+    public let size: Int64
+    /// Nanoseconds since 1970-01-01 UTC.
+    public let modified: Int64
+    /// When the inode last changed, in nanoseconds since 1970-01-01 UTC.
+    public let changed: Int64
+
+    init(_ status: stat) {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: kind = .file
+        case S_IFDIR: kind = .directory
+        case S_IFLNK: kind = .link
+        case S_IFSOCK: kind = .special("a socket")
+        case S_IFIFO: kind = .special("a named pipe")
+        default: kind = .special("a device")
+        }
+        identity = Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(status.st_ino)
+        )
+        mode = UInt16(truncatingIfNeeded: status.st_mode & 0o7777)
+        owner = status.st_uid
+        group = status.st_gid
+        size = Int64(status.st_size)
+        #if canImport(Darwin)
+        modified = nanoseconds(status.st_mtimespec)
+        changed = nanoseconds(status.st_ctimespec)
+        #else
+        modified = nanoseconds(status.st_mtim)
+        changed = nanoseconds(status.st_ctim)
+        #endif
+    }
+}
+
+private func nanoseconds(_ time: timespec) -> Int64 {
+    // A clock gone wild must not trap: a time beyond the year 2262 becomes the last one.
+    let (seconds, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+    if overflow { return time.tv_sec < 0 ? .min : .max }
+    let (sum, carried) = seconds.addingReportingOverflow(Int64(time.tv_nsec))
+    return carried ? .max : sum
+}

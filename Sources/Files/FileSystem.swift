@@ -1,0 +1,32 @@
+public import SystemPackage
+
+/// The verbs that change a disk.
+///
+/// What moves whole directories about goes through this seam, so that a test can make each step
+/// fail. Reading, and filling a directory that nobody else sees yet, use the real thing.
+public protocol FileSystem: Sendable {
+    /// Creates a directory, mode 0700 whatever the umask.
+    ///
+    /// - Throws: `FileError.exists` where the name is taken.
+    func createDirectory(_ path: FilePath) throws
+
+    /// Renames a file or directory, never replacing anything.
+    ///
+    /// - Throws: `FileError.exists` where the new name is taken.
+    func move(_ path: FilePath, to newPath: FilePath) throws
+
+    /// Exchanges two names in one step: at no moment is either of them missing.
+    ///
+    /// - Returns: `false`, with nothing changed, where the file system cannot do it.
+    func swap(_ first: FilePath, _ second: FilePath) throws -> Bool
+
+    /// Removes a file, a symbolic link or a whole directory; one that is missing is no error.
+    func remove(_ path: FilePath) throws
+
+    /// Writes a small file, mode 0600, replacing what has its name: after a crash it is there
+    /// whole, as it was before, or not at all.
+    func write(_ bytes: [UInt8], to path: FilePath) throws
+
+    /// Flushes a file, or a directory's entries, to the disk.
+    func sync(_ path: FilePath) throws
+}

@@ -1,0 +1,168 @@
+internal import CFiles
+public import SystemPackage
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// The real file system.
+public struct LocalFileSystem: FileSystem {
+    public init() {}
+
+    public func createDirectory(_ path: FilePath) throws {
+        guard path.withPlatformString({ mkdir($0, 0o700) }) == 0 else {
+            throw errno == EEXIST ? FileError.exists(path) : failure(.create, path)
+        }
+    }
+
+    public func move(_ path: FilePath, to newPath: FilePath) throws {
+        let status = path.withPlatformString { from in
+            newPath.withPlatformString { to in cfiles_rename_exclusive(from, to) }
+        }
+        if status == 0 { return }
+        switch errno {
+        case EEXIST: throw FileError.exists(newPath)
+        case EINVAL, ENOSYS, ENOTSUP: try moveByLooking(path, to: newPath)
+        default: throw failure(.move, path)
+        }
+    }
+
+    /// Renames where the file system has no exclusive rename.
+    ///
+    /// A regular file gets a second name, which link(2) refuses to give where it is taken. For a
+    /// directory there is only looking first; whoever holds the lock is alone with its names.
+    private func moveByLooking(_ path: FilePath, to newPath: FilePath) throws {
+        let isFile = try FileInfo(of: path).kind == .file
+        let linked = path.withPlatformString { from in
+            newPath.withPlatformString { to in link(from, to) }
+        }
+        if linked == 0 {
+            try remove(path)
+            return
+        }
+        if errno == EEXIST { throw FileError.exists(newPath) }
+        if isFile, errno != EPERM, errno != ENOTSUP { throw failure(.move, path) }
+        if (try? FileInfo(of: newPath)) != nil { throw FileError.exists(newPath) }
+        let renamed = path.withPlatformString { from in
+            newPath.withPlatformString { to in rename(from, to) }
+        }
+        guard renamed == 0 else { throw failure(.move, path) }
+    }
+
+    public func swap(_ first: FilePath, _ second: FilePath) throws -> Bool {
+        let status = first.withPlatformString { a in
+            second.withPlatformString { b in cfiles_rename_exchange(a, b) }
+        }
+        if status == 0 { return true }
+        switch errno {
+        case EINVAL, ENOSYS, ENOTSUP: return false
+        default: throw failure(.exchange, first)
+        }
+    }
+
+    public func remove(_ path: FilePath) throws {
+        if path.withPlatformString({ unlink($0) }) == 0 { return }
+        switch errno {
+        case ENOENT: return
+        // POSIX says EPERM for a directory, Linux EISDIR.
+        case EISDIR, EPERM: break
+        default: throw failure(.remove, path)
+        }
+        guard try FileInfo(of: path).kind == .directory else {
+            throw FileError.failed(.remove, path, .notPermitted)
+        }
+        try Directory.open(path).removeContents()
+        guard path.withPlatformString({ rmdir($0) }) == 0 || errno == ENOENT else {
+            throw failure(.remove, path)
+        }
+    }
+
+    public func write(_ bytes: [UInt8], to path: FilePath) throws {
+        let draft = path.removingLastComponent().appending(
+            ".\(path.lastComponent?.string ?? "file").draft"
+        )
+        try remove(draft)
+        do {
+            let file = try File.create(draft)
+            try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+            try file.sync()
+            let status = draft.withPlatformString { from in
+                path.withPlatformString { to in rename(from, to) }
+            }
+            guard status == 0 else { throw failure(.move, draft) }
+        } catch {
+            try? remove(draft)
+            throw error
+        }
+        try sync(path.removingLastComponent())
+    }
+
+    public func sync(_ path: FilePath) throws {
+        if try FileInfo(of: path).kind == .directory {
+            try Directory.open(path).sync()
+        } else {
+            try File.open(path).sync()
+        }
+    }
+
+    private func failure(_ action: FileError.Action, _ path: FilePath) -> FileError {
+        .failed(action, path, Errno(rawValue: errno))
+    }
+}
+
+extension FileInfo {
+    /// What the system says of a path, not following a symbolic link at its end.
+    public init(of path: FilePath) throws {
+        var status = stat()
+        guard path.withPlatformString({ lstat($0, &status) }) == 0 else {
+            throw FileError.failed(.inspect, path, Errno(rawValue: errno))
+        }
+        self.init(status)
+    }
+
+    /// Like `init(of:)`, but `nil` where there is nothing.
+    public static func ifPresent(_ path: FilePath) throws -> FileInfo? {
+        do {
+            return try FileInfo(of: path)
+        } catch let error as FileError where error.isMissing {
+            return nil
+        }
+    }
+}
+
+extension FilePath {
+    /// The path with `/`, no symbolic link and no `..` in it (realpath(3)).
+    ///
+    /// - Throws: `FileError` where something on the way is missing.
+    public func resolved() throws -> FilePath {
+        guard let resolved = withPlatformString({ realpath($0, nil) }) else {
+            throw FileError.failed(.open, self, Errno(rawValue: errno))
+        }
+        defer { free(resolved) }
+        return FilePath(platformString: resolved)
+    }
+}
+
+extension Directory {
+    /// Removes all that is in the directory.
+    func removeContents() throws {
+        for name in try names() {
+            do {
+                try removeFile(name)
+            } catch FileError.failed(_, _, let errno)
+                where errno == .isDirectory || errno == .notPermitted
+            {
+                // A directory that its owner may not list can be emptied only once it may.
+                if (try? info(name).mode & 0o700) != 0o700 {
+                    try? setAttributes(of: name, isLink: false, mode: 0o700, modified: 0)
+                }
+                try directory(name).removeContents()
+                try removeDirectory(name)
+            } catch let error as FileError where error.isMissing {
+                continue
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import CFiles
+internal import SystemPackage
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+extension File {
+    /// Finds another process that has a record lock (fcntl(2)) in a range of the file.
+    ///
+    /// - Returns: `nil` where there is none; the holder's process is 0 where the system does not
+    ///   tell, as for one in another container.
+    public func recordLockHolder(from start: Int64, length: Int64) throws -> LockHolder? {
+        var process: pid_t = 0
+        switch cfiles_find_lock(descriptor, off_t(start), off_t(length), &process) {
+        case 0: return nil
+        case 1: return LockHolder(process: process)
+        default: throw FileError.failed(.lock, path, Errno(rawValue: errno))
+        }
+    }
+
+    /// Takes a shared record lock of a range, without waiting. It is released when any descriptor
+    /// of the file is closed in this process.
+    ///
+    /// - Returns: whether the lock was granted.
+    public func lockRecordShared(from start: Int64, length: Int64) throws -> Bool {
+        if cfiles_lock_shared(descriptor, off_t(start), off_t(length)) == 0 { return true }
+        guard errno == EAGAIN || errno == EACCES else {
+            throw FileError.failed(.lock, path, Errno(rawValue: errno))
+        }
+        return false
+    }
+}
+
+extension LockHolder {
+    /// The other processes that have one of the files open, as far as the system lets us see:
+    /// those of the same user, or all for root, where there is a proc file system.
+    public static func processes(using files: Set<FileInfo.Identity>) -> [LockHolder] {
+        guard let root = try? Directory.open("/proc"), let names = try? root.names() else {
+            return []
+        }
+        return names.compactMap { name in
+            guard let process = Int32(name.description), process != getpid(),
+                let descriptors = try? root.directory(name).directory("fd"),
+                let open = try? descriptors.names()
+            else { return nil }
+            let isUsing = open.contains { descriptor in
+                guard let identity = descriptors.targetIdentity(descriptor) else { return false }
+                return files.contains(identity)
+            }
+            return isUsing ? LockHolder(process: process) : nil
+        }
+    }
+}
+
+extension Directory {
+    /// What a name leads to, following symbolic links.
+    fileprivate func targetIdentity(_ name: FileName) -> FileInfo.Identity? {
+        var status = stat()
+        guard name.withCString({ fstatat(descriptor, $0, &status, 0) }) == 0 else { return nil }
+        return FileInfo(status).identity
+    }
+}

@@ -1,0 +1,143 @@
+public import SystemPackage
+
+/// The path of something below a directory, as bytes: what an archive's entries are called.
+///
+/// It holds any bytes that Linux allows in names. It has at least one component, and none that is
+/// empty, `.`, `..` or has a NUL: appended to a directory it cannot leave it by its text. (That a
+/// symbolic link does not lead out is for `Directory` to see to, which follows none.)
+public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The bytes, with `/` between components and none at either end.
+    public let bytes: [UInt8]
+
+    /// Makes a path of bytes that may come from anywhere.
+    ///
+    /// - Throws: `FileError.unsafeName` saying what is wrong with them.
+    public init(validating bytes: some Collection<UInt8>) throws(FileError) {
+        func refuse(_ reason: String) -> FileError {
+            .unsafeName(printable(bytes: bytes), reason: reason)
+        }
+        guard !bytes.isEmpty else { throw refuse("it is empty") }
+        guard bytes.first != slash else { throw refuse("it is an absolute path") }
+        guard !bytes.contains(0) else { throw refuse("it has a NUL in it") }
+        for component in bytes.split(separator: slash, omittingEmptySubsequences: false) {
+            switch component.count {
+            case 0: throw refuse("it has an empty component")
+            case 1 where component.first == dot: throw refuse("it has a '.' component")
+            case 2 where component.allSatisfy({ $0 == dot }):
+                throw refuse("it leaves the directory with '..'")
+            case 256...: throw refuse("it has a component of more than 255 bytes")
+            default: break
+            }
+        }
+        self.bytes = Array(bytes)
+    }
+
+    /// Makes a path of text; see `init(validating:)`.
+    public init(_ text: String) throws(FileError) {
+        try self.init(validating: Array(text.utf8))
+    }
+
+    private init(unchecked bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The path of a name that a directory listing gave.
+    public init(name: FileName) {
+        self.init(unchecked: name.bytes)
+    }
+
+    /// The path of a name inside this one.
+    public func appending(_ name: FileName) -> RelativePath {
+        var bytes = bytes
+        bytes.reserveCapacity(bytes.count + name.bytes.count + 1)
+        bytes.append(slash)
+        bytes.append(contentsOf: name.bytes)
+        return RelativePath(unchecked: bytes)
+    }
+
+    /// The last component.
+    public var name: FileName {
+        guard let end = bytes.lastIndex(of: slash) else { return FileName(unchecked: bytes) }
+        return FileName(unchecked: Array(bytes[(end + 1)...]))
+    }
+
+    /// All components but the last, or `nil` where there is only one.
+    public var parent: RelativePath? {
+        bytes.lastIndex(of: slash).map { RelativePath(unchecked: Array(bytes[..<$0])) }
+    }
+
+    /// The components, in order.
+    public var components: [FileName] {
+        bytes.split(separator: slash).map { FileName(unchecked: Array($0)) }
+    }
+
+    /// This path in a directory.
+    public func below(_ directory: FilePath) -> FilePath {
+        var bytes = bytes.map { CInterop.PlatformChar(bitPattern: $0) }
+        bytes.append(0)
+        return directory.appending(FilePath(platformString: bytes).components)
+    }
+
+    /// Escaped for printing.
+    public var description: String { printable(bytes: bytes) }
+
+    public static func < (left: RelativePath, right: RelativePath) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}
+
+/// One component of a path, as bytes: never empty, `.` or `..`, without `/` and NUL.
+public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible,
+    ExpressibleByStringLiteral
+{
+    /// The name's bytes.
+    public let bytes: [UInt8]
+
+    init(unchecked bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Makes a name of text that stands in the program, which must be one good component.
+    public init(stringLiteral text: StaticString) {
+        self.init(unchecked: text.withUTF8Buffer { Array($0) })
+    }
+
+    /// The name with more text at its end.
+    public func appending(_ suffix: String) -> FileName {
+        appending(Array(suffix.utf8)[...])
+    }
+
+    /// The name with part of another at its end.
+    public func appending(_ suffix: ArraySlice<UInt8>) -> FileName {
+        FileName(unchecked: bytes + suffix)
+    }
+
+    /// The name without an ending, or `nil` where it has another or would be empty.
+    public func removing(suffix: String) -> FileName? {
+        let ending = Array(suffix.utf8)
+        guard bytes.count > ending.count, bytes.suffix(ending.count).elementsEqual(ending) else {
+            return nil
+        }
+        return FileName(unchecked: Array(bytes.dropLast(ending.count)))
+    }
+
+    /// Escaped for printing.
+    public var description: String { printable(bytes: bytes) }
+
+    public static func < (left: FileName, right: FileName) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+
+    /// Calls `body` with the name as a C string.
+    func withCString<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
+        // A name is at most 255 bytes, so this stays on the stack.
+        try withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
+            for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+            buffer[bytes.count] = 0
+            return try body(UnsafePointer(buffer.baseAddress!))
+        }
+    }
+}
+
+private let slash = UInt8(ascii: "/")
+private let dot = UInt8(ascii: ".")

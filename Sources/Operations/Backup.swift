@@ -1,0 +1,52 @@
+internal import Files
+public import Foundation
+public import Remotes
+
+/// A saved state of a stores directory, as users list, restore and delete it.
+public struct Backup: Sendable, Equatable {
+    /// Where a backup's time is known from.
+    public enum TimeSource: String, Sendable {
+        /// Its manifest, which is the truth.
+        case manifest
+        /// Its name, which knows minutes of local time only.
+        case name
+    }
+
+    /// Its file in the remote folder.
+    public var file: RemoteFile
+    /// When it was made; `nil` where nothing tells.
+    public var time: Date?
+    /// Where `time` is from.
+    public var timeSource: TimeSource?
+
+    /// The file's name.
+    public var name: String { file.name }
+    /// The name without ` Stores.zip`.
+    public var displayName: String { BackupName.display(file.name) }
+    /// Bytes in the archive.
+    public var size: Int64 { file.size }
+}
+
+extension [Backup] {
+    /// The backup that a person means: by its file name, its display name, any unique part of it,
+    /// or `latest`.
+    ///
+    /// - Parameters:
+    ///   - text: what the person said.
+    ///   - address: where, for messages.
+    /// - Throws: `OperationError.noBackup`, `.ambiguous`.
+    func matching(_ text: String, address: String) throws -> Backup {
+        if text == "latest", let newest = first { return newest }
+        if let exact = first(where: { $0.name == text || $0.displayName == text }) { return exact }
+        let matches = text.isEmpty ? [] : filter { $0.name.contains(text) }
+        guard matches.count < 2 else {
+            throw OperationError.ambiguous(text, matches: matches.map(\.displayName))
+        }
+        guard let match = matches.first else {
+            throw isEmpty
+                ? OperationError.noBackups(address)
+                : OperationError.noBackup(text, address: address)
+        }
+        return match
+    }
+}

@@ -1,0 +1,277 @@
+internal import Archives
+internal import Files
+internal import Foundation
+internal import Stores
+internal import SystemPackage
+
+/// Something changed while an archive was written that only a new cut can mend.
+struct CutAgain: Error {
+    var reason: String
+}
+
+/// Writes one archive from one cut: the stores, their external data while the cut is held, then
+/// everything else.
+final class BackupBuild {
+    private static let triesForAFile = 3
+
+    private let directory: StoresDirectory
+    private let context: OperationContext
+    private let isLastTry: Bool
+    private let survey: StoresDirectory.Survey
+    private let known: Set<RelativePath>
+    private let manifest: ManifestWriter
+    private let writer: ArchiveWriter
+    private var cut: BackupCut?
+    private var problems: [Problem]
+    private var addedSupport: Set<RelativePath> = []
+    private var addedFiles: Set<RelativePath> = []
+
+    /// Prepares to write an archive into an empty file.
+    ///
+    /// - Parameter isLastTry: whether what would need a new cut is now reported instead.
+    init(
+        of cut: consuming BackupCut,
+        in directory: StoresDirectory,
+        to file: File,
+        header: ManifestHeader,
+        compression: Compression,
+        isLastTry: Bool,
+        _ context: OperationContext
+    ) throws {
+        self.directory = directory
+        self.context = context
+        self.isLastTry = isLastTry
+        survey = cut.survey
+        problems = cut.problems
+        known = cut.survey.storeFiles
+        self.cut = cut
+        let manifest = try ManifestWriter(header, compression: compression)
+        self.manifest = manifest
+        writer = ArchiveWriter(to: file, compression: compression, threads: context.threads) {
+            manifest.append($0)
+        }
+    }
+
+    /// Writes the archive.
+    ///
+    /// - Returns: what the manifest says at its end.
+    /// - Throws: `CutAgain` where the archive would hold no state that ever was.
+    func run() throws -> ManifestTrailer {
+        defer { writer.close() }
+        context.report(.began(.reading, total: survey.size))
+        try addStores()
+        // Writers in a rollback mode had to wait so far.
+        cut = nil
+        try walk(from: nil)
+        try writer.drain()
+        let trailer = try manifest.finish(problems: problems)
+        try writer.add(manifest.entry)
+        _ = try writer.finish()
+        return trailer
+    }
+
+    // MARK: - Under the cut
+
+    private func addStores() throws {
+        guard let cut else { return }
+        for member in cut.members { try add(member) }
+        for store in cut.damaged { try addDamaged(store) }
+        for member in cut.members { try addExternalData(of: member, in: cut) }
+    }
+
+    private func add(_ member: BackupCut.Member) throws {
+        let snapshot = member.snapshot
+        guard let info = try FileInfo.ifPresent(member.store.location) else {
+            throw CutAgain(reason: "'\(member.store.path)' was removed")
+        }
+        let isWhole = try writer.add(
+            attributes(member.store.path, .file, info),
+            size: snapshot.size,
+            isStill: snapshot.isStill
+        ) { buffer, offset in
+            try advance { try snapshot.read(into: buffer, at: offset) }
+        }
+        guard isWhole else {
+            throw CutAgain(reason: "'\(member.store.path)' was opened by an application")
+        }
+    }
+
+    /// The database and what is beside it, as files: all that there is to save.
+    private func addDamaged(_ store: Store) throws {
+        let parent = try openParent(of: store.path)
+        for name in [
+            store.path.name, store.path.name.appending("-wal"),
+            store.path.name.appending("-journal"),
+        ] {
+            guard let info = try? parent.info(name), info.kind == .file else { continue }
+            let path = store.path.parent?.appending(name) ?? RelativePath(name: name)
+            try addFile(WalkedFile(path: path, directory: parent, info: info))
+        }
+    }
+
+    private func addExternalData(of member: BackupCut.Member, in cut: BackupCut) throws {
+        let support = member.store.supportDirectory
+        if addedSupport.insert(support).inserted,
+            let info = try FileInfo.ifPresent(support.below(directory.path)),
+            info.kind == .directory
+        {
+            let parent = try openParent(of: support)
+            _ = try visit(WalkedFile(path: support, directory: parent, info: info))
+            try walk(from: support)
+        }
+        let lost = member.externalFiles.subtracting(addedFiles).subtracting(
+            cut.missingExternalFiles
+        )
+        guard let first = lost.sorted().first else { return }
+        guard isLastTry else { throw CutAgain(reason: "'\(first)' was removed") }
+        problems += lost.sorted().map {
+            Problem(
+                kind: .missingExternalData,
+                path: $0.description,
+                reason: "a store refers to this file, and it went while the backup was made"
+            )
+        }
+    }
+
+    // MARK: - Files
+
+    /// Adds everything below a path, or below the stores directory.
+    private func walk(from start: RelativePath?) throws {
+        var root = try Directory.open(directory.path)
+        for name in start?.components ?? [] { root = try root.directory(name) }
+        func full(_ path: RelativePath) -> RelativePath {
+            path.components.reduce(start) { $0?.appending($1) ?? RelativePath(name: $1) } ?? path
+        }
+        try root.walk { path, error in
+            problems.append(
+                Problem(kind: .unreadable, path: full(path).description, reason: explain(error))
+            )
+        } visit: { file in
+            try context.checkCancellation()
+            guard start != nil else {
+                // What the cut had to hold is in the archive already.
+                return addedSupport.contains(file.path) ? .skip : try visit(file)
+            }
+            return try visit(
+                WalkedFile(path: full(file.path), directory: file.directory, info: file.info)
+            )
+        }
+    }
+
+    private func visit(_ file: WalkedFile) throws -> WalkChoice {
+        guard !known.contains(file.path), file.path != ManifestPlace.path else { return .skip }
+        switch file.info.kind {
+        case .directory: try writer.add(attributes(file.path, .directory, file.info))
+        case .link: try addLink(file)
+        case .file: try addFile(file)
+        case .special(let what):
+            context.report(.note("'\(file.path)' is left out: \(what) cannot be in an archive"))
+        }
+        return .descend
+    }
+
+    private func addLink(_ file: WalkedFile) throws {
+        do {
+            let target = try file.directory.linkTarget(file.name)
+            try writer.add(attributes(file.path, .link, file.info), content: target)
+        } catch let error as FileError where error.isMissing {
+            return
+        }
+    }
+
+    /// Adds a file as it is at one moment: it is read again if it changed meanwhile, and said to be
+    /// restless if it does so every time.
+    private func addFile(_ file: WalkedFile) throws {
+        for attempt in 1...Self.triesForAFile {
+            let isLast = attempt == Self.triesForAFile
+            do {
+                guard try add(file, acceptingChanges: isLast) else { continue }
+                addedFiles.insert(file.path)
+            } catch let failure as ReadFailure {
+                if failure.error.isMissing { return }
+                problems.append(
+                    Problem(
+                        kind: .unreadable,
+                        path: file.path.description,
+                        reason: failure.error.description
+                    )
+                )
+            }
+            return
+        }
+    }
+
+    /// An error in reading what is backed up; one in writing the archive is another matter.
+    private struct ReadFailure: Error {
+        var error: FileError
+    }
+
+    private func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as FileError {
+            throw ReadFailure(error: error)
+        }
+    }
+
+    private func add(_ walked: WalkedFile, acceptingChanges: Bool) throws -> Bool {
+        let file = try reading { try walked.directory.file(walked.name) }
+        let info = try reading { try file.info() }
+        var changed = false
+        return try writer.add(attributes(walked.path, .file, info), size: info.size) {
+            changed = try reading { try file.info() } != info
+            if changed && acceptingChanges {
+                problems.append(
+                    Problem(
+                        kind: .neverStill,
+                        path: walked.path.description,
+                        reason:
+                            "it changed every time it was read; the archive may have two states of it mixed"
+                    )
+                )
+            }
+            return !changed || acceptingChanges
+        } read: { buffer, offset in
+            let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
+            if offset == 0, !known.contains(walked.path), !isLastTry,
+                DatabaseHeader.begins(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            {
+                throw CutAgain(reason: "the store '\(walked.path)' was made")
+            }
+            guard count < buffer.count, acceptingChanges else { return count }
+            // It was cut while it was read; the archive gets zeros, and the problem is told.
+            UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(
+                as: UInt8.self,
+                repeating: 0
+            )
+            return buffer.count
+        }
+    }
+
+    private func advance(_ body: () throws -> Int) throws -> Int {
+        try context.checkCancellation()
+        let count = try body()
+        context.report(.advanced(Int64(count)))
+        return count
+    }
+
+    private func attributes(
+        _ path: RelativePath,
+        _ kind: EntryAttributes.Kind,
+        _ info: FileInfo
+    ) -> EntryAttributes {
+        EntryAttributes(
+            path: path,
+            kind: kind,
+            mode: info.mode,
+            modified: info.modified,
+            owner: Owner(user: info.owner, group: info.group)
+        )
+    }
+
+    private func openParent(of path: RelativePath) throws -> Directory {
+        var parent = try Directory.open(directory.path)
+        for name in path.parent?.components ?? [] { parent = try parent.directory(name) }
+        return parent
+    }
+}

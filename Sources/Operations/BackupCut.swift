@@ -1,0 +1,139 @@
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+/// All stores of a stores directory as of one moment: a read transaction is open on each of them,
+/// or a lock held, until the cut is dropped.
+struct BackupCut {
+    /// A store that can be read, and what a look at it brought up.
+    struct Member {
+        var store: Store
+        var snapshot: StoreSnapshot
+        var report: StoreReport
+
+        /// The files of external data that its rows refer to.
+        var externalFiles: Set<RelativePath> {
+            let names = report.externalReferences.compactMap { try? RelativePath($0).name }
+            return Set(names.map(store.externalDataDirectory.appending))
+        }
+    }
+
+    /// What was found in the directory before the cut.
+    let survey: StoresDirectory.Survey
+    private(set) var members: [Member] = []
+    /// Stores that SQLite cannot make sense of; their files are saved as they are.
+    private(set) var damaged: [Store] = []
+    private(set) var problems: [Problem] = []
+    /// Files of external data that are not there, also in a cut that was made again.
+    private(set) var missingExternalFiles: Set<RelativePath> = []
+
+    /// Makes a cut, again and again while a writer holds a store or external data is on its way.
+    ///
+    /// - Parameter busyTimeout: for how long to try while a store is locked by a writer.
+    static func make(
+        of directory: StoresDirectory,
+        busyTimeout: Duration,
+        _ context: OperationContext
+    ) async throws -> BackupCut {
+        let deadline = ContinuousClock.now + busyTimeout
+        var missing: Set<RelativePath>?
+        while true {
+            try context.checkCancellation()
+            do {
+                var cut = try BackupCut(of: directory, context)
+                let missingNow = cut.findMissingExternalFiles()
+                if missingNow.isEmpty || missingNow == missing {
+                    cut.report(missing: missingNow)
+                    return cut
+                }
+                missing = missingNow
+            } catch let error as StoreError {
+                guard case .busy = error, ContinuousClock.now < deadline else { throw error }
+                // Everything is released meanwhile, so that two of us cannot wait for each other.
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+
+    private init(of directory: StoresDirectory, _ context: OperationContext) throws {
+        survey = try directory.survey(isCancelled: context.checkCancellation)
+        var snapshots: [FileInfo.Identity: StoreSnapshot] = [:]
+        var opened: [(Store, StoreSnapshot)] = []
+        for store in survey.stores {
+            try context.checkCancellation()
+            // A file with two names is opened once: to close it would drop the locks of both.
+            if let snapshot = snapshots[store.identity] {
+                opened.append((store, snapshot))
+            } else if let snapshot = try open(store, context) {
+                snapshots[store.identity] = snapshot
+                opened.append((store, snapshot))
+            }
+        }
+        // Only once all are open: counting takes time, and would pull the cut apart.
+        for (store, snapshot) in opened {
+            try context.checkCancellation()
+            let hasSupport =
+                try FileInfo.ifPresent(store.supportDirectory.below(store.directory)) != nil
+            let report = try snapshot.report(hasSupportDirectory: hasSupport)
+            problems += report.damage.map {
+                Problem(
+                    kind: .damagedStore,
+                    path: store.path.description,
+                    reason: "SQLite finds it damaged: \($0)"
+                )
+            }
+            members.append(Member(store: store, snapshot: snapshot, report: report))
+        }
+    }
+
+    private mutating func open(_ store: Store, _ context: OperationContext) throws -> StoreSnapshot?
+    {
+        do {
+            return try store.snapshot(scratchParent: context.scratch, busyTimeout: .seconds(1))
+        } catch StoreError.damaged(_, let reason) {
+            damaged.append(store)
+            problems.append(
+                Problem(
+                    kind: .damagedStore,
+                    path: store.path.description,
+                    reason: "SQLite finds it damaged: \(reason); its files are saved as they are"
+                )
+            )
+        } catch StoreError.unreadable(_, let reason) {
+            problems.append(
+                Problem(kind: .unreadable, path: store.path.description, reason: reason)
+            )
+        } catch let error as FileError where error.isMissing {
+            // It went since the survey, and is not in the directory any more.
+        } catch let error as FileError where !error.isNoSpace {
+            problems.append(
+                Problem(kind: .unreadable, path: store.path.description, reason: error.description)
+            )
+        }
+        return nil
+    }
+
+    private func findMissingExternalFiles() -> Set<RelativePath> {
+        var missing: Set<RelativePath> = []
+        for member in members {
+            for path in member.externalFiles
+            where (try? FileInfo.ifPresent(path.below(member.store.directory))) as FileInfo??
+                == .some(nil)
+            {
+                missing.insert(path)
+            }
+        }
+        return missing
+    }
+
+    private mutating func report(missing: Set<RelativePath>) {
+        missingExternalFiles = missing
+        problems += missing.sorted().map {
+            Problem(
+                kind: .missingExternalData,
+                path: $0.description,
+                reason: "a store refers to this file, and it is not there"
+            )
+        }
+    }
+}

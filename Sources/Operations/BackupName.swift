@@ -1,0 +1,61 @@
+public import Foundation
+
+/// What a backup's file is called: `[2026-Nov-21] 09.01 AM Stores.zip`, in local time and English.
+public enum BackupName {
+    /// What the name of every backup ends with.
+    public static let suffix = "Stores.zip"
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// The name of a backup made at a time.
+    ///
+    /// - Parameters:
+    ///   - date: when.
+    ///   - timeZone: where.
+    ///   - number: 1 for the first one of that minute; from 2 on it is in the name.
+    public static func make(_ date: Date, in timeZone: TimeZone, number: Int = 1) -> String {
+        let parts = Timestamp.parts(of: date, in: timeZone)
+        let day =
+            "\(Timestamp.pad(parts.year, 4))-\(months[parts.month - 1])-\(Timestamp.pad(parts.day, 2))"
+        let hour = Timestamp.pad((parts.hour + 11) % 12 + 1, 2)
+        let time = "\(hour).\(Timestamp.pad(parts.minute, 2)) \(parts.hour < 12 ? "AM" : "PM")"
+        return "[\(day)] \(time)\(number > 1 ? " (\(number))" : "") \(suffix)"
+    }
+
+    /// What a person sees of a name: all but ` Stores.zip`.
+    public static func display(_ name: String) -> String {
+        guard name.hasSuffix(suffix) else { return name }
+        let rest = name.dropLast(suffix.count)
+        let trimmed = rest.hasSuffix(" ") ? rest.dropLast() : rest
+        return trimmed.isEmpty ? name : String(trimmed)
+    }
+
+    /// The time that a name tells; `nil` where it is not a name of ours.
+    public static func date(of name: String, in timeZone: TimeZone) -> Date? {
+        let pattern =
+            #/\[(\d{4})-([A-Z][a-z]{2})-(\d\d)\] (\d\d)\.(\d\d) (AM|PM)(?: \(\d+\))? Stores\.zip/#
+        guard let match = name.wholeMatch(of: pattern)?.output,
+            let month = months.firstIndex(of: String(match.2)), let year = Int(match.1),
+            let day = Int(match.3), let hour = Int(match.4), let minute = Int(match.5),
+            (1...12).contains(hour), minute < 60
+        else { return nil }
+        var parts = Timestamp.Parts(
+            year: year,
+            month: month + 1,
+            day: day,
+            hour: hour % 12 + (match.6 == "PM" ? 12 : 0),
+            minute: minute,
+            second: 0,
+            millisecond: 0,
+            offset: 0
+        )
+        guard let utc = Timestamp.date(of: parts) else { return nil }
+        // The offset depends on the moment, and the moment on the offset: the second look settles it.
+        parts.offset = timeZone.secondsFromGMT(for: utc)
+        guard let near = Timestamp.date(of: parts) else { return nil }
+        parts.offset = timeZone.secondsFromGMT(for: near)
+        return Timestamp.date(of: parts)
+    }
+}

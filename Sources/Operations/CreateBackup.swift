@@ -1,0 +1,219 @@
+public import Archives
+internal import Files
+public import Foundation
+public import Remotes
+internal import Stores
+public import SystemPackage
+
+/// Saves a stores directory into one archive in a remote folder, while applications use it.
+///
+/// What stays when it fails: the remote folder as it was. What a killed run leaves is a hidden
+/// partial file, which the next run removes. Locks are taken in this order: the stores directory,
+/// the remote folder's staging directory, then SQLite's.
+public struct CreateBackup: Sendable {
+    /// What may be chosen.
+    public struct Options: Sendable {
+        public var compression: Compression = .default
+        /// When the backup is made; its name and its manifest say so.
+        public var date: Date
+        public var timeZone: TimeZone
+        /// The program's name and version, for the manifest.
+        public var tool: String
+        /// Why it is made, where that is not plain.
+        public var reason: String?
+        /// For how long to try while a writer lets nobody read a store.
+        public var busyTimeout: Duration = .seconds(30)
+
+        public init(date: Date, timeZone: TimeZone, tool: String) {
+            self.date = date
+            self.timeZone = timeZone
+            self.tool = tool
+        }
+    }
+
+    /// What was done.
+    public struct Outcome: Sendable {
+        public var backup: Backup
+        /// Entries in the archive, without the manifest.
+        public var entries: Int
+        /// Bytes in all files before compression.
+        public var bytes: Int64
+        /// How many stores were cut.
+        public var stores: Int
+        /// What could not be done as it should; the backup is partial if there is any.
+        public var problems: [Problem]
+    }
+
+    private static let cutsLimit = 5
+
+    private let path: FilePath
+    private let remote: any RemoteFolder
+    private let catalog: BackupCatalog
+    private let options: Options
+    private let context: OperationContext
+
+    public init(
+        of stores: FilePath,
+        to remote: any RemoteFolder,
+        catalog: BackupCatalog,
+        options: Options,
+        context: OperationContext
+    ) {
+        path = stores
+        self.remote = remote
+        self.catalog = catalog
+        self.options = options
+        self.context = context
+    }
+
+    /// Makes the backup.
+    ///
+    /// - Throws: `OperationError`, `RemoteError`, `FileError.locked`, `CancellationError`.
+    public func run() async throws -> Outcome {
+        let directory = try StoresDirectory.opened(path)
+        let lock = try await context.lock(directory.path)
+        defer { withExtendedLifetime(lock) {} }
+        return try await runLocked(directory)
+    }
+
+    /// Makes the backup for a caller that has the stores directory locked.
+    func runLocked(_ directory: StoresDirectory) async throws -> Outcome {
+        // Asked for first: a folder that is not there is better told before the work than after it.
+        _ = try await remote.list()
+        let lock = try await context.lock(remote.staging)
+        defer { withExtendedLifetime(lock) {} }
+        do {
+            try removeLeftovers()
+            return try await build(directory)
+        } catch let error where Self.saysItAll(error) {
+            throw error
+        } catch {
+            throw OperationError.backupFailed(error)
+        }
+    }
+
+    private static func saysItAll(_ error: any Error) -> Bool {
+        error is OperationError || error is RemoteError || error is CancellationError
+            || error is StoreError
+    }
+
+    /// We have the lock, so what is here was left by a run that was killed.
+    private func removeLeftovers() throws {
+        let staging = try Directory.open(remote.staging)
+        for name in try staging.names() {
+            let text = name.description
+            guard text.hasPrefix(LocalFolder.partialPrefix),
+                text.hasSuffix(LocalFolder.partialSuffix)
+            else { continue }
+            try staging.removeFile(name)
+            context.report(.note("removed '\(text)', which an interrupted run left"))
+        }
+    }
+
+    private func build(_ directory: StoresDirectory) async throws -> Outcome {
+        let partial = remote.staging.appending(
+            "\(LocalFolder.partialPrefix)\(UInt64.random(in: 0 ... .max))\(LocalFolder.partialSuffix)"
+        )
+        do {
+            let file = try File.create(partial)
+            var outcome = try await writeArchive(of: directory, to: file)
+            try file.sync()
+            outcome.backup = try await publish(partial, size: file.info().size)
+            return outcome
+        } catch {
+            try? LocalFileSystem().remove(partial)
+            throw error
+        }
+    }
+
+    private func writeArchive(of directory: StoresDirectory, to file: File) async throws -> Outcome
+    {
+        var attempt = 1
+        while true {
+            let (build, stores) = try await beginBuild(of: directory, to: file, attempt: attempt)
+            do {
+                let trailer = try build.run()
+                for problem in trailer.problems { context.report(.problem(problem)) }
+                return Outcome(
+                    backup: Backup(file: RemoteFile(name: "", size: 0)),
+                    entries: trailer.entries,
+                    bytes: trailer.bytes,
+                    stores: stores,
+                    problems: trailer.problems
+                )
+            } catch let again as CutAgain where attempt < Self.cutsLimit {
+                context.report(.note("\(again.reason) while it was backed up: starting again"))
+                try file.truncate(to: 0)
+                attempt += 1
+            }
+        }
+    }
+
+    /// Makes a cut and hands it over: the build lets go of it as early as it can.
+    private func beginBuild(
+        of directory: StoresDirectory,
+        to file: File,
+        attempt: Int
+    ) async throws -> (BackupBuild, stores: Int) {
+        let cut = try await BackupCut.make(of: directory, busyTimeout: options.busyTimeout, context)
+        guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
+        let build = try BackupBuild(
+            of: cut,
+            in: directory,
+            to: file,
+            header: header(cut, of: directory),
+            compression: options.compression,
+            isLastTry: attempt == Self.cutsLimit,
+            context
+        )
+        return (build, cut.members.count)
+    }
+
+    private func header(_ cut: BackupCut, of directory: StoresDirectory) throws -> ManifestHeader {
+        let root = try FileInfo(of: directory.path)
+        return ManifestHeader(
+            format: ManifestHeader.currentFormat,
+            created: Timestamp.rfc3339(options.date, in: options.timeZone),
+            tool: options.tool,
+            reason: options.reason,
+            segmentSize: Segment.size,
+            root: ManifestHeader.Root(
+                mode: FileRecord.octal(root.mode),
+                uid: root.owner,
+                gid: root.group
+            ),
+            stores: cut.members.map {
+                ManifestHeader.StoreRecord(path: $0.store.path, facts: $0.report.facts)
+            }
+        )
+    }
+
+    /// Gives the archive its name, the next one of that minute that is free.
+    private func publish(_ partial: FilePath, size: Int64) async throws -> Backup {
+        context.report(.began(.uploading, total: nil))
+        for number in 1... {
+            let name = BackupName.make(options.date, in: options.timeZone, number: number)
+            do {
+                try context.checkCancellation()
+                try await remote.upload(partial, as: name)
+            } catch RemoteError.exists {
+                continue
+            }
+            let file = RemoteFile(name: name, size: size)
+            catalog.remember(options.date, of: file, in: remote.address)
+            return Backup(file: file, time: options.date, timeSource: .manifest)
+        }
+        preconditionFailure("numbers do not end")
+    }
+}
+
+extension StoresDirectory {
+    /// Opens a directory; `OperationError.noStores` where there is none.
+    static func opened(_ path: FilePath) throws -> StoresDirectory {
+        do {
+            return try StoresDirectory(path)
+        } catch let error as FileError where error.isMissing {
+            throw OperationError.noStores(path)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+internal import Archives
+internal import Files
+internal import Foundation
+internal import SystemPackage
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// Restores all of an archive into an empty directory, or verifies it.
+struct Extraction {
+    /// An archive that was looked at and may be extracted.
+    struct Plan {
+        let contents: BackupContents
+        let name: String
+        let files: Int
+        /// Bytes in all files.
+        let bytes: Int64
+
+        /// Opens an archive and holds it to the limits.
+        init(_ path: FilePath, name: String, limits: RestoreLimits) throws {
+            self.name = name
+            contents = try BackupContents(path, name: name)
+            var files = 0
+            var bytes: Int64 = 0
+            let reader = contents.reader
+            for index in 0..<reader.count {
+                let entry = try reader.entry(at: index)
+                if entry.attributes.kind == .file { files += 1 }
+                let (sum, overflow) = bytes.addingReportingOverflow(entry.size)
+                guard !overflow else {
+                    throw ArchiveError.beyondLimit(path, reason: "its sizes are absurd")
+                }
+                bytes = sum
+                try entry.checkRatio(path)
+            }
+            self.files = files
+            self.bytes = bytes
+            if contents.header == nil { try checkForeign(limits) }
+        }
+
+        private func checkForeign(_ limits: RestoreLimits) throws {
+            let reader = contents.reader
+            try reader.checkNamesIgnoringCase()
+            guard reader.count <= limits.entries else {
+                throw ArchiveError.beyondLimit(
+                    reader.path,
+                    reason: "it has \(reader.count) entries"
+                )
+            }
+            guard bytes <= limits.freeBytes || bytes / limits.ratio <= reader.size else {
+                throw ArchiveError.beyondLimit(
+                    reader.path,
+                    reason:
+                        "its \(byteCount(reader.size)) would unpack to \(byteCount(bytes)), as a zip bomb does"
+                )
+            }
+            for index in 0..<reader.count {
+                let path = try reader.entry(at: index).attributes.path
+                guard path.components.count <= limits.depth else {
+                    throw ArchiveError.beyondLimit(
+                        reader.path,
+                        reason: "a path has \(path.components.count) components"
+                    )
+                }
+            }
+        }
+
+        /// Throws where the files would not fit, which is better told before than half-way.
+        func checkSpace(at path: FilePath) throws {
+            let available = try Directory.open(path).availableSpace()
+            guard bytes <= available else {
+                throw OperationError.tooLarge(path, needed: bytes, available: available)
+            }
+        }
+    }
+
+    /// Whether files may be given to their owners: only root may.
+    static var mayGiveAway: Bool { geteuid() == 0 }
+
+    private let plan: Plan
+    private let context: OperationContext
+
+    init(_ plan: Plan, _ context: OperationContext) {
+        self.plan = plan
+        self.context = context
+    }
+
+    /// Extracts into a directory, or only verifies where there is none.
+    func run(into directory: Directory?) throws {
+        context.report(.began(directory == nil ? .verifying : .extracting, total: plan.bytes))
+        let extractor = ArchiveExtractor(
+            plan.contents.reader,
+            into: directory,
+            threads: context.threads
+        ) { count in
+            try context.checkCancellation()
+            context.report(.advanced(count))
+        }
+        defer { extractor.close() }
+        var foreignOwners = 0
+        try plan.contents.forEach { item in
+            var item = item
+            if !Self.mayGiveAway {
+                if let owner = item.attributes.owner, owner.user != geteuid() { foreignOwners += 1 }
+                item.attributes.owner = nil
+            }
+            try extractor.extract(item)
+        }
+        try extractor.finish()
+        if foreignOwners > 0, directory != nil {
+            context.report(
+                .note(
+                    "\(foreignOwners) files belong to others; only root can give them back, so they are yours now"
+                )
+            )
+        }
+    }
+}
+
+extension ArchiveReader.Entry {
+    /// Deflate makes data at most 1,032 times as small: an entry that declares more is a lie.
+    fileprivate func checkRatio(_ path: FilePath) throws {
+        guard isPlain, size > 1 << 20, size / 1032 > compressedSize else { return }
+        throw ArchiveError.beyondLimit(
+            path,
+            reason: "'\(attributes.path)' declares more than its data can hold"
+        )
+    }
+}

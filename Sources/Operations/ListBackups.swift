@@ -1,0 +1,70 @@
+public import Foundation
+public import Remotes
+
+/// Lists the backups in a remote folder, newest first.
+public struct ListBackups: Sendable {
+    /// A file that is no backup, and why.
+    public struct PassedOver: Sendable, Equatable {
+        public var name: String
+        public var reason: String
+    }
+
+    /// What there is.
+    public struct Outcome: Sendable {
+        public var backups: [Backup]
+        public var passedOver: [PassedOver]
+    }
+
+    private let remote: any RemoteFolder
+    private let catalog: BackupCatalog
+    private let timeZone: TimeZone
+
+    public init(in remote: any RemoteFolder, catalog: BackupCatalog, timeZone: TimeZone) {
+        self.remote = remote
+        self.catalog = catalog
+        self.timeZone = timeZone
+    }
+
+    /// Reads the folder.
+    ///
+    /// - Throws: `RemoteError`.
+    public func run() async throws -> Outcome {
+        var outcome = Outcome(backups: [], passedOver: [])
+        for file in try await remote.list() {
+            if let reason = reasonToPassOver(file.name) {
+                outcome.passedOver.append(PassedOver(name: file.name, reason: reason))
+            } else {
+                outcome.backups.append(catalog.backup(file, in: remote.address, timeZone: timeZone))
+            }
+        }
+        catalog.keepOnly(Set(outcome.backups.map(\.name)), in: remote.address)
+        outcome.backups.sort(by: Self.isNewer)
+        outcome.passedOver.sort { $0.name < $1.name }
+        return outcome
+    }
+
+    /// The backup that a person means; see `[Backup].matching`.
+    func find(_ text: String) async throws -> Backup {
+        try await run().backups.matching(text, address: remote.address)
+    }
+
+    private func reasonToPassOver(_ name: String) -> String? {
+        if name.hasPrefix(LocalFolder.partialPrefix) {
+            return "a backup that is being made, or was interrupted"
+        }
+        return name.hasSuffix(BackupName.suffix)
+            ? nil : "its name does not end in '\(BackupName.suffix)'"
+    }
+
+    /// Backups whose time nothing tells come last; those of one moment by name, "(10)" after "(9)".
+    private static func isNewer(_ left: Backup, _ right: Backup) -> Bool {
+        switch (left.time, right.time) {
+        case (let first?, let second?) where first != second: return first > second
+        case (_?, nil): return true
+        case (nil, _?): return false
+        default:
+            return left.name.count == right.name.count
+                ? left.name > right.name : left.name.count > right.name.count
+        }
+    }
+}

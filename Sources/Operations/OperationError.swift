@@ -1,0 +1,117 @@
+public import Files
+public import SystemPackage
+
+/// Why an operation failed, and the state in which it left things.
+public enum OperationError: ExplainedError {
+    /// There is no stores directory.
+    case noStores(FilePath)
+    /// The stores directory is empty.
+    case nothingToBackUp(FilePath)
+    /// No backup has that name.
+    case noBackup(String, address: String)
+    /// There is no backup at all.
+    case noBackups(String)
+    /// Several backups have that in their names.
+    case ambiguous(String, matches: [String])
+    /// A backup failed; nothing was added to the remote folder.
+    case backupFailed(any Error)
+    /// A restore failed before or after the exchange; the stores are as they were.
+    case restoreFailed(any Error)
+    /// The stores that were restored did not reopen; the old ones are back, the others kept.
+    case rolledBack(any Error, refused: FilePath)
+    /// A restore failed and what was there could not be put back.
+    case rollbackFailed(any Error, old: FilePath, new: FilePath)
+    /// Applications have a store open.
+    case storesInUse(store: String, by: [LockHolder])
+    /// An archive says things that cannot be true of it.
+    case badManifest(String, reason: String)
+    /// An archive's format is newer than this program.
+    case newerFormat(String, format: Int)
+    /// What is to be unpacked needs more space than there is.
+    case tooLarge(FilePath, needed: Int64, available: Int64)
+    /// The directory to extract to has something in it.
+    case targetNotEmpty(FilePath)
+    /// A name that a restore needs is taken by something that is not its own.
+    case inTheWay(FilePath)
+    /// An interrupted restore cannot be finished or undone.
+    case cannotRecover(FilePath, reason: String)
+
+    public var description: String {
+        switch self {
+        case .noStores(let path): "there is no stores directory '\(printable(path))'"
+        case .nothingToBackUp(let path):
+            "there is nothing to back up: '\(printable(path))' is empty"
+        case .noBackup(let name, let address): "there is no backup named '\(name)' in '\(address)'"
+        case .noBackups(let address): "there is no backup in '\(address)'"
+        case .ambiguous(let name, let matches):
+            "'\(name)' is in the names of \(matches.count) backups: \(matches.prefix(5).joined(separator: ", "))"
+        case .backupFailed(let error): "backup failed, nothing was changed: \(explain(error))"
+        case .restoreFailed(let error): "restore failed, your data is as it was: \(explain(error))"
+        case .rolledBack(let error, let refused):
+            "restore failed, your data is as it was: \(explain(error)); what was refused is in '\(printable(refused))'"
+        case .rollbackFailed(let error, let old, let new):
+            "restore failed and could not be rolled back: \(explain(error)); "
+                + "your data is in '\(printable(old))', the backup's in '\(printable(new))'"
+        case .storesInUse(let store, let holders):
+            "the store '\(store)' is in use by \(holders.map(\.description).joined(separator: ", "))"
+        case .badManifest(let name, let reason): "the manifest of '\(name)' is damaged: \(reason)"
+        case .newerFormat(let name, let format):
+            "'\(name)' has archive format \(format), which is newer than this program"
+        case .tooLarge(let path, let needed, let available):
+            "no space at '\(printable(path))': \(byteCount(needed)) are needed and \(byteCount(available)) are free"
+        case .targetNotEmpty(let path): "'\(printable(path))' is there already and not empty"
+        case .inTheWay(let path):
+            "'\(printable(path))' is in the way, and is not from an interrupted restore"
+        case .cannotRecover(let path, let reason):
+            "an interrupted restore of '\(printable(path))' can be neither finished nor undone: \(reason)"
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .noStores: "run 'grocerydude init' to make one, or name yours with '--stores DIR'"
+        case .nothingToBackUp: "is it the right directory? name another with '--stores DIR'"
+        case .noBackup: "run 'grocerydude list' to see what there is"
+        case .noBackups: "run 'grocerydude backup' to make one"
+        case .ambiguous: "give more of the name, or 'latest'"
+        case .backupFailed(let error): (error as? any ExplainedError)?.hint
+        case .restoreFailed(let error), .rolledBack(let error, _):
+            (error as? any ExplainedError)?.hint
+                ?? "run 'grocerydude list' to choose another backup"
+        case .rollbackFailed:
+            "move the directory that you want to its place by hand; nothing was deleted"
+        case .storesInUse: "close it and try again, or go on at your own risk with '--force'"
+        case .badManifest:
+            "restore another backup; 'unzip' may still get single files out of this one"
+        case .newerFormat: "install a newer grocerydude"
+        case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
+        case .targetNotEmpty: "name a directory that is not there yet"
+        case .inTheWay(let path): "move it away: mv '\(printable(path))' '\(printable(path)).mine'"
+        case .cannotRecover: "look at the directories beside it; nothing was deleted"
+        }
+    }
+}
+
+/// An error of any module as one line.
+public func explain(_ error: any Error) -> String {
+    switch error {
+    case let error as any ExplainedError: error.description
+    case is CancellationError: "interrupted"
+    default: "\(error)"
+    }
+}
+
+/// Bytes as people read them: decimal units, `12.34 MB`.
+public func byteCount(_ count: Int64) -> String {
+    var value = Double(count)
+    guard value >= 1000 else { return "\(count) bytes" }
+    var unit = ""
+    for next in ["kB", "MB", "GB", "TB", "PB"] where value >= 1000 || unit.isEmpty {
+        // What would be rounded up to 1000 belongs to the next unit.
+        guard unit.isEmpty || value >= 999.995 else { break }
+        value /= 1000
+        unit = next
+    }
+    let hundredths = Int((value * 100).rounded())
+    return "\(hundredths / 100).\(Timestamp.pad(hundredths % 100, 2)) \(unit)"
+}

@@ -1,0 +1,86 @@
+public import Files
+public import SystemPackage
+
+/// What an operation tells while it runs.
+public enum OperationEvent: Sendable {
+    /// The stages of work that takes long.
+    public enum Stage: String, Sendable {
+        case reading, uploading, fetching, extracting, checking, verifying
+    }
+
+    /// A stage begins, with the bytes it will go through where that is known.
+    case began(Stage, total: Int64?)
+    /// Bytes that were gone through since the last time.
+    case advanced(Int64)
+    /// Something worth knowing that is no problem.
+    case note(String)
+    /// Something that makes the result partial.
+    case problem(Problem)
+    /// Waiting for another run.
+    case waiting(for: LockHolder?)
+}
+
+/// Something that a backup could not do as it should; the rest of it is good.
+public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
+    /// The kinds of problem.
+    public enum Kind: String, Sendable, Codable {
+        /// A file that never held still: what is in the archive may be two states mixed.
+        case neverStill = "never_still"
+        /// A file that could not be read, and is not in the archive.
+        case unreadable
+        /// A store that SQLite finds damaged: its bytes are in the archive as they are.
+        case damagedStore = "damaged_store"
+        /// A file of external data that a store refers to and that is not there.
+        case missingExternalData = "missing_external_data"
+    }
+
+    public var kind: Kind
+    /// The path below the stores directory, printable.
+    public var path: String
+    public var reason: String
+
+    public init(kind: Kind, path: String, reason: String) {
+        self.kind = kind
+        self.path = path
+        self.reason = reason
+    }
+
+    public var description: String { "'\(path)': \(reason)" }
+}
+
+/// What every operation is given of the world around it.
+public struct OperationContext: Sendable {
+    /// Receives events, on the thread of the operation.
+    public var report: @Sendable (OperationEvent) -> Void
+    /// Throws `CancellationError` once the user wants to stop; called often.
+    public var checkCancellation: @Sendable () throws -> Void
+    /// How many threads compress, and restore.
+    public var threads: Int
+    /// How long to wait for another run.
+    public var lockWait: Duration
+    /// Where scratch copies may be made.
+    public var scratch: FilePath
+
+    public init(
+        report: @escaping @Sendable (OperationEvent) -> Void = { _ in },
+        checkCancellation: @escaping @Sendable () throws -> Void = {},
+        threads: Int,
+        lockWait: Duration = .zero,
+        scratch: FilePath
+    ) {
+        self.report = report
+        self.checkCancellation = checkCancellation
+        self.threads = threads
+        self.lockWait = lockWait
+        self.scratch = scratch
+    }
+
+    func lock(_ path: FilePath) async throws -> FileLock {
+        var wasReported = false
+        return try await FileLock.acquire(path, wait: lockWait) { holder in
+            try checkCancellation()
+            if !wasReported { report(.waiting(for: holder)) }
+            wasReported = true
+        }
+    }
+}

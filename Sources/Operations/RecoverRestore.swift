@@ -1,0 +1,124 @@
+public import Files
+internal import Stores
+public import SystemPackage
+
+/// Finishes or undoes a restore that a crash interrupted. Every command does this first.
+public struct RecoverRestore: Sendable {
+    private let stores: FilePath
+    private let fileSystem: any FileSystem
+    private let context: OperationContext
+
+    public init(
+        of stores: FilePath,
+        context: OperationContext,
+        fileSystem: any FileSystem = LocalFileSystem()
+    ) {
+        self.stores = stores
+        self.context = context
+        self.fileSystem = fileSystem
+    }
+
+    /// Does it, if there is anything to do and no other run is at it.
+    ///
+    /// - Throws: `OperationError.cannotRecover`, `FileError`.
+    public func run() async throws {
+        guard let paths = try RestorePaths(resolving: stores),
+            try FileInfo.ifPresent(paths.journal) != nil
+        else { return }
+        do {
+            let locks = try await RestoreLocks.acquire(paths, wait: .zero, context)
+            try withExtendedLifetime(locks) { try runLocked(paths) }
+        } catch FileError.locked {
+            // It is no wreck, it is running.
+        }
+    }
+
+    func runLocked(_ paths: RestorePaths) throws {
+        let recovery = try StoresSwap.recover(paths, with: fileSystem) {
+            try StoresDirectory(paths.live).checkStores(.none, context)
+        }
+        switch recovery {
+        case .finished(let backup):
+            context.report(.note("finished the restore of '\(backup)', which was interrupted"))
+        case .undone(let backup, nil):
+            context.report(
+                .note(
+                    "undid the restore of '\(backup)', which was interrupted; your data is as it was before it"
+                )
+            )
+        case .undone(let backup, let refused?):
+            context.report(
+                .note(
+                    "undid the restore of '\(backup)', which was interrupted; "
+                        + "what was refused is in '\(printable(refused))'"
+                )
+            )
+        case nil: break
+        }
+    }
+}
+
+/// The locks of a restore, in their order: the directory that holds the stores directory, so that
+/// two restores cannot meet while it is away, then the stores directory itself.
+struct RestoreLocks {
+    let parent: FileLock
+    let live: FileLock?
+
+    static func acquire(
+        _ paths: RestorePaths,
+        wait: Duration,
+        _ context: OperationContext
+    ) async throws -> RestoreLocks {
+        var context = context
+        context.lockWait = wait
+        let parent = try await context.lock(paths.parent)
+        let isThere = try FileInfo.ifPresent(paths.live) != nil
+        return RestoreLocks(
+            parent: parent,
+            live: isThere ? try await context.lock(paths.live) : nil
+        )
+    }
+}
+
+extension RestorePaths {
+    /// The paths for a stores directory that may not be there; `nil` where not even the directory
+    /// that would hold it is.
+    init?(resolving stores: FilePath) throws {
+        if let live = try? stores.resolved() {
+            self.init(live: live)
+            return
+        }
+        guard let name = stores.lastComponent else { return nil }
+        let parent = stores.removingLastComponent()
+        do {
+            self.init(
+                live: try (parent.isEmpty ? FilePath(".") : parent).resolved().appending(name)
+            )
+        } catch let error as FileError where error.isMissing {
+            return nil
+        }
+    }
+}
+
+extension StoresDirectory {
+    /// Checks every store in a directory that nobody uses.
+    ///
+    /// - Returns: how many there are.
+    @discardableResult
+    func checkStores(
+        _ level: CheckLevel,
+        _ context: OperationContext,
+        tolerating: (StoreError) throws -> Void = { throw $0 }
+    ) throws -> Int {
+        let stores = try survey().stores
+        for store in stores {
+            try context.checkCancellation()
+            do {
+                try store.check(level, scratchParent: context.scratch)
+            } catch let error as StoreError {
+                try tolerating(error)
+            }
+        }
+        return stores.count
+    }
+}

@@ -1,0 +1,59 @@
+internal import Files
+public import SystemPackage
+
+extension RestoreBackup {
+    /// Extracts a backup into a directory of its own and checks its stores, touching nothing else.
+    ///
+    /// The directory appears only once it is complete.
+    /// - Throws: `OperationError.targetNotEmpty`; see `run(_:to:)`.
+    public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
+        if let info = try FileInfo.ifPresent(target) {
+            guard info.kind == .directory, try Directory.open(target).names().isEmpty else {
+                throw OperationError.targetNotEmpty(target)
+            }
+        }
+        let archive = try await FetchedArchive.fetch(backup, from: remote, context)
+        defer { withExtendedLifetime(archive) {} }
+        do {
+            return try extract(archive, backup, to: target)
+        } catch let error as OperationError {
+            throw error
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw OperationError.restoreFailed(error)
+        }
+    }
+
+    private func extract(
+        _ archive: FetchedArchive,
+        _ backup: Backup,
+        to target: FilePath
+    ) throws -> Outcome {
+        let parent =
+            target.removingLastComponent().isEmpty ? FilePath(".") : target.removingLastComponent()
+        let plan = try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
+        try plan.checkSpace(at: parent)
+        var outcome = Outcome(
+            backup: backup,
+            path: printable(target),
+            files: plan.files,
+            bytes: plan.bytes,
+            stores: plan.contents.header?.stores.count ?? 0,
+            safetyBackup: nil,
+            replacesData: false
+        )
+        if options.isDryRun { return outcome }
+        let scratch = try ScratchDirectory(in: parent)
+        let staged = scratch.path.appending("Stores")
+        try fileSystem.createDirectory(staged)
+        let directory = try Directory.open(staged)
+        try Extraction(plan, context).run(into: directory)
+        outcome.stores = try checkStaged(staged)
+        try directory.syncTree(fileCount: plan.files)
+        try fileSystem.remove(target)
+        try fileSystem.move(staged, to: target)
+        try fileSystem.sync(parent)
+        return outcome
+    }
+}

@@ -1,0 +1,276 @@
+internal import Archives
+public import Files
+internal import Foundation
+public import Remotes
+public import Stores
+public import SystemPackage
+
+/// Puts a backup in the place of the stores directory, or somewhere else.
+///
+///     fetch → verify the archive → extract to Stores_New → sync → check → swap → reopen → done
+///                                                                            ↘ roll back
+///
+/// The live directory is not touched before Stores_New is complete, on the disk and checked.
+public struct RestoreBackup: Sendable {
+    /// What may be chosen.
+    public struct Options: Sendable {
+        /// How the staged stores are checked.
+        public var check: CheckLevel = .quick
+        /// Whether a damaged store is restored all the same.
+        public var allowsDamage = false
+        /// Whether to go on though a store is in use.
+        public var force = false
+        /// Whether what is replaced is backed up first.
+        public var makesSafetyBackup = true
+        /// Whether to stop before anything is done.
+        public var isDryRun = false
+        public var limits = RestoreLimits()
+        /// How the safety backup is made.
+        public var backup: CreateBackup.Options
+
+        public init(backup: CreateBackup.Options) {
+            self.backup = backup
+        }
+    }
+
+    /// What was done, or would be.
+    public struct Outcome: Sendable {
+        public var backup: Backup
+        /// The directory that has the data now.
+        public var path: String
+        public var files: Int
+        /// Bytes in all files.
+        public var bytes: Int64
+        public var stores: Int
+        /// The backup of what was replaced.
+        public var safetyBackup: Backup?
+        /// Whether there was something to replace.
+        public var replacesData: Bool
+    }
+
+    let remote: any RemoteFolder
+    let catalog: BackupCatalog
+    let options: Options
+    let context: OperationContext
+    let fileSystem: any FileSystem
+
+    public init(
+        from remote: any RemoteFolder,
+        catalog: BackupCatalog,
+        options: Options,
+        context: OperationContext,
+        fileSystem: any FileSystem = LocalFileSystem()
+    ) {
+        self.remote = remote
+        self.catalog = catalog
+        self.options = options
+        self.context = context
+        self.fileSystem = fileSystem
+    }
+
+    /// The backup that a person means, for asking before it is restored.
+    public func find(_ name: String) async throws -> Backup {
+        try await ListBackups(in: remote, catalog: catalog, timeZone: options.backup.timeZone).find(
+            name
+        )
+    }
+
+    /// Restores a backup in place of a stores directory.
+    ///
+    /// - Throws: `OperationError` saying the state afterwards; `FileError.locked`; `CancellationError`.
+    public func run(_ backup: Backup, to stores: FilePath) async throws -> Outcome {
+        try makeParent(of: stores)
+        guard let paths = try RestorePaths(resolving: stores) else {
+            throw OperationError.noStores(stores)
+        }
+        let locks = try await RestoreLocks.acquire(paths, wait: context.lockWait, context)
+        defer { withExtendedLifetime(locks) {} }
+        try RecoverRestore(of: stores, context: context, fileSystem: fileSystem).runLocked(paths)
+        let archive = try await FetchedArchive.fetch(backup, from: remote, context)
+        defer { withExtendedLifetime(archive) {} }
+        do {
+            let plan = try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
+            try plan.checkSpace(at: paths.parent)
+            if !options.force { try refuseIfInUse(paths) }
+            var outcome = Outcome(
+                backup: backup,
+                path: printable(paths.live),
+                files: plan.files,
+                bytes: plan.bytes,
+                stores: plan.contents.header?.stores.count ?? 0,
+                safetyBackup: nil,
+                replacesData: locks.live != nil
+            )
+            if options.isDryRun { return outcome }
+            let swap = try StoresSwap(paths, backup: backup.name, with: fileSystem)
+            try await restore(plan, swap, &outcome)
+            return outcome
+        } catch let error where Self.saysItAll(error) {
+            throw error
+        } catch {
+            throw OperationError.restoreFailed(error)
+        }
+    }
+
+    private static func saysItAll(_ error: any Error) -> Bool {
+        switch error {
+        case OperationError.rolledBack, OperationError.rollbackFailed, OperationError.storesInUse,
+            OperationError.tooLarge, OperationError.inTheWay:
+            true
+        default: error is CancellationError
+        }
+    }
+
+    /// On a new machine, nothing of the way to the stores directory may be there yet.
+    private func makeParent(of stores: FilePath) throws {
+        let parent = stores.removingLastComponent()
+        guard !options.isDryRun, !parent.isEmpty, try FileInfo.ifPresent(parent) == nil else {
+            return
+        }
+        try FileManager.default.createDirectory(
+            atPath: parent.string,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+    }
+
+    // MARK: - Steps
+
+    private func restore(
+        _ plan: Extraction.Plan,
+        _ swap: StoresSwap,
+        _ outcome: inout Outcome
+    ) async throws {
+        var swap = swap
+        let staged: FileLock
+        do {
+            try swap.stage()
+            // After the exchange, this is the lock of the stores directory.
+            staged = try await context.lock(swap.paths.new)
+            let directory = try Directory.open(swap.paths.new)
+            try Extraction(plan, context).run(into: directory)
+            outcome.stores = try checkStaged(swap.paths.new)
+            try copyAttributes(to: directory, from: swap.paths, plan)
+            try directory.syncTree(fileCount: plan.files)
+            try fileSystem.sync(swap.paths.parent)
+            outcome.safetyBackup = try await makeSafetyBackup(of: swap.paths, before: plan)
+            if !options.force { try refuseIfInUse(swap.paths) }
+            try context.checkCancellation()
+        } catch {
+            try abandon(swap, after: error)
+            throw error
+        }
+        defer { withExtendedLifetime(staged) {} }
+        try exchange(&swap)
+        try reopen(&swap)
+        try swap.finish()
+    }
+
+    /// Cleans up after a failure before the exchange. Where even that fails, the journal stays, and
+    /// the next run does it.
+    private func abandon(_ swap: StoresSwap, after error: any Error) throws {
+        do {
+            try swap.abandon()
+        } catch let cleanup {
+            context.report(.note("\(explain(cleanup)); the next run will clean up"))
+        }
+    }
+
+    private func exchange(_ swap: inout StoresSwap) throws {
+        do {
+            try swap.exchange()
+        } catch {
+            try settle(swap, after: error)
+        }
+    }
+
+    /// The exchange failed half-way: what the journal says is enough to undo it.
+    private func settle(_ swap: StoresSwap, after error: any Error) throws -> Never {
+        do {
+            _ = try StoresSwap.recover(swap.paths, with: fileSystem) { throw error }
+        } catch {
+            throw OperationError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.new)
+        }
+        throw OperationError.restoreFailed(error)
+    }
+
+    private func reopen(_ swap: inout StoresSwap) throws {
+        do {
+            try StoresDirectory(swap.paths.live).checkStores(.none, context, tolerating: tolerate)
+        } catch {
+            let refused: FilePath
+            do {
+                refused = try swap.rollBack()
+            } catch {
+                throw OperationError.rollbackFailed(
+                    error,
+                    old: swap.paths.old,
+                    new: swap.paths.live
+                )
+            }
+            throw OperationError.rolledBack(error, refused: refused)
+        }
+    }
+
+    func checkStaged(_ path: FilePath) throws -> Int {
+        context.report(.began(.checking, total: nil))
+        return try StoresDirectory(path).checkStores(options.check, context, tolerating: tolerate)
+    }
+
+    private func tolerate(_ error: StoreError) throws {
+        guard case .damaged = error, options.allowsDamage else { throw error }
+        context.report(.note("\(error), and restored all the same"))
+    }
+
+    /// The stores directory itself keeps its mode and owner; a new one gets those of the backup.
+    private func copyAttributes(
+        to directory: Directory,
+        from paths: RestorePaths,
+        _ plan: Extraction.Plan
+    ) throws {
+        if let info = try FileInfo.ifPresent(paths.live) {
+            if Extraction.mayGiveAway { try directory.setOwner(info.owner, group: info.group) }
+            try directory.setAttributes(mode: info.mode, modified: info.modified)
+        } else if let root = plan.contents.header?.root, let mode = UInt16(root.mode, radix: 8) {
+            if Extraction.mayGiveAway { try directory.setOwner(root.uid, group: root.gid) }
+            try directory.setAttributes(mode: mode & 0o7777, modified: directory.info().modified)
+        }
+    }
+
+    private func makeSafetyBackup(
+        of paths: RestorePaths,
+        before plan: Extraction.Plan
+    ) async throws -> Backup? {
+        guard options.makesSafetyBackup, let live = try? StoresDirectory(paths.live) else {
+            return nil
+        }
+        var backupOptions = options.backup
+        backupOptions.reason = "before the restore of '\(BackupName.display(plan.name))'"
+        do {
+            return try await CreateBackup(
+                of: paths.live,
+                to: remote,
+                catalog: catalog,
+                options: backupOptions,
+                context: context
+            ).runLocked(live).backup
+        } catch OperationError.nothingToBackUp {
+            return nil
+        }
+    }
+
+    private func refuseIfInUse(_ paths: RestorePaths) throws {
+        guard let directory = try? StoresDirectory(paths.live) else { return }
+        let stores = try directory.survey().stores
+        for store in stores {
+            let users = try store.users()
+            if !users.isEmpty {
+                throw OperationError.storesInUse(store: store.path.description, by: users)
+            }
+        }
+        let users = LockHolder.processes(using: Set(stores.map(\.identity)))
+        if !users.isEmpty {
+            throw OperationError.storesInUse(store: stores.first?.path.description ?? "", by: users)
+        }
+    }
+}

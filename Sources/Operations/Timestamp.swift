@@ -1,0 +1,119 @@
+public import Foundation
+
+/// Dates as text, in the two forms that backups need, without a formatter's start-up time.
+enum Timestamp {
+    /// The parts of a date in a time zone.
+    struct Parts: Equatable {
+        var year: Int, month: Int, day: Int
+        var hour: Int, minute: Int, second: Int, millisecond: Int
+        /// Seconds east of UTC.
+        var offset: Int
+    }
+
+    static func parts(of date: Date, in timeZone: TimeZone) -> Parts {
+        let offset = timeZone.secondsFromGMT(for: date)
+        let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded()) + offset * 1000
+        let seconds = floorDivide(milliseconds, 1000)
+        let days = floorDivide(seconds, 86_400)
+        let rest = seconds - days * 86_400
+        let (year, month, day) = civil(days)
+        return Parts(
+            year: year,
+            month: month,
+            day: day,
+            hour: rest / 3600,
+            minute: rest / 60 % 60,
+            second: rest % 60,
+            millisecond: milliseconds - seconds * 1000,
+            offset: offset
+        )
+    }
+
+    /// The moment that some parts name, with their offset.
+    static func date(of parts: Parts) -> Date? {
+        guard (1...12).contains(parts.month), (1...31).contains(parts.day),
+            (0...23).contains(parts.hour),
+            (0...59).contains(parts.minute), (0...60).contains(parts.second),
+            (1...9999).contains(parts.year)
+        else { return nil }
+        let days = daysSinceEpoch(parts.year, parts.month, parts.day)
+        let seconds =
+            days * 86_400 + parts.hour * 3600 + parts.minute * 60 + parts.second - parts.offset
+        return Date(timeIntervalSince1970: Double(seconds) + Double(parts.millisecond) / 1000)
+    }
+
+    /// As RFC 3339 has it, with milliseconds and an offset: `2026-11-21T09:01:00.123+01:00`.
+    static func rfc3339(_ date: Date, in timeZone: TimeZone) -> String {
+        let parts = parts(of: date, in: timeZone)
+        let day = "\(pad(parts.year, 4))-\(pad(parts.month, 2))-\(pad(parts.day, 2))"
+        let time =
+            "\(pad(parts.hour, 2)):\(pad(parts.minute, 2)):\(pad(parts.second, 2)).\(pad(parts.millisecond, 3))"
+        guard parts.offset != 0 else { return "\(day)T\(time)Z" }
+        let minutes = abs(parts.offset) / 60
+        return
+            "\(day)T\(time)\(parts.offset < 0 ? "-" : "+")\(pad(minutes / 60, 2)):\(pad(minutes % 60, 2))"
+    }
+
+    /// Reads RFC 3339; `nil` where it is not that.
+    static func date(rfc3339 text: String) -> Date? {
+        let pattern =
+            #/(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))/#
+        guard let match = text.wholeMatch(of: pattern)?.output else { return nil }
+        let fraction = match.7.flatMap { Double("0.\($0)") } ?? 0
+        let sign = match.8 == "-" ? -60 : 60
+        let offset = (match.9.flatMap { Int($0) } ?? 0) * 60 + (match.10.flatMap { Int($0) } ?? 0)
+        return date(
+            of: Parts(
+                year: Int(match.1) ?? 0,
+                month: Int(match.2) ?? 0,
+                day: Int(match.3) ?? 0,
+                hour: Int(match.4) ?? 0,
+                minute: Int(match.5) ?? 0,
+                second: Int(match.6) ?? 0,
+                millisecond: Int((fraction * 1000).rounded()),
+                offset: sign * offset
+            )
+        )
+    }
+
+    static func pad(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+
+    // Days since 1970-01-01 in the proleptic Gregorian calendar, and back
+    // (https://howardhinnant.github.io/date_algorithms.html).
+
+    static func daysSinceEpoch(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = floorDivide(shifted, 400)
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    private static func civil(_ days: Int) -> (Int, Int, Int) {
+        let shifted = days + 719_468
+        let era = floorDivide(shifted, 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+
+    private static func floorDivide(_ dividend: Int, _ divisor: Int) -> Int {
+        dividend >= 0 ? dividend / divisor : -((divisor - 1 - dividend) / divisor)
+    }
+}
+
+/// Dates as RFC 3339 has them.
+public enum RFC3339 {
+    /// A moment with milliseconds and the time zone's offset: `2026-11-21T09:01:00.123+01:00`.
+    public static func text(_ date: Date, in timeZone: TimeZone) -> String {
+        Timestamp.rfc3339(date, in: timeZone)
+    }
+}

@@ -1,0 +1,85 @@
+public import Files
+public import SystemPackage
+
+/// A directory of this machine: a synchronised folder, a mounted disk.
+public struct LocalFolder: RemoteFolder {
+    /// The directory.
+    public let path: FilePath
+    private let fileSystem: any FileSystem
+
+    public var address: String { printable(path) }
+    public var staging: FilePath { path }
+
+    /// Names a directory, which need not be there yet.
+    public init(_ path: FilePath, fileSystem: any FileSystem = LocalFileSystem()) {
+        self.path = path
+        self.fileSystem = fileSystem
+    }
+
+    public func list() async throws -> [RemoteFile] {
+        let directory = try open()
+        return try directory.names().compactMap { name in
+            guard let text = String(validating: name.bytes, as: UTF8.self),
+                // It may have gone since the names were read.
+                let info = try? directory.info(name), info.kind == .file
+            else { return nil }
+            return RemoteFile(name: text, size: info.size, location: path.appending(text))
+        }
+    }
+
+    public func upload(_ file: FilePath, as name: String) async throws {
+        _ = try open()
+        let target = path.appending(name)
+        do {
+            if file.removingLastComponent() == path {
+                try fileSystem.move(file, to: target)
+            } else {
+                try copy(file, as: target)
+                try fileSystem.remove(file)
+            }
+        } catch FileError.exists(target) {
+            throw RemoteError.exists(address, name: name)
+        }
+        try fileSystem.sync(path)
+    }
+
+    /// Brings a file from elsewhere under a hidden name first, so that it is seen only when it is whole.
+    private func copy(_ file: FilePath, as target: FilePath) throws {
+        let partial = path.appending(
+            "\(Self.partialPrefix)\(UInt64.random(in: 0 ... .max))\(Self.partialSuffix)"
+        )
+        do {
+            try File.open(file).copy(to: partial, syncing: true)
+            try fileSystem.move(partial, to: target)
+        } catch {
+            try? fileSystem.remove(partial)
+            throw error
+        }
+    }
+
+    public func download(_ name: String, to path: FilePath) async throws {
+        let source: File
+        do {
+            source = try File.open(self.path.appending(name))
+        } catch let error as FileError where error.isMissing {
+            throw RemoteError.noFile(address, name: name)
+        }
+        try source.copy(to: path, syncing: false)
+    }
+
+    public func delete(_ name: String) async throws {
+        _ = try open()
+        try fileSystem.remove(path.appending(name))
+        try fileSystem.sync(path)
+    }
+
+    private func open() throws -> Directory {
+        do {
+            return try Directory.open(path)
+        } catch let error as FileError where error.isMissing {
+            throw RemoteError.missing(address)
+        } catch FileError.notA {
+            throw RemoteError.notAFolder(address)
+        }
+    }
+}

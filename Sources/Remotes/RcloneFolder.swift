@@ -1,0 +1,117 @@
+internal import Files
+internal import Foundation
+internal import Subprocess
+public import SystemPackage
+
+/// Anything that rclone reaches (https://rclone.org/docs/), through the `rclone` command.
+///
+/// A file is uploaded under a hidden name and then renamed, since not every cloud shows a file
+/// only once it is whole.
+public struct RcloneFolder: RemoteFolder {
+    /// What rclone calls the folder: `remote:path`.
+    public let remote: String
+    public let staging: FilePath
+
+    public var address: String { Self.scheme + remote }
+
+    /// What an address begins with that is meant for rclone.
+    public static let scheme = "rclone:"
+
+    // rclone's exit codes (https://rclone.org/docs/#exit-code).
+    private static let directoryNotFound: CInt = 3
+    private static let fileNotFound: CInt = 4
+
+    /// Names a folder.
+    ///
+    /// - Parameters:
+    ///   - remote: as rclone takes it: `dropbox:Apps/Grocery Dude`.
+    ///   - staging: a directory of this machine, only for this remote folder.
+    public init(_ remote: String, staging: FilePath) {
+        self.remote = remote
+        self.staging = staging
+    }
+
+    public func list() async throws -> [RemoteFile] {
+        struct Listed: Decodable {
+            var Name: String
+            var Size: Int64
+        }
+        let output = try await rclone(
+            "lsjson",
+            "--files-only",
+            "--no-modtime",
+            "--no-mimetype",
+            remote
+        )
+        do {
+            return try JSONDecoder().decode([Listed].self, from: Data(output.utf8))
+                .map { RemoteFile(name: $0.Name, size: $0.Size) }
+        } catch is DecodingError {
+            throw RemoteError.rclone(address, reason: "its list is not what was expected")
+        }
+    }
+
+    public func upload(_ file: FilePath, as name: String) async throws {
+        let partial = "\(Self.partialPrefix)\(UInt64.random(in: 0 ... .max))\(Self.partialSuffix)"
+        do {
+            guard try await !list().contains(where: { $0.name == name }) else {
+                throw RemoteError.exists(address, name: name)
+            }
+            _ = try await rclone("copyto", "--no-traverse", file.string, path(of: partial))
+            guard try await !list().contains(where: { $0.name == name }) else {
+                throw RemoteError.exists(address, name: name)
+            }
+            _ = try await rclone("moveto", "--ignore-existing", path(of: partial), path(of: name))
+        } catch {
+            try? await delete(partial)
+            throw error
+        }
+        try LocalFileSystem().remove(file)
+    }
+
+    public func download(_ name: String, to path: FilePath) async throws {
+        guard try await list().contains(where: { $0.name == name }) else {
+            throw RemoteError.noFile(address, name: name)
+        }
+        _ = try await rclone("copyto", "--no-traverse", self.path(of: name), path.string)
+    }
+
+    public func delete(_ name: String) async throws {
+        do {
+            _ = try await rclone("deletefile", path(of: name))
+        } catch RemoteError.noFile {
+            return
+        }
+    }
+
+    private func path(of name: String) -> String {
+        remote.hasSuffix(":") || remote.hasSuffix("/") ? remote + name : "\(remote)/\(name)"
+    }
+
+    private func rclone(_ arguments: String...) async throws -> String {
+        let result: ExecutionResult<Void, StringOutput<UTF8>, StringOutput<UTF8>>
+        do {
+            result = try await run(
+                .name("rclone"),
+                arguments: Arguments(arguments),
+                output: .string(limit: 64 << 20),
+                error: .string(limit: 1 << 20)
+            )
+        } catch let error as SubprocessError where error.code == .executableNotFound {
+            throw RemoteError.noRclone(address)
+        }
+        switch result.terminationStatus {
+        case .exited(0): return result.standardOutput
+        case .exited(Self.directoryNotFound): throw RemoteError.missing(address)
+        case .exited(Self.fileNotFound):
+            throw RemoteError.noFile(address, name: arguments.last ?? "")
+        default: throw RemoteError.rclone(address, reason: lastLine(of: result.standardError))
+        }
+    }
+
+    /// rclone's last words, without their date.
+    private func lastLine(of text: String) -> String {
+        let line = text.split(separator: "\n").last.map(String.init) ?? "it said nothing"
+        return line.replacing(#/^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d /#, with: "")
+    }
+}

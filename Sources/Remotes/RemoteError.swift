@@ -1,0 +1,40 @@
+public import Files
+
+/// What can go wrong with a remote folder; the payload names it by its address.
+public enum RemoteError: ExplainedError, Equatable {
+    /// There is no such folder.
+    case missing(String)
+    /// It is not a folder.
+    case notAFolder(String)
+    /// There is no such file in it.
+    case noFile(String, name: String)
+    /// A file of that name is in it already.
+    case exists(String, name: String)
+    /// rclone failed; the reason is its own last line.
+    case rclone(String, reason: String)
+    /// rclone is not installed.
+    case noRclone(String)
+
+    public var description: String {
+        switch self {
+        case .missing(let address): "there is no remote folder '\(address)'"
+        case .notAFolder(let address): "the remote folder '\(address)' is not a directory"
+        case .noFile(let address, let name): "there is no '\(name)' in '\(address)'"
+        case .exists(let address, let name): "there is a '\(name)' in '\(address)' already"
+        case .rclone(let address, let reason): "rclone cannot reach '\(address)': \(reason)"
+        case .noRclone(let address): "cannot reach '\(address)': rclone is not installed"
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .missing(let address) where !address.hasPrefix("rclone:"):
+            "if its disk is mounted, make it with: mkdir -p '\(address)'"
+        case .missing, .rclone: "see 'rclone listremotes' and 'rclone config'"
+        case .notAFolder: "name a directory with '--remote'"
+        case .noFile: "run 'grocerydude list' to see what is there"
+        case .noRclone: "install it with: apt-get install rclone"
+        case .exists: nil
+        }
+    }
+}

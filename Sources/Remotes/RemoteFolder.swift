@@ -1,0 +1,58 @@
+public import SystemPackage
+
+/// Where archives live.
+///
+/// What every implementation promises, and one contract suite holds all of them to:
+/// - A file becomes visible under its name whole or not at all.
+/// - A file that was uploaded can be listed and read at once.
+/// - A file is never overwritten.
+/// - Deleting a missing file succeeds.
+public protocol RemoteFolder: Sendable {
+    /// What to call the folder in messages, and what `--remote` takes to reach it.
+    var address: String { get }
+
+    /// A directory on this machine in which a file that is to be uploaded is best made, so that
+    /// uploading costs no second copy where that is possible. Runs that use the folder lock it.
+    var staging: FilePath { get }
+
+    /// All files, hidden ones too, in no order.
+    ///
+    /// - Throws: `RemoteError.missing` where there is no such folder.
+    func list() async throws -> [RemoteFile]
+
+    /// Puts a file of this machine into the folder, and takes it away from where it was.
+    ///
+    /// The file's content must be on the disk already. When this returns, so is its new name.
+    /// - Throws: `RemoteError.exists` where the name is taken.
+    func upload(_ file: FilePath, as name: String) async throws
+
+    /// Copies a file of the folder to a new file of this machine.
+    ///
+    /// - Throws: `RemoteError.noFile` where it is not there.
+    func download(_ name: String, to path: FilePath) async throws
+
+    /// Removes a file, if it is there.
+    func delete(_ name: String) async throws
+}
+
+/// A file in a remote folder.
+public struct RemoteFile: Sendable, Equatable {
+    public var name: String
+    /// Bytes.
+    public var size: Int64
+    /// Where it can be read on this machine without downloading it, if it can.
+    public var location: FilePath?
+
+    public init(name: String, size: Int64, location: FilePath? = nil) {
+        self.name = name
+        self.size = size
+        self.location = location
+    }
+}
+
+extension RemoteFolder {
+    /// What a file that is being made in the staging directory is called: hidden, and never listed
+    /// as a backup.
+    public static var partialPrefix: String { ".grocerydude-" }
+    public static var partialSuffix: String { ".partial" }
+}

@@ -1,0 +1,96 @@
+internal import CSQLite
+internal import Files
+internal import Foundation
+internal import GRDB
+internal import SystemPackage
+
+/// A connection to one database file, opened so that the file's directory stays as it is.
+final class Connection {
+    /// What may be assumed of the file.
+    enum Access: String {
+        /// Other processes may write: take part in SQLite's locking, but write no byte, not even in
+        /// the shared index (https://www.sqlite.org/c3ref/c_open_autoproxy.html, readonly_shm).
+        case shared = "mode=ro&readonly_shm=1"
+        /// Nobody writes, and there is no log (https://www.sqlite.org/uri.html, immutable).
+        case immutable = "mode=ro&immutable=1"
+        /// A file of our own.
+        case own = "mode=rw"
+    }
+
+    private let queue: DatabaseQueue
+    /// What messages call the store.
+    let name: String
+
+    /// Opens a database.
+    ///
+    /// - Throws: `StoreError`.
+    init(_ path: FilePath, name: String, access: Access, busyTimeout: Duration) throws {
+        self.name = name
+        var configuration = Configuration()
+        configuration.readonly = access != .own
+        configuration.allowsUnsafeTransactions = true
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
+        let uri = "file:\(Self.percentEncoded(path))?\(access.rawValue)"
+        queue = try Self.translating(name) {
+            try DatabaseQueue(path: uri, configuration: configuration)
+        }
+    }
+
+    /// Runs SQL, with errors as `StoreError`.
+    func access<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try Self.translating(name) { try queue.inDatabase(body) }
+    }
+
+    /// The connection's C handle, for what GRDB has not; valid as long as this object.
+    func handle() throws -> OpaquePointer {
+        try access { database in
+            guard let handle = database.sqliteConnection else {
+                throw StoreError.unreadable(name, reason: "its connection is closed")
+            }
+            return handle
+        }
+    }
+
+    /// Closes it now, with an error where that fails.
+    func close() throws {
+        try Self.translating(name) { try queue.close() }
+    }
+
+    /// SQLite percent-decodes to bytes, so a path that is not UTF-8 gets through as text.
+    private static func percentEncoded(_ path: FilePath) -> String {
+        let allowed = Set(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8
+        )
+        return path.withPlatformString { start in
+            UnsafeRawBufferPointer(start: start, count: path.length).map { byte in
+                allowed.contains(byte)
+                    ? String(Unicode.Scalar(byte))
+                    : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }.joined()
+        }
+    }
+
+    private static func translating<Result>(
+        _ name: String,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw storeError(name, code: error.resultCode.rawValue, message: error.message)
+        }
+    }
+}
+
+/// What a result code of SQLite means for a store (https://www.sqlite.org/rescode.html).
+func storeError(_ name: String, code: CInt, message: String? = nil) -> StoreError {
+    let reason = message ?? String(cString: sqlite3_errstr(code))
+    switch code & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED: return .busy(name)
+    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: return .damaged(name, reason: reason)
+    // A schema that SQLite's parser does not take.
+    case SQLITE_ERROR where reason.contains("malformed"): return .damaged(name, reason: reason)
+    default: return .unreadable(name, reason: reason)
+    }
+}

@@ -1,0 +1,160 @@
+internal import CSQLite
+internal import Files
+internal import Foundation
+internal import GRDB
+
+/// What a manifest says of a store.
+public struct StoreFacts: Sendable, Equatable, Codable {
+    /// The kinds of store.
+    public enum Kind: String, Sendable, Codable {
+        case sqlite
+        case coreData = "core_data"
+    }
+
+    /// A table and how many rows it has.
+    public struct Table: Sendable, Equatable, Codable {
+        public var name: String
+        /// `nil` where they cannot be counted.
+        public var rows: Int64?
+    }
+
+    public var pageSize: Int
+    public var pageCount: Int64
+    /// As `PRAGMA journal_mode` names it: `wal`, or `delete` for all rollback modes.
+    public var journalMode: String
+    public var userVersion: Int64
+    public var applicationID: Int64
+    public var kind: Kind
+    public var tables: [Table]
+
+    enum CodingKeys: String, CodingKey {
+        case pageSize = "page_size"
+        case pageCount = "page_count"
+        case journalMode = "journal_mode"
+        case userVersion = "user_version"
+        case applicationID = "application_id"
+        case kind, tables
+    }
+}
+
+/// What a look at a snapshot brought up.
+public struct StoreReport: Sendable {
+    public var facts: StoreFacts
+    /// What is damaged, in SQLite's words.
+    public var damage: [String]
+    /// The names that its rows give to files of external data.
+    public var externalReferences: Set<String>
+}
+
+extension StoreSnapshot {
+    /// Counts rows and collects references, in the snapshot's transaction.
+    ///
+    /// - Parameter hasSupportDirectory: whether there is a directory for external data; only then,
+    ///   or in a store of Core Data, rows are searched for references.
+    public func report(hasSupportDirectory: Bool) throws -> StoreReport {
+        var damage: [String] = []
+        let tables = try tables()
+        let names = Set(tables)
+        let kind: StoreFacts.Kind =
+            names.isSuperset(of: ["Z_METADATA", "Z_PRIMARYKEY"]) ? .coreData : .sqlite
+        let counted = try tables.map { name in
+            StoreFacts.Table(name: name, rows: try count(name, &damage))
+        }
+        var references: Set<String> = []
+        if kind == .coreData || hasSupportDirectory {
+            for name in tables { try collectReferences(in: name, &references, &damage) }
+        }
+        let facts = try connection.access { database in
+            StoreFacts(
+                pageSize: pageSize,
+                pageCount: pageCount,
+                journalMode: try Self.journalMode(database),
+                userVersion: try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
+                applicationID: try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0,
+                kind: kind,
+                tables: counted
+            )
+        }
+        return StoreReport(facts: facts, damage: damage, externalReferences: references)
+    }
+
+    private static func journalMode(_ database: Database) throws -> String {
+        guard let handle = database.sqliteConnection, let file = VFSFile.database(of: handle) else {
+            return "delete"
+        }
+        // On an immutable connection the pragma does not tell; the file's header does.
+        var header = [UInt8](repeating: 0, count: DatabaseHeader.length)
+        guard header.withUnsafeMutableBytes({ file.read(into: $0, at: 0) }) == SQLITE_OK else {
+            return "delete"
+        }
+        if DatabaseHeader(header)?.saysWAL == true { return "wal" }
+        return try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal" ? "wal" : "delete"
+    }
+
+    /// All tables with rows of their own; virtual ones have theirs in others, and may need a module
+    /// that is not there.
+    private func tables() throws -> [String] {
+        try connection.access { database in
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT name FROM sqlite_master
+                    WHERE type = 'table' AND rootpage > 0 ORDER BY name
+                    """
+            )
+        }
+    }
+
+    private func count(_ table: String, _ damage: inout [String]) throws -> Int64? {
+        try tolerating(&damage) { database in
+            try Int64.fetchOne(
+                database,
+                sql: "SELECT count(*) FROM \(table.quotedDatabaseIdentifier)"
+            )
+        }
+    }
+
+    /// Core Data writes 0x02, a UUID as text and NUL where a blob is in a file.
+    private func collectReferences(
+        in table: String,
+        _ references: inout Set<String>,
+        _ damage: inout [String]
+    ) throws {
+        let found = try tolerating(&damage) { database -> [Data] in
+            let name = table.quotedDatabaseIdentifier
+            let columns = try Row.fetchAll(database, sql: "PRAGMA table_info(\(name))")
+                .filter { ($0["type"] as String? ?? "").uppercased().contains("BLOB") }
+                .compactMap { ($0["name"] as String?)?.quotedDatabaseIdentifier }
+            return try columns.flatMap { column in
+                try Data.fetchAll(
+                    database,
+                    sql: """
+                        SELECT \(column) FROM \(name) WHERE typeof(\(column)) = 'blob'
+                        AND length(\(column)) = 38
+                        AND substr(\(column), 1, 1) = x'02' AND substr(\(column), 38, 1) = x'00'
+                        """
+                )
+            }
+        }
+        for blob in found ?? [] {
+            let text = String(decoding: blob.dropFirst().dropLast(), as: UTF8.self)
+            if UUID(uuidString: text) != nil { references.insert(text) }
+        }
+    }
+
+    /// Runs a query, and notes damage instead of throwing it. A collation or module that is not
+    /// here is no damage: the query's result is then just not known.
+    private func tolerating<Result>(
+        _ damage: inout [String],
+        _ query: (Database) throws -> Result?
+    ) throws -> Result? {
+        do {
+            return try connection.access(query)
+        } catch StoreError.damaged(_, let reason) {
+            if !damage.contains(reason) { damage.append(reason) }
+            return nil
+        } catch StoreError.unreadable {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,47 @@
+public import Files
+public import SystemPackage
+
+/// A SQLite database in a stores directory, with its `-wal`, `-shm` and `-journal` beside it.
+public struct Store: Sendable, Hashable {
+    /// Its path below the stores directory.
+    public let path: RelativePath
+    /// The stores directory.
+    public let directory: FilePath
+    /// The file itself; two paths that are links to one file have one identity.
+    public let identity: FileInfo.Identity
+
+    /// Names a store.
+    public init(path: RelativePath, directory: FilePath, identity: FileInfo.Identity) {
+        self.path = path
+        self.directory = directory
+        self.identity = identity
+    }
+
+    /// What SQLite appends to a database's name for the files beside it.
+    public static let sidecarSuffixes = ["-wal", "-shm", "-journal"]
+
+    /// The database file.
+    public var location: FilePath { path.below(directory) }
+
+    func sidecar(_ suffix: String) -> FilePath {
+        let name = path.name.appending(suffix)
+        let sidecar = path.parent?.appending(name) ?? RelativePath(name: name)
+        return sidecar.below(directory)
+    }
+
+    /// Where Core Data keeps the store's external data: `.NAME_SUPPORT/_EXTERNAL_DATA`, without
+    /// the last extension of its name.
+    public var externalDataDirectory: RelativePath {
+        supportDirectory.appending("_EXTERNAL_DATA")
+    }
+
+    /// The directory that holds the external data.
+    public var supportDirectory: RelativePath {
+        let bytes = path.name.bytes
+        // A dot at the very beginning hides a file; it begins no extension.
+        let end =
+            bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil } ?? bytes.count
+        let name = FileName(".").appending(bytes[..<end]).appending("_SUPPORT")
+        return path.parent?.appending(name) ?? RelativePath(name: name)
+    }
+}

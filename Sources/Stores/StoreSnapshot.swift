@@ -1,0 +1,153 @@
+internal import CSQLite
+public import Files
+internal import GRDB
+internal import SystemPackage
+
+/// One store's pages as of one committed transaction, read while the transaction is held.
+///
+/// No byte in the stores directory is changed by it, and in WAL mode no writer waits for it. It
+/// belongs to one thread. Who closes what: the snapshot owns the connection (which owns SQLite's
+/// descriptors and locks), the lock on a store at rest and the scratch copy, and gives all of them
+/// up with its last reference.
+public final class StoreSnapshot {
+    /// Where the snapshot's pages come from.
+    private enum Pages {
+        /// The database file alone.
+        case database
+        /// The database file, with the newest frame of each page that is in the log.
+        case overlaid(WriteAheadLog, frames: [UInt32: UInt32])
+    }
+
+    /// The store's path below the stores directory.
+    public let path: RelativePath
+    /// Bytes in a page.
+    public let pageSize: Int
+    /// Pages in the database.
+    public let pageCount: Int64
+    /// Bytes in the database.
+    public var size: Int64 { Int64(pageSize) * pageCount }
+    /// Whether the store's journal or log had to be played back into a copy of it.
+    public var wasRecovered: Bool { scratch != nil }
+
+    let connection: Connection
+    private let file: VFSFile
+    private let pages: Pages
+    private let rest: StoreAtRest?
+    private let scratch: ScratchDirectory?
+
+    init(
+        path: RelativePath,
+        connection: Connection,
+        state: WALState?,
+        rest: StoreAtRest?,
+        scratch: ScratchDirectory?
+    ) throws {
+        self.path = path
+        self.connection = connection
+        self.rest = rest
+        self.scratch = scratch
+        let numbers = try connection.access { database in
+            let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+            let pageCount = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+            return (pageSize, pageCount)
+        }
+        (pageSize, pageCount) = numbers
+        let handle = try connection.handle()
+        guard let file = VFSFile.database(of: handle) else {
+            throw StoreError.unreadable(
+                path.description,
+                reason: "SQLite has no handle of its file"
+            )
+        }
+        self.file = file
+        if let state, !state.isInDatabase {
+            guard let journal = VFSFile.journal(of: handle) else {
+                throw StoreError.unreadable(
+                    path.description,
+                    reason: "SQLite has no handle of its log"
+                )
+            }
+            let log = WriteAheadLog(file: journal, pageSize: pageSize)
+            guard let frames = try Self.frames(of: log, state, path) else {
+                throw StoreError.neverStill(path.description)
+            }
+            pages = .overlaid(log, frames: frames)
+        } else {
+            pages = .database
+        }
+    }
+
+    /// Whether what was read so far is one state of the store. It is not where the store was at
+    /// rest, so that there was no transaction to hold, and an application opened it since.
+    public func isStill() throws -> Bool {
+        try rest?.isStill() ?? true
+    }
+
+    /// Reads bytes of the database.
+    ///
+    /// - Parameters:
+    ///   - buffer: filled from the start; whole pages, or the rest of the database.
+    ///   - offset: the first byte; where a page begins.
+    /// - Returns: the count of bytes, less than asked for only at the end of the database.
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        let length = Int(min(Int64(buffer.count), max(0, size - offset)))
+        guard case .overlaid(let log, let frames) = pages else {
+            try check(
+                file.read(
+                    into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<length]),
+                    at: offset
+                )
+            )
+            return length
+        }
+        // Runs of pages that are not in the log are read with one call.
+        var done = 0
+        while done < length {
+            let position = offset + Int64(done)
+            let page = UInt32(position / Int64(pageSize)) + 1
+            let start = Int(position % Int64(pageSize))
+            if let frame = frames[page] {
+                let count = min(pageSize - start, length - done)
+                try check(
+                    log.readPage(inFrame: frame, into: slice(buffer, done, count), from: start)
+                )
+                done += count
+            } else {
+                var end = done + pageSize - start
+                var next = page + 1
+                while end < length, frames[next] == nil {
+                    end += pageSize
+                    next += 1
+                }
+                let count = min(end, length) - done
+                try check(file.read(into: slice(buffer, done, count), at: position))
+                done += count
+            }
+        }
+        return length
+    }
+
+    private func slice(
+        _ buffer: UnsafeMutableRawBufferPointer,
+        _ start: Int,
+        _ count: Int
+    ) -> UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(rebasing: buffer[start..<(start + count)])
+    }
+
+    private func check(_ code: CInt) throws {
+        guard code == SQLITE_OK else { throw storeError(path.description, code: code) }
+    }
+
+    private static func frames(
+        of log: WriteAheadLog,
+        _ state: WALState,
+        _ path: RelativePath
+    ) throws -> [UInt32: UInt32]? {
+        do {
+            return try log.frames(upTo: state)
+        } catch {
+            throw storeError(path.description, code: error.code)
+        }
+    }
+}

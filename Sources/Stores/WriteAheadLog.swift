@@ -1,0 +1,123 @@
+internal import CSQLite
+
+/// A write-ahead log, read through SQLite's handle of it
+/// (https://www.sqlite.org/fileformat2.html, 4).
+struct WriteAheadLog {
+    private static let headerLength = 32
+    private static let frameHeaderLength = 24
+
+    let file: VFSFile
+    let pageSize: Int
+
+    private var frameLength: Int { Self.frameHeaderLength + pageSize }
+
+    private func offset(ofFrame frame: UInt32) -> Int64 {
+        Int64(Self.headerLength) + Int64(frame - 1) * Int64(frameLength)
+    }
+
+    /// Reads the page that a frame holds, or its first bytes.
+    func readPage(
+        inFrame frame: UInt32,
+        into buffer: UnsafeMutableRawBufferPointer,
+        from start: Int
+    ) -> CInt {
+        file.read(into: buffer, at: offset(ofFrame: frame) + Int64(Self.frameHeaderLength + start))
+    }
+
+    /// For each page in the log, its newest frame up to the last of a snapshot.
+    ///
+    /// - Returns: `nil` where a frame is of another generation than the state.
+    func frames(upTo state: WALState) throws(SQLiteFailure) -> [UInt32: UInt32]? {
+        var frames: [UInt32: UInt32] = [:]
+        var header = [UInt32](repeating: 0, count: 6)
+        for frame in 1...max(1, state.lastFrame) where state.lastFrame > 0 {
+            let code = header.withUnsafeMutableBytes {
+                file.read(into: $0, at: offset(ofFrame: frame))
+            }
+            guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+            let salt = header.withUnsafeBytes {
+                $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+            }
+            guard salt == state.salt else { return nil }
+            frames[UInt32(bigEndian: header[0])] = frame
+        }
+        return frames
+    }
+
+    /// Finds the last committed frame by checking every checksum, as recovery does: for a log that
+    /// no process keeps an index of.
+    func scan() throws(SQLiteFailure) -> WALState {
+        var state = WALState(change: 0, lastFrame: 0, salt: 0, isInDatabase: true)
+        var header = [UInt32](repeating: 0, count: Self.headerLength / 4)
+        try read(&header, at: 0)
+        let magic = UInt32(bigEndian: header[0])
+        guard magic & ~1 == 0x377F_0682, UInt32(bigEndian: header[1]) == 3_007_000,
+            Int(UInt32(bigEndian: header[2])) == pageSize
+        else { return state }
+        var checksum = LogChecksum(isBigEndian: magic & 1 == 1)
+        checksum.append(header[..<6])
+        guard checksum.matches(header[6], header[7]) else { return state }
+        state.salt = header.withUnsafeBytes {
+            $0.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
+        }
+
+        var words = [UInt32](repeating: 0, count: frameLength / 4)
+        var frame: UInt32 = 1
+        let size = file.size ?? 0
+        while offset(ofFrame: frame) + Int64(frameLength) <= size {
+            try read(&words, at: offset(ofFrame: frame))
+            let salt = words.withUnsafeBytes {
+                $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+            }
+            checksum.append(words[..<2])
+            checksum.append(words[6...])
+            guard salt == state.salt, words[0] != 0, checksum.matches(words[4], words[5]) else {
+                break
+            }
+            if words[1] != 0 { state.lastFrame = frame }
+            frame += 1
+        }
+        state.isInDatabase = state.lastFrame == 0
+        return state
+    }
+
+    private func read(_ words: inout [UInt32], at offset: Int64) throws(SQLiteFailure) {
+        let code = words.withUnsafeMutableBytes { file.read(into: $0, at: offset) }
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    }
+}
+
+/// A result code of SQLite that means failure.
+struct SQLiteFailure: Error {
+    var code: CInt
+}
+
+/// The running checksum of a log (https://www.sqlite.org/fileformat2.html, 4.2).
+private struct LogChecksum {
+    private let isBigEndian: Bool
+    private var first: UInt32 = 0
+    private var second: UInt32 = 0
+
+    init(isBigEndian: Bool) {
+        self.isBigEndian = isBigEndian
+    }
+
+    /// Adds an even count of words, as they are in the file.
+    mutating func append(_ words: ArraySlice<UInt32>) {
+        words.withUnsafeBufferPointer { words in
+            for index in stride(from: 0, to: words.count - 1, by: 2) {
+                first &+= value(words[index]) &+ second
+                second &+= value(words[index + 1]) &+ first
+            }
+        }
+    }
+
+    /// Whether the checksum is the one that stands in the file, which is always big-endian.
+    func matches(_ first: UInt32, _ second: UInt32) -> Bool {
+        self.first == UInt32(bigEndian: first) && self.second == UInt32(bigEndian: second)
+    }
+
+    private func value(_ word: UInt32) -> UInt32 {
+        isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
+    }
+}

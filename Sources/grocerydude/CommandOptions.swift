@@ -1,0 +1,92 @@
+internal import ArgumentParser
+internal import Foundation
+internal import SystemPackage
+
+/// Which stores directory.
+struct StoresOptions: ParsableArguments {
+    @Option(
+        name: .customLong("stores"),
+        help: ArgumentHelp(
+            "The directory with the application's data; else GROCERYDUDE_STORES.",
+            valueName: "dir"
+        ),
+        completion: .directory
+    )
+    var path: String?
+
+    var directory: FilePath {
+        FilePath(
+            path ?? Surroundings.value("GROCERYDUDE_STORES") ?? Surroundings.data
+                + "/grocerydude/Stores"
+        )
+    }
+}
+
+/// Which remote folder.
+struct RemoteOptions: ParsableArguments {
+    @Option(
+        name: .customLong("remote"),
+        help: ArgumentHelp(
+            "The folder that backups are in: a directory, or 'rclone:REMOTE:PATH'; else GROCERYDUDE_REMOTE.",
+            valueName: "folder"
+        ),
+        completion: .directory
+    )
+    var address: String?
+
+    @Option(help: ArgumentHelp("How long to wait for another run: 60s, 5m, 1h.", valueName: "time"))
+    var lockWait: WaitTime = WaitTime(duration: .zero)
+}
+
+/// How to speak.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Answer in JSON.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Say nothing but errors and the answer.")
+    var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Say more.")
+    var verbose = false
+
+    @Flag(help: "Show no progress bar.")
+    var noProgress = false
+}
+
+/// A length of time as people type it.
+struct WaitTime: ExpressibleByArgument, Equatable {
+    var duration: Duration
+
+    init(duration: Duration) {
+        self.duration = duration
+    }
+
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        let seconds: [String: Int] = ["": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400]
+        guard let number = Int(digits),
+            let unit = seconds[String(argument.dropFirst(digits.count))],
+            number <= 1_000_000
+        else { return nil }
+        duration = .seconds(number * unit)
+    }
+
+    var defaultValueDescription: String { "0s" }
+}
+
+/// What the environment says.
+enum Surroundings {
+    static func value(_ name: String) -> String? {
+        ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    // https://specifications.freedesktop.org/basedir-spec/latest/
+    static var data: String { directory("XDG_DATA_HOME", else: ".local/share") }
+    static var cache: String { directory("XDG_CACHE_HOME", else: ".cache") }
+
+    private static func directory(_ name: String, else path: String) -> String {
+        // A relative path in such a variable is to be ignored.
+        if let value = value(name), value.hasPrefix("/") { return value }
+        return (value("HOME") ?? NSHomeDirectory()) + "/" + path
+    }
+}

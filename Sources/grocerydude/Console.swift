@@ -1,0 +1,129 @@
+internal import Files
+internal import Foundation
+internal import Operations
+internal import Synchronization
+
+/// Where the program speaks: answers to standard output, everything else to standard error.
+final class Console: Sendable {
+    private let options: OutputOptions
+    private let progress: Mutex<ProgressBar?>
+
+    init(_ options: OutputOptions) {
+        self.options = options
+        let isShown = isatty(2) == 1 && !options.noProgress && !options.quiet && !options.json
+        progress = Mutex(isShown ? ProgressBar() : nil)
+    }
+
+    /// Whether a person can be asked something.
+    var canAsk: Bool { isatty(0) == 1 && isatty(2) == 1 }
+
+    /// Writes a line of the answer.
+    func answer(_ line: String) {
+        writeAll(line + "\n", to: 1)
+    }
+
+    /// Writes a value as JSON on one line.
+    func answer(json value: some Encodable) throws {
+        answer(try Self.json(value))
+    }
+
+    /// Writes a message for the person, unless only errors are wanted.
+    func message(_ text: String) {
+        guard !options.quiet else { return }
+        withoutProgress { writeAll("grocerydude: \(text)\n", to: 2) }
+    }
+
+    /// Writes an error and its hint.
+    func error(_ error: any Error) {
+        if options.json {
+            let message = ErrorMessage(
+                code: Int(exitCode(for: error)),
+                message: explain(error),
+                hint: (error as? any ExplainedError)?.hint
+            )
+            withoutProgress { writeAll(((try? Self.json(message)) ?? "{}") + "\n", to: 2) }
+            return
+        }
+        withoutProgress {
+            writeAll("grocerydude: error: \(explain(error))\n", to: 2)
+            if let hint = (error as? any ExplainedError)?.hint {
+                writeAll("grocerydude: hint: \(hint)\n", to: 2)
+            }
+        }
+    }
+
+    /// Asks a question that can be answered with yes; everything else is no.
+    func ask(_ question: String) -> Bool {
+        withoutProgress { writeAll("\(question) [y/N] ", to: 2) }
+        let reply = readLine()?.lowercased() ?? ""
+        return reply == "y" || reply == "yes"
+    }
+
+    /// Shows what an operation tells.
+    func show(_ event: OperationEvent) {
+        switch event {
+        case .began(let stage, let total): progress.withLock { $0?.begin(stage, total: total) }
+        case .advanced(let bytes): progress.withLock { $0?.advance(bytes) }
+        case .note(let text): tell("note", text)
+        case .problem(let problem): tell("problem", problem.description)
+        case .waiting(let holder):
+            tell("note", "waiting for \(holder?.description ?? "another run")")
+        }
+    }
+
+    /// Removes the progress bar.
+    func finish() {
+        progress.withLock { $0?.clear() }
+    }
+
+    private func tell(_ type: String, _ text: String) {
+        if options.json {
+            answer((try? Self.json(["message_type": type, "message": text])) ?? "{}")
+        } else {
+            message(type == "problem" ? "warning: \(text)" : text)
+        }
+    }
+
+    private func withoutProgress(_ body: () -> Void) {
+        progress.withLock {
+            $0?.clear()
+            body()
+        }
+    }
+
+    private static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    private struct ErrorMessage: Encodable {
+        var messageType = "error"
+        var code: Int
+        var message: String
+        var hint: String?
+    }
+}
+
+/// Writes text to a descriptor, all of it.
+func writeAll(_ text: String, to descriptor: Int32) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0 {
+            if errno == EINTR { continue }
+            // Nobody reads any more: what remains to be said is not worth a failure.
+            return
+        }
+        bytes = bytes.dropFirst(count)
+    }
+}
+
+/// The exit code for an error; one above 128 names the signal that caused it.
+func exitCode(for error: any Error) -> Int32 {
+    if error is CancellationError, Interruption.signalNumber != 0 {
+        return 128 + Interruption.signalNumber
+    }
+    return ExitStatus(error).rawValue
+}

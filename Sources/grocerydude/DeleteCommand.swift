@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import Operations
+internal import Remotes
+
+struct DeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete a backup, for good.",
+        discussion: """
+            EXAMPLE
+              grocerydude delete '[2026-Nov-21] 09.01 AM' --yes
+
+            \(ExitStatus.help)
+            """
+    )
+
+    @Argument(help: "The backup's name, any unique part of it, or 'latest'.")
+    var name: String
+
+    @OptionGroup var stores: StoresOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var output: OutputOptions
+
+    @Flag(name: [.customShort("n"), .long], help: "Say what would happen, and do nothing.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    func run() async throws {
+        try await Session.run(output, stores: stores.directory, lockWait: remote.lockWait.duration)
+        { session in
+            let folder = try session.remote(remote)
+            let delete = DeleteBackup(
+                from: folder,
+                catalog: session.catalog,
+                timeZone: session.timeZone,
+                context: session.context
+            )
+            let backup = try await delete.find(name)
+            if !dryRun {
+                let question = "Delete '\(backup.displayName)' from '\(folder.address)'?"
+                guard try session.confirm(question, yes: yes) else {
+                    session.console.message("nothing was changed")
+                    return .failed
+                }
+                try await delete.run(backup)
+            }
+            if output.json {
+                try session.console.answer(json: Answer(name: backup.name, dryRun: dryRun))
+            } else {
+                session.console.answer(
+                    "\(dryRun ? "would delete" : "deleted") '\(backup.displayName)'"
+                )
+            }
+            return .done
+        }
+    }
+
+    /// The answer in JSON.
+    private struct Answer: Encodable {
+        var name: String
+        var dryRun: Bool
+    }
+}

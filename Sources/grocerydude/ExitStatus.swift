@@ -1,0 +1,79 @@
+internal import Archives
+internal import Files
+internal import Operations
+internal import Remotes
+internal import Stores
+
+/// What the program's exit code says.
+enum ExitStatus: Int32 {
+    case done = 0
+    case failed = 1
+    case partial = 3
+    case notFound = 10
+    case locked = 11
+    case password = 12
+    case usage = 64
+    case restoreFailed = 21
+    case rollbackFailed = 22
+    case noSpace = 23
+    case inUse = 24
+
+    /// For the help of every command.
+    static let help = """
+        EXIT CODES
+          0   done                               21  restore failed, the stores are as they were
+          1   failed, nothing changed            22  restore failed and could not be rolled back
+          3   done in part                       23  no space
+          10  no such remote folder or backup    24  the stores are in use
+          11  locked by another run              64  usage
+          12  wrong or missing password          130, 143  interrupted
+        """
+
+    /// The code for an error.
+    init(_ error: any Error) {
+        switch error {
+        case let error as OperationError: self.init(error)
+        case let error as FileError: self.init(error)
+        case let error as RemoteError: self.init(error)
+        case let error as StoreError: self.init(error)
+        case ArchiveError.encrypted: self = .password
+        default: self = .failed
+        }
+    }
+
+    private init(_ error: OperationError) {
+        switch error {
+        case .noBackup, .noBackups, .ambiguous: self = .notFound
+        case .storesInUse: self = .inUse
+        case .tooLarge: self = .noSpace
+        case .rollbackFailed, .cannotRecover: self = .rollbackFailed
+        case .rolledBack, .inTheWay: self = .restoreFailed
+        case .backupFailed(let cause): self.init(cause)
+        case .restoreFailed(let cause):
+            // Space, locks and passwords have codes of their own; all else is "as they were".
+            let inner = ExitStatus(cause)
+            self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
+        case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .targetNotEmpty:
+            self = .failed
+        }
+    }
+
+    private init(_ error: FileError) {
+        if case .locked = error {
+            self = .locked
+        } else {
+            self = error.isNoSpace ? .noSpace : .failed
+        }
+    }
+
+    private init(_ error: RemoteError) {
+        switch error {
+        case .missing, .notAFolder, .noFile: self = .notFound
+        case .exists, .rclone, .noRclone: self = .failed
+        }
+    }
+
+    private init(_ error: StoreError) {
+        if case .busy = error { self = .inUse } else { self = .failed }
+    }
+}

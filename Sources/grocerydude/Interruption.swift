@@ -1,0 +1,34 @@
+internal import Synchronization
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// Notices signals that ask the program to stop.
+///
+/// The first one lets it clean up; a second one ends it at once, and the next run cleans up.
+enum Interruption {
+    private static let received = Atomic<Int32>(0)
+
+    /// Begins to notice SIGINT, SIGTERM and SIGHUP. A closed pipe shows as an error of the write.
+    static func install() {
+        signal(SIGPIPE, SIG_IGN)
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            signal(number) { number in
+                if Interruption.received.exchange(number, ordering: .relaxed) != 0 {
+                    _exit(128 + number)
+                }
+            }
+        }
+    }
+
+    /// The signal that was received, or 0.
+    static var signalNumber: Int32 { received.load(ordering: .relaxed) }
+
+    /// Throws once a signal was received.
+    static func check() throws {
+        if signalNumber != 0 { throw CancellationError() }
+    }
+}

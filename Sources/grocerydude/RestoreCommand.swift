@@ -1,0 +1,153 @@
+public import ArgumentParser
+internal import Operations
+public import Stores
+internal import SystemPackage
+
+extension CheckLevel: ExpressibleByArgument {}
+
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Put a backup in the place of the stores directory.",
+        discussion: """
+            The backup is verified, unpacked beside the stores directory and checked; only then the \
+            two change places, in one step. If a store does not open there, what was there comes \
+            back. What is replaced is backed up first.
+
+            A backup is named by its file name, its display name, any unique part of it, or 'latest'.
+
+            EXAMPLE
+              grocerydude restore latest
+              grocerydude restore latest --target /tmp/look --quiet
+
+            \(ExitStatus.help)
+            """
+    )
+
+    @Argument(help: "The backup's name, or 'latest'.")
+    var name: String
+
+    @OptionGroup var stores: StoresOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Unpack and check into a new directory, and touch nothing else.",
+            valueName: "dir"
+        ),
+        completion: .directory
+    )
+    var target: String?
+
+    @Option(
+        help:
+            "How stores are checked: \(CheckLevel.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
+    var check: CheckLevel = .quick
+
+    @Flag(help: "Restore damaged stores too.")
+    var allowDamaged = false
+
+    @Flag(help: "Go on though an application has a store open.")
+    var force = false
+
+    @Flag(help: "Do not back up what is replaced.")
+    var noSafetyBackup = false
+
+    @Flag(name: [.customShort("n"), .long], help: "Say what would happen, and do nothing.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    func run() async throws {
+        try await Session.run(output, stores: stores.directory, lockWait: remote.lockWait.duration)
+        { session in
+            let restore = RestoreBackup(
+                from: try session.remote(remote),
+                catalog: session.catalog,
+                options: options(session),
+                context: session.context
+            )
+            let backup = try await restore.find(name)
+            if target == nil, !dryRun {
+                let question =
+                    "Restore from '\(backup.displayName)'? It replaces the data in '\(stores.directory.string)'."
+                guard try session.confirm(question, yes: yes) else {
+                    session.console.message("nothing was changed")
+                    return .failed
+                }
+            }
+            let outcome =
+                if let target {
+                    try await restore.extract(backup, to: FilePath(target))
+                } else {
+                    try await restore.run(backup, to: stores.directory)
+                }
+            session.console.finish()
+            if output.json {
+                try session.console.answer(json: Summary(outcome, isDryRun: dryRun))
+            } else {
+                tell(outcome, session.console)
+            }
+            return .done
+        }
+    }
+
+    private func options(_ session: Session) -> RestoreBackup.Options {
+        var options = RestoreBackup.Options(
+            backup: CreateBackup.Options(
+                date: session.now,
+                timeZone: session.timeZone,
+                tool: session.tool
+            )
+        )
+        options.check = check
+        options.allowsDamage = allowDamaged
+        options.force = force
+        options.makesSafetyBackup = !noSafetyBackup
+        options.isDryRun = dryRun
+        return options
+    }
+
+    private func tell(_ outcome: RestoreBackup.Outcome, _ console: Console) {
+        let what = "\(outcome.files) files, \(byteCount(outcome.bytes)), \(outcome.stores) stores"
+        if dryRun {
+            console.answer(
+                "would restore '\(outcome.backup.displayName)' to '\(outcome.path)': \(what)"
+            )
+            if outcome.replacesData, !noSafetyBackup {
+                console.answer("would back up what is there first")
+            }
+            return
+        }
+        console.answer("restored '\(outcome.backup.displayName)' to '\(outcome.path)'")
+        console.message(what)
+        if let safety = outcome.safetyBackup {
+            console.message("what was there is in '\(safety.displayName)': to undo, restore that")
+        }
+    }
+
+    /// The answer in JSON.
+    private struct Summary: Encodable {
+        var messageType = "summary"
+        var name: String
+        var path: String
+        var files: Int
+        var bytes: Int64
+        var stores: Int
+        var safetyBackup: String?
+        var dryRun: Bool
+
+        init(_ outcome: RestoreBackup.Outcome, isDryRun: Bool) {
+            name = outcome.backup.name
+            path = outcome.path
+            files = outcome.files
+            bytes = outcome.bytes
+            stores = outcome.stores
+            safetyBackup = outcome.safetyBackup?.name
+            dryRun = isDryRun
+        }
+    }
+}

@@ -1,0 +1,115 @@
+internal import ArgumentParser
+internal import Files
+internal import Foundation
+internal import Operations
+internal import Remotes
+internal import SystemPackage
+
+/// One run of a command: what it needs of the world, and how it ends.
+struct Session {
+    let console: Console
+    let output: OutputOptions
+    let context: OperationContext
+    let catalog: BackupCatalog
+    /// When the command began; the program's only look at the clock.
+    let now = Date()
+    let timeZone = TimeZone.current
+    /// The program and its version, as manifests name it.
+    let tool = "grocerydude \(GroceryDude.version)"
+
+    private init(_ output: OutputOptions, lockWait: Duration) {
+        let console = Console(output)
+        self.console = console
+        self.output = output
+        context = OperationContext(
+            report: { console.show($0) },
+            checkCancellation: Interruption.check,
+            threads: max(1, ProcessInfo.processInfo.activeProcessorCount),
+            lockWait: lockWait,
+            scratch: FilePath(NSTemporaryDirectory())
+        )
+        catalog = BackupCatalog(FilePath(Surroundings.cache + "/grocerydude/catalog.json"))
+    }
+
+    /// Runs a command's body, prints what went wrong, and exits with the code for it.
+    ///
+    /// - Parameters:
+    ///   - stores: the stores directory where the command has one: a restore of it that was
+    ///     interrupted is finished or undone first.
+    static func run(
+        _ output: OutputOptions,
+        stores: FilePath? = nil,
+        lockWait: Duration = .zero,
+        _ body: (Session) async throws -> ExitStatus
+    ) async throws {
+        Interruption.install()
+        let session = Session(output, lockWait: lockWait)
+        let code: Int32
+        do {
+            if let stores { try await RecoverRestore(of: stores, context: session.context).run() }
+            code = try await body(session).rawValue
+            session.console.finish()
+            session.saveCatalog()
+        } catch let error as ValidationError {
+            throw error
+        } catch {
+            session.console.error(error)
+            code = exitCode(for: error)
+        }
+        if code != 0 { throw ExitCode(code) }
+    }
+
+    /// Losing it costs time and no data, so it fails nothing; who wants to know hears of it.
+    private func saveCatalog() {
+        do {
+            try catalog.save()
+        } catch  where output.verbose {
+            console.message("the list of known backups was not saved: \(explain(error))")
+        } catch {}
+    }
+
+    /// The remote folder that the options, or else the environment, name.
+    ///
+    /// - Throws: `FileError` where the default folder or a staging directory cannot be made.
+    func remote(_ options: RemoteOptions) throws -> any RemoteFolder {
+        guard let address = options.address ?? Surroundings.value("GROCERYDUDE_REMOTE") else {
+            let path = Surroundings.data + "/grocerydude/Apps/Grocery Dude"
+            try makeDirectory(path)
+            return LocalFolder(FilePath(path))
+        }
+        guard address.hasPrefix(RcloneFolder.scheme) else { return LocalFolder(FilePath(address)) }
+        let remote = String(address.dropFirst(RcloneFolder.scheme.count))
+        let digest = Array(remote.utf8).withUnsafeBytes { Digest(of: $0) }
+        let staging = Surroundings.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
+        try makeDirectory(staging)
+        return RcloneFolder(remote, staging: FilePath(staging))
+    }
+
+    private func makeDirectory(_ path: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+    }
+
+    /// Asks before something is replaced or deleted.
+    ///
+    /// - Returns: whether to go on.
+    /// - Throws: `ValidationError` where nobody can be asked.
+    func confirm(_ question: String, yes: Bool) throws -> Bool {
+        if yes { return true }
+        guard console.canAsk else {
+            throw ValidationError(
+                "nobody can be asked here: say '--yes' to go on without being asked"
+            )
+        }
+        return console.ask(question)
+    }
+
+    /// Local date and time as people read it.
+    func text(_ date: Date?) -> String {
+        guard let date else { return "unknown" }
+        return RFC3339.text(date, in: timeZone).prefix(19).replacingOccurrences(of: "T", with: " ")
+    }
+}

@@ -213,7 +213,9 @@ public final class ArchiveReader: Sendable {
 
     /// Reads an entry's data from its beginning, in parts, checking its size and CRC at the end.
     ///
-    /// - Parameter body: gets each part; returns `false` to read no further, and then nothing is checked.
+    /// - Parameters:
+    ///   - entry: which one.
+    ///   - body: gets each part; returns `false` to read no further, and then nothing is checked.
     /// - Throws: `ArchiveError`; what `body` throws.
     public func read(_ entry: Entry, body: (UnsafeRawBufferPointer) throws -> Bool) throws {
         guard entry.isPlain else { return try readWithLibzip(entry, body: body) }

@@ -73,6 +73,8 @@ public final class ArchiveWriter {
     ///   - isStill: asked after the last byte was read: whether what was read is one state of the file.
     ///   - read: fills the buffer from an offset on, and returns how much there was.
     /// - Returns: `false` where the file ended early or was not still. It is then not in the archive.
+    /// - Throws: what `isStill` or `read` throws, and then too the file is not in the archive;
+    ///   `FileError` where the archive cannot be written.
     public func add(
         _ attributes: EntryAttributes,
         size: Int64,

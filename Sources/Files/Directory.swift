@@ -88,10 +88,10 @@ public final class Directory: Sendable {
     /// The target of a symbolic link.
     public func linkTarget(_ name: FileName) throws -> [UInt8] {
         try withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
-            let bytes = buffer.assumingMemoryBound(to: CChar.self)
-            let count = name.withCString {
-                readlinkat(descriptor, $0, bytes.baseAddress!, buffer.count)
+            guard let bytes = buffer.assumingMemoryBound(to: CChar.self).baseAddress else {
+                preconditionFailure("a buffer of PATH_MAX bytes has an address")
             }
+            let count = name.withCString { readlinkat(descriptor, $0, bytes, buffer.count) }
             guard count >= 0 else { throw failure(.read, name) }
             return Array(buffer.prefix(count))
         }
@@ -153,7 +153,7 @@ public final class Directory: Sendable {
         return names.sorted()
     }
 
-    /// Sets owner, permission bits and modification time of something in this directory.
+    /// Sets permission bits and modification time of something in this directory.
     ///
     /// A symbolic link has no permission bits of its own: they are left out for one.
     public func setAttributes(of name: FileName, isLink: Bool, mode: UInt16, modified: Int64) throws

@@ -65,11 +65,13 @@ public final class File: Sendable {
     ///
     /// - Returns: the count of bytes read; less than asked for only at the end of the file.
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        // Only an empty buffer has no address, and there is nothing to read into it.
+        guard let start = buffer.baseAddress else { return 0 }
         var done = 0
         while done < buffer.count {
             let count = pread(
                 descriptor,
-                buffer.baseAddress! + done,
+                start + done,
                 buffer.count - done,
                 off_t(offset) + off_t(done)
             )
@@ -104,11 +106,13 @@ public final class File: Sendable {
 
     /// Writes all bytes at an offset.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
+        // Only an empty buffer has no address, and there is nothing to write from it.
+        guard let start = bytes.baseAddress else { return }
         var done = 0
         while done < bytes.count {
             let count = pwrite(
                 descriptor,
-                bytes.baseAddress! + done,
+                start + done,
                 bytes.count - done,
                 off_t(offset) + off_t(done)
             )
@@ -164,7 +168,11 @@ public final class File: Sendable {
 extension File {
     /// Copies the file's bytes to a new file.
     ///
-    /// - Parameter syncing: whether the copy must be on the disk when this returns.
+    /// - Parameters:
+    ///   - path: the new file; mode 0600, whatever the umask.
+    ///   - syncing: whether the copy must be on the disk when this returns.
+    /// - Throws: `FileError`; `.exists` where the name is taken. A copy that failed half-way is left
+    ///   to the caller.
     public func copy(to path: FilePath, syncing: Bool) throws {
         let target = try File.create(path)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)

@@ -25,7 +25,9 @@ public final class FileLock: Sendable {
     ///   - path: the directory.
     ///   - wait: how long to wait for another run; zero tries once.
     ///   - waiting: called with the holder before each wait; what it throws ends the waiting.
-    /// - Throws: `FileError.locked` naming the holder.
+    /// - Returns: the lock, which is held until its last reference goes.
+    /// - Throws: `FileError.locked` naming the holder; other `FileError`s where the directory cannot
+    ///   be opened or locked; what `waiting` throws; `CancellationError`.
     public static func acquire(
         _ path: FilePath,
         wait: Duration = .zero,

@@ -21,8 +21,9 @@ extension File {
         }
     }
 
-    /// Takes a shared record lock of a range, without waiting. It is released when any descriptor
-    /// of the file is closed in this process.
+    /// Takes a shared record lock of a range, without waiting.
+    ///
+    /// It is released when any descriptor of the file is closed in this process.
     ///
     /// - Returns: whether the lock was granted.
     public func lockRecordShared(from start: Int64, length: Int64) throws -> Bool {

@@ -134,7 +134,10 @@ public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible,
         try withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
             for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
             buffer[bytes.count] = 0
-            return try body(UnsafePointer(buffer.baseAddress!))
+            guard let start = buffer.baseAddress else {
+                preconditionFailure("a buffer with room for the NUL has an address")
+            }
+            return try body(UnsafePointer(start))
         }
     }
 }

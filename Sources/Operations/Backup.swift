@@ -34,7 +34,8 @@ extension [Backup] {
     /// - Parameters:
     ///   - text: what the person said.
     ///   - address: where, for messages.
-    /// - Throws: `OperationError.noBackup`, `.ambiguous`.
+    /// - Returns: the backup; what is `latest` comes first in a list that is sorted newest first.
+    /// - Throws: `OperationError.noBackup`, `.noBackups`, `.ambiguous`.
     func matching(_ text: String, address: String) throws -> Backup {
         if text == "latest", let newest = first { return newest }
         if let exact = first(where: { $0.name == text || $0.displayName == text }) { return exact }

@@ -28,7 +28,15 @@ final class BackupBuild {
 
     /// Prepares to write an archive into an empty file.
     ///
-    /// - Parameter isLastTry: whether what would need a new cut is now reported instead.
+    /// - Parameters:
+    ///   - cut: the stores, as of one moment.
+    ///   - directory: where they are.
+    ///   - file: where the archive goes; the caller's to sync.
+    ///   - header: what the manifest says first.
+    ///   - compression: how hard to compress.
+    ///   - isLastTry: whether what would need a new cut is now reported instead.
+    ///   - context: told of what was read; asked whether to stop.
+    /// - Throws: `EncodingError` where the header is no JSON.
     init(
         of cut: consuming BackupCut,
         in directory: StoresDirectory,

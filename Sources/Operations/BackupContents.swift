@@ -33,8 +33,10 @@ final class BackupContents {
         }
     }
 
-    /// Our manifest is the last entry. One that is elsewhere came along when another program packed
-    /// a directory anew, and describes an archive that is no more.
+    /// Our manifest, which is the last entry.
+    ///
+    /// One that is elsewhere came along when another program packed a directory anew, and describes
+    /// an archive that is no more.
     private static func manifestEntry(of reader: ArchiveReader) throws -> ArchiveReader.Entry? {
         guard reader.count > 0 else { return nil }
         let last = try reader.entry(at: reader.count - 1)

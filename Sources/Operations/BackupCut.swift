@@ -29,7 +29,13 @@ struct BackupCut {
 
     /// Makes a cut, again and again while a writer holds a store or external data is on its way.
     ///
-    /// - Parameter busyTimeout: for how long to try while a store is locked by a writer.
+    /// - Parameters:
+    ///   - directory: the stores directory.
+    ///   - busyTimeout: for how long to try while a store is locked by a writer.
+    ///   - context: asked whether to stop; where scratch copies go.
+    /// - Returns: the cut, in which each store stands as of one moment until it is dropped.
+    /// - Throws: `StoreError.busy` where a store was locked all the time; other `StoreError`s,
+    ///   `FileError`, `CancellationError`.
     static func make(
         of directory: StoresDirectory,
         busyTimeout: Duration,

@@ -15,6 +15,7 @@ public enum BackupName {
     ///   - date: when.
     ///   - timeZone: where.
     ///   - number: 1 for the first one of that minute; from 2 on it is in the name.
+    /// - Returns: a file name with its ending.
     public static func make(_ date: Date, in timeZone: TimeZone, number: Int = 1) -> String {
         let parts = Timestamp.parts(of: date, in: timeZone)
         let day =

@@ -147,7 +147,9 @@ struct FileRecord: Decodable {
         segments = try values.decode([Segment].self, forKey: .segments).map(\.record)
     }
 
-    /// One line of JSON. Written by hand: there may be a million of them.
+    /// One line of JSON.
+    ///
+    /// Written by hand: there may be a million of them.
     var line: [UInt8] {
         var text = "{"
         let bytes = attributes.path.bytes

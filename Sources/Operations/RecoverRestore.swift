@@ -2,7 +2,9 @@ public import Files
 internal import Stores
 public import SystemPackage
 
-/// Finishes or undoes a restore that a crash interrupted. Every command does this first.
+/// Finishes or undoes a restore that a crash interrupted.
+///
+/// Every command does this first.
 public struct RecoverRestore: Sendable {
     private let stores: FilePath
     private let fileSystem: any FileSystem

@@ -166,8 +166,9 @@ public struct RestoreBackup: Sendable {
         try swap.finish()
     }
 
-    /// Cleans up after a failure before the exchange. Where even that fails, the journal stays, and
-    /// the next run does it.
+    /// Cleans up after a failure before the exchange.
+    ///
+    /// Where even that fails, the journal stays, and the next run does it.
     private func abandon(_ swap: StoresSwap, after error: any Error) throws {
         do {
             try swap.abandon()

@@ -34,8 +34,10 @@ struct RestorePaths {
     }
 }
 
-/// What a restore is about to do, on the disk before it does it, so that the next run of any
-/// command can finish or undo it. Directories are told by their inodes, which renaming keeps.
+/// What a restore is about to do, written before it does it.
+///
+/// It is on the disk before each step, so that the next run of any command can finish or undo what
+/// a crash interrupted. Directories are told by their inodes, which renaming keeps.
 struct RestoreJournal: Codable {
     /// The states of a restore.
     enum Phase: String, Codable {

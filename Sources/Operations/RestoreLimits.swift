@@ -1,8 +1,9 @@
 internal import Files
 internal import SystemPackage
 
-/// How much an archive may unpack to. One with a manifest of ours says that itself, and is held to
-/// it; these hold for the others.
+/// How much an archive may unpack to.
+///
+/// One with a manifest of ours says that itself, and is held to it; these hold for the others.
 public struct RestoreLimits: Sendable {
     /// The most entries.
     public var entries = 1_000_000

@@ -131,8 +131,11 @@ struct StoresSwap {
     ///
     /// - Parameters:
     ///   - paths: where.
+    ///   - fileSystem: what renames and removes.
     ///   - check: whether the stores in the live directory open; throws where they do not.
     /// - Returns: `nil` where there is nothing to do.
+    /// - Throws: `OperationError.cannotRecover` where the journal or the directories make no sense;
+    ///   `FileError` where a step fails. The journal is then still there.
     static func recover(
         _ paths: RestorePaths,
         with fileSystem: any FileSystem,

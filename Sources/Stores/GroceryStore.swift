@@ -40,7 +40,10 @@ public struct GroceryStore {
 
     /// Creates the store with its default data, and the stores directory where it is missing.
     ///
-    /// - Parameter withTestData: adds some 20 MB of items with photos.
+    /// - Parameters:
+    ///   - directory: the stores directory.
+    ///   - withTestData: adds some 20 MB of items with photos.
+    /// - Returns: the new store, opened.
     /// - Throws: `StoreError.exists` where there is a store already.
     public static func create(in directory: FilePath, withTestData: Bool) throws -> GroceryStore {
         let path = directory.appending(Self.fileName)

@@ -51,6 +51,8 @@ extension StoreSnapshot {
     ///
     /// - Parameter hasSupportDirectory: whether there is a directory for external data; only then,
     ///   or in a store of Core Data, rows are searched for references.
+    /// - Returns: what is known; a table whose rows cannot be counted has no count.
+    /// - Throws: `StoreError` where not even the list of tables can be read.
     public func report(hasSupportDirectory: Bool) throws -> StoreReport {
         var damage: [String] = []
         let tables = try tables()
@@ -142,8 +144,10 @@ extension StoreSnapshot {
         }
     }
 
-    /// Runs a query, and notes damage instead of throwing it. A collation or module that is not
-    /// here is no damage: the query's result is then just not known.
+    /// Runs a query, and notes damage instead of throwing it.
+    ///
+    /// A collation or module that is not here is no damage: the query's result is then just not
+    /// known.
     private func tolerating<Result>(
         _ damage: inout [String],
         _ query: (Database) throws -> Result?

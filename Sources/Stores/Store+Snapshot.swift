@@ -23,6 +23,7 @@ extension Store {
     /// - Parameters:
     ///   - scratchParent: where a copy goes if the store must be recovered before it can be read.
     ///   - busyTimeout: how long to wait for a writer that lets nobody read.
+    /// - Returns: the snapshot, which holds its transaction or lock until its last reference goes.
     /// - Throws: `StoreError`; `FileError` where a file cannot be opened.
     public func snapshot(scratchParent: FilePath, busyTimeout: Duration) throws -> StoreSnapshot {
         // Each try may find that an application opened or closed the store since the last look.

@@ -77,8 +77,10 @@ public final class StoreSnapshot {
         }
     }
 
-    /// Whether what was read so far is one state of the store. It is not where the store was at
-    /// rest, so that there was no transaction to hold, and an application opened it since.
+    /// Whether what was read so far is one state of the store.
+    ///
+    /// It is not where the store was at rest, so that there was no transaction to hold, and an
+    /// application opened it since.
     public func isStill() throws -> Bool {
         try rest?.isStill() ?? true
     }
@@ -89,6 +91,7 @@ public final class StoreSnapshot {
     ///   - buffer: filled from the start; whole pages, or the rest of the database.
     ///   - offset: the first byte; where a page begins.
     /// - Returns: the count of bytes, less than asked for only at the end of the database.
+    /// - Throws: `StoreError`.
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         let length = Int(min(Int64(buffer.count), max(0, size - offset)))
         guard case .overlaid(let log, let frames) = pages else {

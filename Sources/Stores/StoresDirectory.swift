@@ -30,6 +30,8 @@ public struct StoresDirectory: Sendable {
     /// Walks through the directory, and reads the beginning of every file to tell stores from others.
     ///
     /// - Parameter isCancelled: called now and then; throws to stop.
+    /// - Returns: what was found; what cannot be read or opened is no store in it.
+    /// - Throws: `FileError` where the directory cannot be listed; what `isCancelled` throws.
     public func survey(isCancelled: () throws -> Void = {}) throws -> Survey {
         var survey = Survey()
         try Directory.open(path).walk(failed: { _, _ in }) { file in

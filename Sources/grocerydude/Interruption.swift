@@ -12,7 +12,9 @@ internal import Glibc
 enum Interruption {
     private static let received = Atomic<Int32>(0)
 
-    /// Begins to notice SIGINT, SIGTERM and SIGHUP. A closed pipe shows as an error of the write.
+    /// Begins to notice SIGINT, SIGTERM and SIGHUP.
+    ///
+    /// A closed pipe shows as an error of the write.
     static func install() {
         signal(SIGPIPE, SIG_IGN)
         for number in [SIGINT, SIGTERM, SIGHUP] {

@@ -34,8 +34,13 @@ struct Session {
     /// Runs a command's body, prints what went wrong, and exits with the code for it.
     ///
     /// - Parameters:
+    ///   - output: how to speak.
     ///   - stores: the stores directory where the command has one: a restore of it that was
     ///     interrupted is finished or undone first.
+    ///   - lockWait: how long to wait for another run.
+    ///   - body: what the command does; what it returns becomes the exit code.
+    /// - Throws: `ExitCode`, unless all is done; `ValidationError` where the command was used
+    ///   wrongly.
     static func run(
         _ output: OutputOptions,
         stores: FilePath? = nil,

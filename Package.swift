@@ -88,5 +88,27 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+
+        // Tests: one target for each module, what they share, and a second process.
+        .target(
+            name: "TestSupport",
+            dependencies: ["Files", "Remotes", filePath],
+            path: "Tests/TestSupport",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "StoreWriter",
+            dependencies: ["CSQLite"],
+            path: "Tests/StoreWriter",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "StoresTests",
+            dependencies: [
+                "Stores", "Files", "TestSupport", "StoreWriter", "CSQLite", filePath,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
     ]
 )

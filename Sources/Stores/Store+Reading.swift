@@ -66,6 +66,7 @@ extension Store {
             // (SQLITE_READONLY_ROLLBACK), nor index a log where it may not write
             // (SQLITE_READONLY_CANTINIT, SQLITE_READONLY_RECOVERY).
             guard case .unreadable = error, try hasJournalOrLog() else { throw error }
+            // The connection is closed here, so no lock of ours is lost by looking.
         }
         return try beginOnRecoveredCopy(scratchParent)
     }
@@ -94,37 +95,47 @@ extension Store {
     func beginOnRecoveredCopy(_ scratchParent: FilePath) throws -> StoreSession? {
         let scratch = try ScratchDirectory(in: scratchParent)
         let copy = scratch.path.appending("copy.sqlite")
-        guard try copyUnderLock(to: scratch.path) else { return nil }
+        guard let states = try copyUnderLock(to: scratch.path) else { return nil }
         let recovery = try Connection(
             copy, name: path.description, access: .own, busyTimeout: .zero)
         try recovery.playBack()
         try recovery.close()
         let connection = try Connection(
             copy, name: path.description, access: .immutable, busyTimeout: .zero)
-        let session = StoreSession(self, connection, .copy(scratch))
+        let session = StoreSession(self, connection, .copy(scratch, of: states))
         return try session.begin() ? session : nil
     }
 
     /// Copies while a lock keeps others from playing back the journal, or from closing the log.
-    private func copyUnderLock(to directory: FilePath) throws -> Bool {
+    ///
+    /// - Returns: the states of the files that were copied; `nil` where an application has the log
+    ///   open, which it may change at any time.
+    private func copyUnderLock(to directory: FilePath) throws -> [FileInfo?]? {
         let database = try File.open(location)
         guard
             try database.lockRecordShared(from: LockBytes.shared, length: LockBytes.sharedLength)
         else {
             throw StoreError.busy(path.description)
         }
-        let hadIndex = try FileInfo.ifPresent(sidecar("-shm")) != nil
         let before = try fileStates()
+        guard try !isLogInUse() else { return nil }
         try database.copy(to: directory.appending("copy.sqlite"), syncing: false)
         for suffix in ["-wal", "-journal"] where try FileInfo.ifPresent(sidecar(suffix)) != nil {
             try File.open(sidecar(suffix)).copy(
                 to: directory.appending("copy.sqlite\(suffix)"), syncing: false)
         }
-        let hasIndex = try FileInfo.ifPresent(sidecar("-shm")) != nil
-        return try hadIndex == hasIndex && fileStates() == before
+        return try !isLogInUse() && fileStates() == before ? before : nil
     }
 
-    private func fileStates() throws -> [FileInfo?] {
+    /// Whether a process keeps the log's index.
+    private func isLogInUse() throws -> Bool {
+        let index = sidecar("-shm")
+        guard try FileInfo.ifPresent(index) != nil else { return false }
+        return try File.open(index).recordLockHolder(
+            from: LockBytes.index, length: LockBytes.indexLength) != nil
+    }
+
+    func fileStates() throws -> [FileInfo?] {
         try [location, sidecar("-wal"), sidecar("-journal")].map { try FileInfo.ifPresent($0) }
     }
 }

@@ -18,8 +18,8 @@ final class StoreSession {
         case log
         /// A lock on a store that nobody has open.
         case rest(StoreAtRest)
-        /// Nothing: it is a copy of our own.
-        case copy(ScratchDirectory)
+        /// Nothing: it is a copy of our own, made of files that were in these states.
+        case copy(ScratchDirectory, of: [FileInfo?])
     }
 
     let store: Store
@@ -57,13 +57,24 @@ final class StoreSession {
 
     /// Begins transactions until the log's state was the same before and after one began: that is
     /// then the state that it sees.
+    ///
+    /// A reader that may not write in the index finds no place in it for moments at which all are
+    /// taken for newer frames than it has seen (SQLITE_READONLY_CANTINIT); it tries again, unless
+    /// that goes on for ever.
     private func beginOnLog() throws -> Bool {
+        var refusals = 0
         for _ in 0..<100_000 {
             let before = try connection.logState()
-            try connection.begin()
-            if let before, try connection.logState() == before {
-                state = before
-                return true
+            do {
+                try connection.begin()
+                if let before, try connection.logState() == before {
+                    state = before
+                    return true
+                }
+                refusals = 0
+            } catch let error as StoreError {
+                guard case .unreadable = error, refusals < 1_000 else { throw error }
+                refusals += 1
             }
             try connection.end()
         }
@@ -75,9 +86,13 @@ final class StoreSession {
     /// - Returns: see `begin()`.
     /// - Throws: `StoreError`.
     func renew() throws -> Bool {
-        guard case .log = hold else { return true }
-        try connection.end()
-        return try beginOnLog()
+        switch hold {
+        case .rollback: return true
+        case .rest, .copy: return try isCurrent()
+        case .log:
+            try connection.end()
+            return try beginOnLog()
+        }
     }
 
     /// Whether nobody has written to the store since the transaction began.
@@ -85,7 +100,8 @@ final class StoreSession {
     /// - Throws: `StoreError`.
     func isCurrent() throws -> Bool {
         switch hold {
-        case .rollback, .copy: true
+        case .rollback: true
+        case .copy(_, let states): try store.fileStates() == states
         case .rest(let rest): try rest.isStill()
         case .log: try connection.logState() == state
         }

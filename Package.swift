@@ -88,5 +88,28 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+
+        // Tests: one target for each module, and what they share.
+        .target(
+            name: "TestSupport",
+            dependencies: ["Files", "Remotes", filePath],
+            path: "Tests/TestSupport",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "FilesTests",
+            dependencies: ["Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ArchivesTests",
+            dependencies: ["Archives", "Files", "TestSupport", "CLibzip", "CZlib", filePath],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "RemotesTests",
+            dependencies: ["Remotes", "Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
     ]
 )

@@ -110,5 +110,20 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "FilesTests",
+            dependencies: ["Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ArchivesTests",
+            dependencies: ["Archives", "Files", "TestSupport", "CLibzip", "CZlib", filePath],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "RemotesTests",
+            dependencies: ["Remotes", "Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
     ]
 )

@@ -13,7 +13,7 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
         self.value = value
     }
 
-    /// Reads 64 hexadecimal digits.
+    /// Reads 64 lower-case hexadecimal digits, as `description` writes them.
     public init?(hex: some Collection<UInt8>) {
         guard hex.count == 64 else { return nil }
         var value = SIMD32<UInt8>()

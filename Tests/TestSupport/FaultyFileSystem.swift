@@ -31,6 +31,11 @@ public final class FaultyFileSystem: FileSystem {
         public var verb: Verb
         public var path: FilePath
 
+        public init(_ verb: Verb, _ path: FilePath) {
+            self.verb = verb
+            self.path = path
+        }
+
         public var description: String { "\(verb.rawValue) \(path)" }
     }
 
@@ -142,7 +147,7 @@ public final class FaultyFileSystem: FileSystem {
 
     private func note(_ verb: Verb, _ path: FilePath) -> Verdict {
         state.withLock { state in
-            state.calls.append(Call(verb: verb, path: path))
+            state.calls.append(Call(verb, path))
             if state.wasMet { return staysBroken ? .broken : .real }
             switch fault {
             case .call(let number): state.wasMet = state.calls.count == number

@@ -1,0 +1,90 @@
+internal import Files
+internal import SystemPackage
+internal import TestSupport
+internal import Testing
+
+@Suite("RelativePath")
+struct RelativePathTests {
+    @Test(
+        "what could lead out of a directory, or cannot be a name, is refused with its reason",
+        arguments: [
+            ("", "it is empty"),
+            ("/", "it is an absolute path"),
+            ("/etc/passwd", "it is an absolute path"),
+            ("a\0b", "it has a NUL in it"),
+            ("a//b", "it has an empty component"),
+            ("a/", "it has an empty component"),
+            (".", "it has a '.' component"),
+            ("a/./b", "it has a '.' component"),
+            ("..", "it leaves the directory with '..'"),
+            ("../a", "it leaves the directory with '..'"),
+            ("a/../../b", "it leaves the directory with '..'"),
+            ("a/..", "it leaves the directory with '..'"),
+            (String(repeating: "n", count: 256), "it has a component of more than 255 bytes"),
+        ]
+    )
+    func refusals(text: String, reason: String) {
+        #expect(throws: FileError.unsafeName(printable(bytes: text.utf8), reason: reason)) {
+            try RelativePath(text)
+        }
+    }
+
+    @Test(
+        "names that only look like trouble are taken",
+        arguments: [
+            "...", "..a", "a..", ".a", "a/...", "\\", "C:\\a", "a\nb", " ", "~", "-rf", "*",
+            String(repeating: "n", count: 255),
+        ]
+    )
+    func harmless(text: String) throws {
+        #expect(try RelativePath(text).bytes == Array(text.utf8))
+    }
+
+    @Test("a name may hold every byte but NUL and a slash")
+    func anyBytes() throws {
+        for byte in UInt8(1)...255 where byte != UInt8(ascii: "/") {
+            let bytes = [UInt8(ascii: "x"), byte]
+            #expect(try RelativePath(validating: bytes).bytes == bytes)
+        }
+    }
+
+    @Test("a path comes apart into its components and goes together again")
+    func components() throws {
+        let path = try RelativePath("a/b/c")
+        #expect(path.components == ["a", "b", "c"])
+        #expect(path.name == "c")
+        #expect(try path.parent == RelativePath("a/b"))
+        #expect(try RelativePath("a").parent == nil)
+        #expect(try RelativePath("a/b").appending("c") == path)
+        #expect(RelativePath(name: "c") == (try RelativePath("c")))
+    }
+
+    @Test("a path that is not UTF-8 keeps its bytes below a directory")
+    func belowDirectory() throws {
+        let path = try RelativePath(validating: [0x61, 0x2F, 0xFF])
+        let below = path.below("/tmp")
+        let bytes = below.withPlatformString { start in
+            (0..<below.length).map { UInt8(bitPattern: start[$0]) }
+        }
+        #expect(bytes == Array("/tmp/a/".utf8) + [0xFF])
+    }
+
+    @Test("paths are ordered by their bytes, parents first")
+    func order() throws {
+        let sorted = ["A", "a", "a.b", "a/b", "ab", "é"]
+        #expect(
+            try sorted.shuffled().map { try RelativePath($0) }.sorted().map(\.description) == sorted
+        )
+    }
+
+    @Test("a name gives up an ending only where something is left")
+    func suffixes() throws {
+        let name: FileName = "store.sqlite-wal"
+        #expect(name.removing(suffix: "-wal") == "store.sqlite")
+        #expect(name.removing(suffix: "-shm") == nil)
+        #expect(name.removing(suffix: "store.sqlite-wal") == nil)
+        let store: FileName = "store.sqlite"
+        #expect(store.appending("-wal") == name)
+        #expect(store.appending([UInt8(ascii: "-"), 0xFF][...]).bytes.last == 0xFF)
+    }
+}

@@ -1,0 +1,32 @@
+internal import Files
+internal import SystemPackage
+internal import TestSupport
+internal import Testing
+
+@Suite("ScratchDirectory")
+struct ScratchDirectoryTests {
+    @Test("it is fresh, private, and gone with its last reference")
+    func lives() throws {
+        let sandbox = try Sandbox()
+        do {
+            let scratch = try ScratchDirectory(in: sandbox.path)
+            let other = try ScratchDirectory(in: sandbox.path)
+            #expect(scratch.path != other.path)
+            #expect(scratch.path.removingLastComponent() == sandbox.path)
+            #expect(try FileInfo(of: scratch.path).mode == 0o700)
+            try Directory.open(scratch.path).createDirectory("full")
+            _ = try File.create(scratch.path.appending("full/file"))
+            #expect(try sandbox.contents().paths.count == 4)
+        }
+        #expect(try sandbox.contents().paths.isEmpty)
+    }
+
+    @Test("where it cannot be made, the error says where")
+    func missingParent() throws {
+        let sandbox = try Sandbox()
+        let template = sandbox.path("missing/grocerydude.XXXXXX")
+        #expect(throws: FileError.failed(.create, template, .noSuchFileOrDirectory)) {
+            try ScratchDirectory(in: sandbox.path("missing"))
+        }
+    }
+}

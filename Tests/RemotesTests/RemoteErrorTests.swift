@@ -1,0 +1,28 @@
+internal import Remotes
+internal import Testing
+
+@Suite("RemoteError")
+struct RemoteErrorTests {
+    @Test("every message names the folder by its address")
+    func messages() {
+        let address = "rclone:box:Apps"
+        let errors: [RemoteError] = [
+            .missing(address), .notAFolder(address), .noFile(address, name: "a.zip"),
+            .exists(address, name: "a.zip"), .rclone(address, reason: "quota met"),
+            .noRclone(address),
+        ]
+        for error in errors {
+            #expect(error.description.contains("'\(address)'"))
+            #expect(!error.description.hasSuffix("."))
+        }
+        #expect(errors[2].description.contains("'a.zip'"))
+        #expect(errors[3].description.contains("'a.zip'"))
+        #expect(errors[4].description.hasSuffix("quota met"))
+    }
+
+    @Test("the hint for a missing folder fits the kind of folder")
+    func hints() {
+        #expect(RemoteError.missing("/mnt/disk").hint?.contains("mkdir -p '/mnt/disk'") == true)
+        #expect(RemoteError.missing("rclone:box:").hint?.contains("rclone config") == true)
+    }
+}

@@ -30,7 +30,8 @@ as_root() {
     elif command -v sudo >/dev/null; then
         sudo "$@"
     else
-        fail "this needs root, and there is no sudo: run as root: $*"
+        warn "this needs root, and there is no sudo: $*"
+        return 1
     fi
 }
 
@@ -50,14 +51,15 @@ apt_install() {
 }
 
 install_with_apt() {
-    local package libraries_to_install=() tools_to_install=()
+    local package wanted libraries_to_install=() tools_to_install=()
     for package in "${libraries[@]}"; do
         is_installed "$package" || libraries_to_install+=("$package")
     done
     mapfile -t tools_to_install < <(missing_tools)
-    if [ $((${#libraries_to_install[@]} + ${#tools_to_install[@]})) -eq 0 ]; then return; fi
+    wanted=("${libraries_to_install[@]}" "${tools_to_install[@]}")
+    if [ ${#wanted[@]} -eq 0 ]; then return; fi
 
-    echo "install-dependencies: installing ${libraries_to_install[*]} ${tools_to_install[*]}"
+    echo "install-dependencies: installing ${wanted[*]}"
     as_root apt-get update || warn "'apt-get update' failed; going on with the lists that there are"
     if [ ${#libraries_to_install[@]} -gt 0 ]; then
         apt_install "${libraries_to_install[@]}" ||

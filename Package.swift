@@ -125,5 +125,13 @@ let package = Package(
             dependencies: ["Remotes", "Files", "TestSupport", filePath],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "OperationsTests",
+            dependencies: [
+                "Operations", "Stores", "Archives", "Remotes", "Files", "TestSupport",
+                "StoreWriter", filePath,
+            ],
+            swiftSettings: strict
+        ),
     ]
 )

@@ -64,7 +64,10 @@ struct BackupCut {
     private init(of directory: StoresDirectory, _ context: OperationContext) throws {
         survey = try directory.survey(isCancelled: context.checkCancellation)
         let cut = try StoresCut(
-            of: survey.stores, scratchParent: context.scratch, busyTimeout: .seconds(1))
+            of: survey.stores,
+            scratchParent: context.scratch,
+            busyTimeout: .seconds(1)
+        )
         for failure in cut.failures { try note(failure) }
         if !cut.isOneMoment {
             context.report(.note("writers did not pause: the stores are cut a moment apart"))
@@ -75,11 +78,14 @@ struct BackupCut {
             let store = member.store
             let support = store.supportDirectory.below(store.directory)
             let report = try member.snapshot.report(
-                hasSupportDirectory: FileInfo.ifPresent(support) != nil)
+                hasSupportDirectory: FileInfo.ifPresent(support) != nil
+            )
             problems += report.damage.map {
                 Problem(
-                    kind: .damagedStore, path: store.path.description,
-                    reason: "SQLite finds it damaged: \($0)")
+                    kind: .damagedStore,
+                    path: store.path.description,
+                    reason: "SQLite finds it damaged: \($0)"
+                )
             }
             members.append(Member(store: store, snapshot: member.snapshot, report: report))
         }
@@ -92,8 +98,11 @@ struct BackupCut {
             damaged.append(failure.store)
             problems.append(
                 Problem(
-                    kind: .damagedStore, path: path,
-                    reason: "SQLite finds it damaged: \(reason); its files are saved as they are"))
+                    kind: .damagedStore,
+                    path: path,
+                    reason: "SQLite finds it damaged: \(reason); its files are saved as they are"
+                )
+            )
         case let error as FileError where error.isMissing:
             // It went since the survey, and is not in the directory any more.
             return

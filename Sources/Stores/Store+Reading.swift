@@ -54,11 +54,17 @@ extension Store {
     }
 
     private func beginUnderLocks(
-        _ hold: StoreSession.Hold, _ busyTimeout: Duration, _ scratchParent: FilePath
+        _ hold: StoreSession.Hold,
+        _ busyTimeout: Duration,
+        _ scratchParent: FilePath
     ) throws -> StoreSession? {
         do {
             let connection = try Connection(
-                location, name: path.description, access: .shared, busyTimeout: busyTimeout)
+                location,
+                name: path.description,
+                access: .shared,
+                busyTimeout: busyTimeout
+            )
             let session = StoreSession(self, connection, hold)
             return try session.begin() ? session : nil
         } catch let error as StoreError {
@@ -82,7 +88,11 @@ extension Store {
             throw StoreError.busy(path.description)
         }
         let connection = try Connection(
-            location, name: path.description, access: .immutable, busyTimeout: .zero)
+            location,
+            name: path.description,
+            access: .immutable,
+            busyTimeout: .zero
+        )
         let session = StoreSession(self, connection, .rest(rest))
         return try session.begin() ? session : nil
     }
@@ -97,11 +107,19 @@ extension Store {
         let copy = scratch.path.appending("copy.sqlite")
         guard let states = try copyUnderLock(to: scratch.path) else { return nil }
         let recovery = try Connection(
-            copy, name: path.description, access: .own, busyTimeout: .zero)
+            copy,
+            name: path.description,
+            access: .own,
+            busyTimeout: .zero
+        )
         try recovery.playBack()
         try recovery.close()
         let connection = try Connection(
-            copy, name: path.description, access: .immutable, busyTimeout: .zero)
+            copy,
+            name: path.description,
+            access: .immutable,
+            busyTimeout: .zero
+        )
         let session = StoreSession(self, connection, .copy(scratch, of: states))
         return try session.begin() ? session : nil
     }
@@ -122,7 +140,9 @@ extension Store {
         try database.copy(to: directory.appending("copy.sqlite"), syncing: false)
         for suffix in ["-wal", "-journal"] where try FileInfo.ifPresent(sidecar(suffix)) != nil {
             try File.open(sidecar(suffix)).copy(
-                to: directory.appending("copy.sqlite\(suffix)"), syncing: false)
+                to: directory.appending("copy.sqlite\(suffix)"),
+                syncing: false
+            )
         }
         return try !isLogInUse() && fileStates() == before ? before : nil
     }
@@ -132,7 +152,9 @@ extension Store {
         let index = sidecar("-shm")
         guard try FileInfo.ifPresent(index) != nil else { return false }
         return try File.open(index).recordLockHolder(
-            from: LockBytes.index, length: LockBytes.indexLength) != nil
+            from: LockBytes.index,
+            length: LockBytes.indexLength
+        ) != nil
     }
 
     func fileStates() throws -> [FileInfo?] {

@@ -43,7 +43,9 @@ public struct StoresCut {
             }
             do {
                 let session = try store.beginReading(
-                    scratchParent: scratchParent, busyTimeout: busyTimeout)
+                    scratchParent: scratchParent,
+                    busyTimeout: busyTimeout
+                )
                 sessions[store.identity] = session
                 opened.append((store, session))
             } catch StoreError.busy(let name) {

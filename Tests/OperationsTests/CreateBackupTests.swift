@@ -196,11 +196,10 @@ struct CreateBackupTests {
     func restlessFile() async throws {
         let scene = try Scene()
         try scene.sandbox.write([UInt8](repeating: 1, count: 3 * Segment.size), to: "Stores/log")
-        let path = scene.stores.appending("log").string
-        let writer = try RunningTool(Tool.product("StoreWriter"), ["scribble", path])
-        #expect(try writer.readLine() == "ready")
-        let outcome = try await scene.backUp()
-        writer.kill()
+        let log = try #require(FileHandle(forWritingAtPath: scene.stores.appending("log").string))
+        try log.seekToEnd()
+        let context = scene.context { try log.write(contentsOf: [7]) }
+        let outcome = try await scene.backUp(context: context)
         #expect(outcome.problems.map(\.kind) == [.neverStill])
         #expect(outcome.problems.map(\.path) == ["log"])
         // The archive is a good one all the same.

@@ -42,14 +42,21 @@ final class Scene: Sendable {
         }
     }
 
-    func context(cancellingAfter limit: Int = .max, lockWait: Duration = .zero) -> OperationContext
-    {
+    /// - Parameters:
+    ///   - limit: how often work may ask whether to go on before it is told to stop.
+    ///   - lockWait: how long to wait for another run.
+    ///   - meanwhile: called whenever work asks whether to go on: in the middle of everything.
+    func context(
+        cancellingAfter limit: Int = .max,
+        lockWait: Duration = .zero,
+        meanwhile: @escaping @Sendable () throws -> Void = {}
+    ) -> OperationContext {
         let calls = Counter()
         return OperationContext(
             report: { [self] event in events.withLock { $0.append(event) } },
             checkCancellation: {
-                let count = calls.next()
-                if count > limit { throw CancellationError() }
+                try meanwhile()
+                if calls.next() > limit { throw CancellationError() }
             },
             threads: 2,
             lockWait: lockWait,

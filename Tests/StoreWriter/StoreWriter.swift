@@ -7,8 +7,6 @@ internal import Foundation
 ///     StoreWriter bank PATH JOURNAL     moves money between accounts as fast as it can
 ///     StoreWriter pair PATH PATH        counts in the first store, then in the second, and so on
 ///
-///     StoreWriter scribble PATH         makes a file longer by a byte, as fast as it can
-///
 /// It says "ready" once it writes, and ends when its standard input does.
 @main
 enum StoreWriter {
@@ -18,8 +16,7 @@ enum StoreWriter {
         case "sql": runSQL(Database(arguments[2]))
         case "bank": runBank(Database(arguments[2]), journal: arguments[3])
         case "pair": runPair(Database(arguments[2]), Database(arguments[3]))
-        case "scribble": runScribble(arguments[2])
-        default: fatalError("usage: StoreWriter sql|bank|pair|scribble PATH …")
+        default: fatalError("usage: StoreWriter sql|bank|pair PATH …")
         }
     }
 
@@ -74,15 +71,6 @@ enum StoreWriter {
         whileInputIsOpen { _ in
             first.mustRun("UPDATE counter SET value = value + 1")
             second.mustRun("UPDATE counter SET value = value + 1")
-        }
-    }
-
-    private static func runScribble(_ path: String) {
-        let descriptor = open(path, O_WRONLY | O_APPEND)
-        guard descriptor >= 0 else { fatalError("cannot open \(path)") }
-        whileInputIsOpen { _ in
-            var byte: UInt8 = 7
-            if write(descriptor, &byte, 1) != 1 { fatalError("cannot write \(path)") }
         }
     }
 

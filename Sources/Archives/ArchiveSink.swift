@@ -24,8 +24,10 @@ final class ArchiveSink {
     }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws {
-        if bytes.count > buffer.count - buffered { try flush() }
-        if bytes.count >= buffer.count / 2 {
+        let isLarge = bytes.count >= buffer.count / 2
+        // What is written directly must not overtake what is still in the buffer.
+        if isLarge || bytes.count > buffer.count - buffered { try flush() }
+        if isLarge {
             try file.write(bytes, at: flushed)
             flushed += Int64(bytes.count)
         } else if let base = buffer.baseAddress, let source = bytes.baseAddress {

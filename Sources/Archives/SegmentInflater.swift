@@ -32,8 +32,9 @@ final class SegmentInflater {
         var finished: CInt = 0
         let status = cisal_inflate(state, &next, &left, &place, &room, &finished)
         guard status == 0, room == 0 else { return false }
-        if finished == 0, isLast || left > 0 {
-            // All output came, but not the end of the last block, or the empty block of the flush.
+        if finished == 0 {
+            // All output came, but not the end of the last block, or the empty block of the flush;
+            // or there is more of it, which ISA-L holds back without room to give it.
             var extra: UInt8 = 0
             let status = withUnsafeMutablePointer(to: &extra) { extra in
                 var place: UnsafeMutablePointer<UInt8>? = extra

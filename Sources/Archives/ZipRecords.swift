@@ -210,6 +210,7 @@ enum DOSTime {
 extension Int64 {
     /// The quotient rounded down, also below zero.
     func floorDivided(by divisor: Int64) -> Int64 {
-        self >= 0 ? self / divisor : (self - divisor + 1) / divisor
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
     }
 }

@@ -80,11 +80,15 @@ static inline int cisal_inflate(
     state->next_out = *out;
     state->avail_out = *out_capacity;
     int status = isal_inflate(state);
-    *in = state->next_in;
-    *in_length = state->avail_in;
+    *finished = state->block_state == ISAL_BLOCK_FINISH;
+    // It reads up to eight bytes ahead: what lies behind the end was not taken.
+    uint32_t ahead = *finished ? (uint32_t)state->read_in_length / 8 : 0;
+    uint32_t taken = *in_length - state->avail_in;
+    if (ahead > taken) ahead = taken;
+    *in = state->next_in - ahead;
+    *in_length = state->avail_in + ahead;
     *out = state->next_out;
     *out_capacity = state->avail_out;
-    *finished = state->block_state == ISAL_BLOCK_FINISH;
     return status;
 }
 

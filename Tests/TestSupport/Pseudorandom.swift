@@ -16,34 +16,41 @@ public struct Pseudorandom: RandomNumberGenerator, Sendable {
 
     /// Bytes that no compressor makes smaller.
     public mutating func bytes(_ count: Int) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            var index = 0
-            while index < count {
-                var value = next()
-                for _ in 0..<Swift.min(8, count - index) {
-                    buffer[index] = UInt8(truncatingIfNeeded: value)
-                    value >>= 8
-                    index += 1
-                }
+        tiled(count) { random, tile in
+            for index in stride(from: 0, to: tile.count - 7, by: 8) {
+                tile.storeBytes(of: random.next(), toByteOffset: index, as: UInt64.self)
             }
-            initialized = count
         }
     }
 
     /// Bytes that compress to about a third, as text does.
     public mutating func text(_ count: Int) -> [UInt8] {
         let words = ["milk ", "eggs ", "bread ", "butter ", "apples ", "2 kg ", "oats\n", "tea\n"]
-            .map { Array($0.utf8) }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count + 8)
-        while bytes.count < count {
-            var value = next()
-            for _ in 0..<16 {
-                bytes += words[Int(value & 7)]
-                value >>= 4
+        return tiled(count) { random, tile in
+            var index = 0
+            while index < tile.count {
+                let word = words[Int(random.next() & 7)].utf8.prefix(tile.count - index)
+                UnsafeMutableRawBufferPointer(rebasing: tile[index...]).copyBytes(from: word)
+                index += word.count
             }
         }
-        bytes.removeLast(bytes.count - count)
+    }
+
+    /// Repeats a part that is longer than deflate looks back, and whose length is prime.
+    ///
+    /// So no two segments are the same; and making every byte anew would take seconds without
+    /// optimization.
+    private mutating func tiled(
+        _ count: Int,
+        _ fill: (inout Pseudorandom, UnsafeMutableRawBufferPointer) -> Void
+    ) -> [UInt8] {
+        var tile = [UInt8](repeating: UInt8(truncatingIfNeeded: next()), count: 65_521)
+        tile.withUnsafeMutableBytes { fill(&self, $0) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        while bytes.count < count {
+            bytes.append(contentsOf: tile[..<Swift.min(tile.count, count - bytes.count)])
+        }
         return bytes
     }
 }

@@ -1,0 +1,356 @@
+@testable internal import Archives
+internal import Files
+internal import SystemPackage
+internal import TestSupport
+internal import Testing
+
+@Suite("ArchiveWriter")
+struct ArchiveWriterTests {
+    let sandbox: Sandbox
+    let path: FilePath
+
+    init() throws {
+        sandbox = try Sandbox()
+        path = sandbox.path("a.zip")
+    }
+
+    private static let second: Int64 = 1_000_000_000
+
+    private static let knownTimes: [(written: Int64, read: Int64)] = [
+        (0, 0),
+        (1, 0),
+        (-1, -second),
+        (-second, -second),
+        (-second - 1, -2 * second),
+        (1_700_000_000_999_999_999, 1_700_000_000 * second),
+        (2_147_483_647_000_000_000, 2_147_483_647 * second),
+        (-2_147_483_648 * second, -2_147_483_648 * second),
+    ]
+
+    @Test(
+        "what went in is read back, byte for byte, in the order it came",
+        arguments: Compression.allCases,
+        [1, 3]
+    )
+    func roundTrip(compression: Compression, threads: Int) throws {
+        var samples = [try Sample("empty"), try Sample("folder", kind: .directory, mode: 0o750)]
+        for (number, size) in [1, 2, 100, 65_536, Segment.size, Segment.size + 1].enumerated() {
+            for shape in Shape.allCases {
+                samples.append(try Sample("folder/\(shape)-\(number)", shape.bytes(size)))
+            }
+        }
+        samples.append(try Sample("folder/link", Array("../empty".utf8), kind: .link, mode: 0o777))
+        let written = try writeArchive(
+            to: path,
+            compression: compression,
+            threads: threads,
+            samples
+        )
+        let reader = try ArchiveReader.open(path)
+        #expect(try reader.samples() == samples)
+        #expect(written.map(\.attributes) == samples.map(\.attributes))
+        #expect(written.map(\.size) == samples.map { Int64($0.bytes.count) })
+        for (index, entry) in written.enumerated() {
+            #expect(entry.segments.reduce(0) { $0 + Int64($1.length) } == entry.compressedSize)
+            #expect(try reader.entry(at: index).compressedSize == entry.compressedSize)
+        }
+    }
+
+    /// Data that shrinks by a half or less is written past the sink's buffer, and has to stay behind
+    /// the record that is still in it.
+    @Test("every ratio of compression keeps the order of bytes", arguments: [1, 3, 5, 7, 9])
+    func ratios(tenths: Int) throws {
+        var random = Pseudorandom(seed: 7)
+        let bytes = (0..<3).flatMap { _ in
+            random.bytes(Segment.size * tenths / 10)
+                + [UInt8](repeating: 0, count: Segment.size - Segment.size * tenths / 10)
+        }
+        let samples = [
+            try Sample("small", Array("eggs".utf8)), try Sample("large", bytes),
+            try Sample("one", Array(bytes[..<Segment.size])), try Sample("last"),
+        ]
+        try writeArchive(to: path, samples)
+        #expect(try ArchiveReader.open(path).samples() == samples)
+    }
+
+    @Test("the same entries make the same archive, whatever the threads")
+    func reproducible() throws {
+        let samples = try Shape.allCases.map { try Sample("\($0)", $0.bytes(3 << 20)) }
+        try writeArchive(to: path, threads: 1, samples)
+        try writeArchive(to: sandbox.path("b.zip"), threads: 4, samples)
+        let isEqual = try isSame(sandbox.read("a.zip"), sandbox.read("b.zip"))
+        #expect(isEqual)
+    }
+
+    @Test("segment tables have the digest and the place of every segment")
+    func segmentTables() throws {
+        let bytes = Shape.text.bytes(2 * Segment.size + 5)
+        let written = try writeArchive(to: path, [try Sample("a", bytes), try Sample("b")])
+        let reader = try ArchiveReader.open(path)
+        var offset = Int(try reader.dataOffset(try reader.entry(at: 0)))
+        let archive = try sandbox.read("a.zip")
+        try #require(written[0].segments.count == 3)
+        for (index, segment) in written[0].segments.enumerated() {
+            let part = bytes[(index * Segment.size)...].prefix(Segment.size)
+            #expect(Array(part).withUnsafeBytes { Digest(of: $0) } == segment.digest)
+            var out = [UInt8](repeating: 0, count: part.count)
+            let isGood = out.withUnsafeMutableBytes { output in
+                archive[offset..<(offset + segment.length)].withUnsafeBytes {
+                    SegmentInflater().inflate($0, into: output, isLast: index == 2)
+                }
+            }
+            let isWhole = isGood && isSame(out, Array(part))
+            #expect(isWhole)
+            offset += segment.length
+        }
+        #expect(written[1].segments.isEmpty)
+    }
+
+    @Test("what does not shrink is stored, and what shrinks in its first segment is deflated")
+    func methods() throws {
+        let random = Shape.random.bytes(Segment.size)
+        let text = Shape.text.bytes(Segment.size)
+        let samples = [
+            try Sample("random", random), try Sample("random, large", random + random),
+            try Sample("text", text), try Sample("random in the middle", text + random + text),
+            try Sample("random first", random + text), try Sample("random last", text + random),
+            try Sample("empty"), try Sample("one", [1]),
+        ]
+        let written = try writeArchive(to: path, samples)
+        let reader = try ArchiveReader.open(path)
+        let methods = try (0..<reader.count).map { try reader.entry(at: $0).record.method }
+        #expect(methods == [0, 0, 8, 8, 0, 8, 0, 0])
+        #expect(try reader.samples() == samples)
+        // In the middle of a stream, 17 stored blocks.
+        #expect(written[3].segments[1].length == Segment.size + 17 * 5)
+        #expect(written[4].compressedSize == written[4].size)
+    }
+
+    @Test("without compression everything is stored")
+    func noCompression() throws {
+        let bytes = Shape.zeros.bytes(Segment.size + 1)
+        let written = try writeArchive(to: path, compression: .none, [try Sample("zeros", bytes)])
+        #expect(written[0].compressedSize == Int64(bytes.count))
+        #expect(try ArchiveReader.open(path).samples()[0].bytes == bytes)
+    }
+
+    @Test(
+        "permission bits come back",
+        arguments: [0o000, 0o600, 0o755, 0o777, 0o4755, 0o2755, 0o1777, 0o7777]
+    )
+    func modes(mode: UInt16) throws {
+        let samples = [
+            try Sample("file", [1], mode: mode),
+            try Sample("folder", kind: .directory, mode: mode),
+            try Sample("link", [1], kind: .link, mode: mode),
+        ]
+        try writeArchive(to: path, samples)
+        #expect(try ArchiveReader.open(path).samples() == samples)
+    }
+
+    @Test(
+        "times from 1901 to 2038 come back to the second, rounded down",
+        arguments: knownTimes
+    )
+    func times(written: Int64, read: Int64) throws {
+        try writeArchive(to: path, [try Sample("a", modified: written)])
+        #expect(try ArchiveReader.open(path).entry(at: 0).attributes.modified == read)
+    }
+
+    @Test("a time beyond 2038 comes back to two seconds, and one beyond all bounds as the nearest")
+    func farTimes() throws {
+        // Midday in 2040: no time zone changes its clocks then.
+        let future = 2_221_214_399 * Self.second
+        try writeArchive(
+            to: path,
+            [
+                try Sample("2040", modified: future), try Sample("2262", modified: .max),
+                try Sample("1677", modified: .min),
+            ]
+        )
+        let times = try ArchiveReader.open(path).samples().map(\.attributes.modified)
+        #expect(times[0] == future - Self.second)
+        // 2107 and 1980, in whatever zone.
+        #expect(abs(times[1] - 4_354_819_198 * Self.second) <= 86_400 * Self.second)
+        #expect(abs(times[2] - 315_532_800 * Self.second) <= 86_400 * Self.second)
+    }
+
+    @Test("names keep their bytes, and are said to be UTF-8 only where they are")
+    func names() throws {
+        let names: [[UInt8]] = [
+            Array("Überraschung 🥚".utf8), [0x66, 0xFC, 0x72], Array("a\\b".utf8), [0x0A],
+            [UInt8](repeating: 0x6E, count: 255), Array("deep/er/still".utf8),
+        ]
+        var samples: [Sample] = []
+        for name in names {
+            var sample = try Sample("x", name)
+            sample.attributes.path = try RelativePath(validating: name)
+            samples.append(sample)
+        }
+        try writeArchive(to: path, samples)
+        let reader = try ArchiveReader.open(path)
+        #expect(try reader.samples() == samples)
+        let flags = try (0..<names.count).map { try reader.entry(at: $0).record.flags }
+        #expect(flags == [0x800, 0, 0x800, 0x800, 0x800, 0x800])
+        #expect(try reader.lastEntry(named: samples[1].attributes.path)?.index == 1)
+        #expect(try reader.lastEntry(named: RelativePath("missing")) == nil)
+    }
+
+    @Test("an archive of nothing is an archive")
+    func empty() throws {
+        #expect(try writeArchive(to: path, []).isEmpty)
+        #expect(try FileInfo(of: path).size == 22)
+        #expect(try ArchiveReader.open(path).count == 0)
+    }
+
+    @Test("draining gives all that was added, and the archive goes on")
+    func drains() throws {
+        var written = 0
+        let file = try File.create(path)
+        let writer = ArchiveWriter(to: file, compression: .fast, threads: 1) { _ in written += 1 }
+        defer { writer.close() }
+        for name in ["a", "b"] {
+            try writer.add(Sample(name).attributes, content: [1, 2, 3])
+            #expect(written == 0)
+        }
+        try writer.drain()
+        #expect(written == 2)
+        #expect(writer.size > 0)
+        try writer.add(Sample("c").attributes)
+        _ = try writer.finish()
+        #expect(try ArchiveReader.open(path).count == 3)
+    }
+
+    @Test("what `written` throws comes out of the writer")
+    func writtenThrows() throws {
+        struct Full: Error {}
+        let writer = ArchiveWriter(to: try File.create(path), compression: .fast, threads: 1) { _ in
+            throw Full()
+        }
+        defer { writer.close() }
+        try writer.add(Sample("a").attributes, content: [1])
+        #expect(throws: Full.self) { try writer.finish() }
+    }
+}
+
+@Suite("ArchiveWriter: files that do not hold still")
+struct ArchiveWriterTakeBackTests {
+    let sandbox: Sandbox
+    let path: FilePath
+
+    init() throws {
+        sandbox = try Sandbox()
+        path = sandbox.path("a.zip")
+    }
+
+    private struct ReadFailed: Error {}
+
+    /// The sizes of the file that is taken back; the largest is more than is ever in flight.
+    static let sizes = [100, Segment.size, Segment.size + 1, 9 * Segment.size + 7]
+
+    @Test("a file that changed while it was read is taken back without a trace", arguments: sizes)
+    func notStill(size: Int) throws {
+        try check { writer, before in
+            let sample = try Sample("taken back", Shape.mixed.bytes(size))
+            #expect(try !writer.add(sample) { false })
+        }
+    }
+
+    @Test(
+        "a file that shrinks while it is read is taken back without a trace",
+        arguments: sizes,
+        [0, 1, 2]
+    )
+    func shrinks(size: Int, segments: Int) throws {
+        try check { writer, _ in
+            let bytes = Shape.mixed.bytes(size)
+            let end = min(size - 1, segments * Segment.size)
+            let isAdded = try writer.add(Sample("gone").attributes, size: Int64(size)) {
+                buffer,
+                offset in
+                let part = bytes[..<end].dropFirst(Int(offset)).prefix(buffer.count)
+                buffer.copyBytes(from: part)
+                return part.count
+            }
+            #expect(!isAdded)
+        }
+    }
+
+    @Test("a file that cannot be read is taken back without a trace", arguments: sizes, [0, 8])
+    func fails(size: Int, segment: Int) throws {
+        try check { writer, _ in
+            let failing = Int64(min(segment, (size - 1) / Segment.size) * Segment.size)
+            #expect(throws: ReadFailed.self) {
+                _ = try writer.add(Sample("failed").attributes, size: Int64(size)) {
+                    buffer,
+                    offset in
+                    if offset == failing { throw ReadFailed() }
+                    return buffer.count
+                }
+            }
+        }
+    }
+
+    @Test("a question that cannot be answered takes the file back", arguments: sizes)
+    func stillThrows(size: Int) throws {
+        try check { writer, _ in
+            let sample = try Sample("failed", Shape.mixed.bytes(size))
+            #expect(throws: ReadFailed.self) { try writer.add(sample) { throw ReadFailed() } }
+        }
+    }
+
+    /// Takes an entry back between others, and compares with an archive that never had it.
+    private func check(_ takeBack: (ArchiveWriter, Int) throws -> Void) throws {
+        let before = [
+            try Sample("a", Shape.text.bytes(300)), try Sample("b", Shape.mixed.bytes(3 << 20)),
+            try Sample("c", Shape.random.bytes(10)),
+        ]
+        let after = [try Sample("d", Shape.text.bytes(2 << 20)), try Sample("e", [1, 2])]
+        let written = try writeArchive(to: path) { writer in
+            for sample in before { #expect(try writer.add(sample)) }
+            try takeBack(writer, before.count)
+            for sample in after { #expect(try writer.add(sample)) }
+        }
+        #expect(written.count == before.count + after.count)
+        try writeArchive(to: sandbox.path("expected.zip"), before + after)
+        #expect(try ArchiveReader.open(path).samples() == before + after)
+        let isEqual = try isSame(sandbox.read("a.zip"), sandbox.read("expected.zip"))
+        #expect(isEqual)
+    }
+}
+
+@Suite("DeferredEntry")
+struct DeferredEntryTests {
+    let sandbox: Sandbox
+
+    init() throws {
+        sandbox = try Sandbox()
+    }
+
+    @Test(
+        "content that is made in pieces is read back whole",
+        arguments: Compression.allCases,
+        [0, 1, 1000, Segment.size / 4, Segment.size / 2, Segment.size + 3]
+    )
+    func roundTrip(compression: Compression, size: Int) throws {
+        let path = sandbox.path("a.zip")
+        var expected: [Sample] = []
+        try writeArchive(to: path, compression: compression) { writer in
+            for shape in Shape.allCases {
+                let sample = try Sample("\(shape)", shape.bytes(size))
+                let deferred = DeferredEntry(sample.attributes, compression: compression)
+                for start in stride(from: 0, to: size, by: 10_007) {
+                    deferred.append(sample.bytes[start..<min(size, start + 10_007)])
+                }
+                let other = try Sample("before \(shape)", Array("eggs".utf8))
+                #expect(try writer.add(other))
+                try writer.add(deferred)
+                expected += [other, sample]
+            }
+            let last = try Sample("last", Array("milk".utf8))
+            #expect(try writer.add(last))
+            expected.append(last)
+        }
+        #expect(try ArchiveReader.open(path).samples() == expected)
+    }
+}

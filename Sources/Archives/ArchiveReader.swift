@@ -26,26 +26,49 @@ public final class ArchiveReader: Sendable {
     public let size: Int64
     let file: File
     let directory: CentralDirectory
+    /// Whether the archive's last entry is the one that ours end with.
+    public let hasMark: Bool
 
     /// Opens an archive.
     ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - mark: the path of the last entry in archives of our own, where there may be such, whose names are bytes with no
+    ///     other meaning; in those of others a backslash may stand for a slash.
+    /// - Returns: a reader of an archive whose structure is good.
     /// - Throws: `ArchiveError` where it is not one, or not a good one; `FileError`.
-    public static func open(_ path: FilePath) throws -> ArchiveReader {
-        let reader = try ArchiveReader(file: File.open(path))
+    public static func open(_ path: FilePath, mark: RelativePath? = nil) throws -> ArchiveReader {
+        let reader = try openWithoutChecks(path, mark: mark)
         try reader.checkStructure()
         return reader
     }
 
     /// Opens an archive to look at an entry or two; only what is looked at is checked.
-    public static func openWithoutChecks(_ path: FilePath) throws -> ArchiveReader {
-        try ArchiveReader(file: File.open(path))
+    ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - mark: see `open(_:mark:)`.
+    /// - Returns: a reader of an archive that may be bad elsewhere.
+    /// - Throws: `ArchiveError`, `FileError`.
+    public static func openWithoutChecks(
+        _ path: FilePath,
+        mark: RelativePath? = nil
+    ) throws -> ArchiveReader {
+        try ArchiveReader(file: File.open(path), mark: mark)
     }
 
-    private init(file: File) throws {
+    private init(file: File, mark: RelativePath?) throws {
         self.file = file
         path = file.path
         size = try file.info().size
-        directory = try CentralDirectory(of: file)
+        let directory = try CentralDirectory(of: file)
+        self.directory = directory
+        guard let mark, directory.count > 0 else {
+            hasMark = false
+            return
+        }
+        let last = try Self.translating(path) { try directory.record(at: directory.count - 1) }
+        hasMark = directory.bytes[last.name].elementsEqual(mark.bytes)
     }
 
     /// How many entries there are.
@@ -94,16 +117,35 @@ public final class ArchiveReader: Sendable {
     }
 
     private func record(at index: Int) throws -> CentralDirectory.Record {
+        let record = try Self.translating(path) { try directory.record(at: index) }
+        let length = UInt64(ZipRecords.localLength + record.name.count)
+        let (end, overflow) = record.offset.addingReportingOverflow(length)
+        guard !overflow, end <= directory.offset,
+            record.compressedSize <= directory.offset - end
+        else {
+            throw ArchiveError.damaged(
+                path,
+                reason: "the data of '\(label(record))' lies outside the file"
+            )
+        }
+        return record
+    }
+
+    private static func translating<Result>(
+        _ path: FilePath,
+        _ body: () throws -> Result
+    ) throws -> Result {
         do {
-            return try directory.record(at: index)
-        } catch {
-            throw ArchiveError.damaged(path, reason: error.reason)
+            return try body()
+        } catch let fault as CentralDirectory.RecordFault {
+            throw ArchiveError.damaged(path, reason: fault.reason)
         }
     }
 
-    /// A backslash is a letter on Unix and a separator on other systems: a name from those that
-    /// has one is read as they mean it, and one that would leave the directory is refused whoever
-    /// wrote it.
+    /// Takes a name as it is in an archive of ours.
+    ///
+    /// In others a backslash is a letter if Unix made them and a separator if not, and a name that
+    /// would leave the directory if it were a separator is refused whoever wrote it.
     private func safePath(
         _ name: ArraySlice<UInt8>,
         record: CentralDirectory.Record
@@ -125,6 +167,7 @@ public final class ArchiveReader: Sendable {
         let slash = UInt8(ascii: "/")
         let backslash = UInt8(ascii: "\\")
         var meant = Array(name)
+        if hasMark { return meant }
         if name.contains(backslash) {
             let slashed = name.map { $0 == backslash ? slash : $0 }
             let isUnix =
@@ -144,17 +187,16 @@ public final class ArchiveReader: Sendable {
     private func checkStructure() throws {
         var places: [(start: UInt64, end: UInt64)] = []
         places.reserveCapacity(count)
+        var total: Int64 = 0
         for index in 0..<count {
             let record = try entry(at: index).record
             let length = UInt64(ZipRecords.localLength + record.name.count) + record.compressedSize
-            let (end, overflow) = record.offset.addingReportingOverflow(length)
-            guard !overflow, end <= directory.offset else {
-                throw ArchiveError.damaged(
-                    path,
-                    reason: "the data of '\(label(record))' lies outside the file"
-                )
+            places.append((record.offset, record.offset + length))
+            let (sum, overflow) = total.addingReportingOverflow(Int64(record.size))
+            guard !overflow else {
+                throw ArchiveError.beyondLimit(path, reason: "its sizes are beyond all bounds")
             }
-            places.append((record.offset, end))
+            total = sum
         }
         places.sort { $0.start < $1.start }
         for (place, next) in zip(places, places.dropFirst()) where next.start < place.end {

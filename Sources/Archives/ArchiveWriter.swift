@@ -20,6 +20,9 @@ public final class ArchiveWriter {
         var written: Int64 = 0
     }
 
+    /// The most bytes that a path may have: a record's length of it is 16 bits wide.
+    public static let pathLimit = Int(UInt16.max)
+
     private static let centralChunk = 1 << 20
 
     private let sink: ArchiveSink

@@ -196,14 +196,19 @@ private struct EndLocator {
         let tailLength = Int(min(size, UInt64(ZipRecords.endLength + Int(UInt16.max))))
         let tailOffset = size - UInt64(tailLength)
         let tail = try file.readExactly(count: tailLength, at: Int64(tailOffset))
-        var position = tailLength - ZipRecords.endLength
-        while position >= 0 {
-            if tail.uint32(at: position) == ZipRecords.endSignature,
-                position + ZipRecords.endLength + Int(tail.uint16(at: position + 20)) == tailLength
-            {
+        var hasBytesBehind = false
+        for position in stride(from: tailLength - ZipRecords.endLength, through: 0, by: -1)
+        where tail.uint32(at: position) == ZipRecords.endSignature {
+            let commentEnd =
+                position + ZipRecords.endLength + Int(tail.uint16(at: position + 20))
+            // Some programs fill up a last block of what they write with zeros.
+            if commentEnd <= tailLength, tail[commentEnd...].allSatisfy({ $0 == 0 }) {
                 return try read(tail, at: position, offset: tailOffset + UInt64(position))
             }
-            position -= 1
+            hasBytesBehind = hasBytesBehind || commentEnd <= tailLength
+        }
+        if hasBytesBehind {
+            throw ArchiveError.damaged(file.path, reason: "something was added behind its end")
         }
         throw ArchiveError.notAnArchive(file.path, reason: try guessReason())
     }

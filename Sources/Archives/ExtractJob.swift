@@ -39,6 +39,7 @@ final class ExtractWorker {
     private static let capacity = Segment.size + (256 << 10)
 
     private let reader: ArchiveReader
+    private let syncing: Bool
     private let inflater = SegmentInflater()
     private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 64)
     private let output = UnsafeMutableRawBufferPointer.allocate(
@@ -46,7 +47,8 @@ final class ExtractWorker {
         alignment: 64
     )
 
-    init(reader: ArchiveReader) {
+    init(reader: ArchiveReader, syncing: Bool) {
+        self.syncing = syncing
         self.reader = reader
     }
 
@@ -106,7 +108,7 @@ final class ExtractWorker {
         guard let directory else { return }
         let file = try directory.createFile(item.attributes.path.name)
         try file.write(bytes, at: 0)
-        try item.setAttributes(of: file)
+        try item.finish(file, syncing: syncing)
     }
 
     /// An entry's data, read together with its local record: most small files cost one call.

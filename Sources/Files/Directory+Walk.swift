@@ -42,7 +42,15 @@ extension Directory {
         failed: (RelativePath, any Error) throws -> Void,
         visit: (WalkedFile) throws -> WalkChoice
     ) throws {
-        for name in try names() {
+        let names: [FileName]
+        do {
+            names = try self.names()
+        } catch {
+            // The directory that the caller asked for is the caller's to explain.
+            guard let parent else { throw error }
+            return try failed(parent, error)
+        }
+        for name in names {
             let path = parent?.appending(name) ?? RelativePath(name: name)
             let info: FileInfo
             do {

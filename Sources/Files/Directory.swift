@@ -196,20 +196,24 @@ public final class Directory: Sendable {
         }
     }
 
-    /// Flushes everything below the directory to the disk, and the directory.
+    /// Whether the system has a call that flushes a whole file system and waits for it.
+    public static var canSyncFileSystem: Bool {
+        #if os(Linux)
+        true
+        #else
+        false
+        #endif
+    }
+
+    /// Flushes all that was written to the file system that the directory is on (syncfs(2)).
     ///
-    /// A few files are flushed one by one; for many, one call for the whole file system takes a
-    /// fraction of the time (syncfs(2)), where the system has it.
-    public func syncTree(fileCount: Int) throws {
-        if fileCount > 64, cfiles_sync_file_system(descriptor) == 0 { return }
-        for name in try names() {
-            switch try info(name).kind {
-            case .file: try file(name).sync()
-            case .directory: try directory(name).syncTree(fileCount: 0)
-            case .link, .special: break
+    /// - Throws: `FileError`, also for an error in writing what was written before.
+    public func syncFileSystem() throws {
+        while cfiles_sync_file_system(descriptor) != 0 {
+            guard errno == EINTR else {
+                throw FileError.failed(.sync, path, Errno(rawValue: errno))
             }
         }
-        try sync()
     }
 
     /// The bytes that may still be written to the file system.

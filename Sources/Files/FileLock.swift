@@ -19,6 +19,13 @@ public final class FileLock: Sendable {
         self.directory = directory
     }
 
+    /// Whether this is the lock of a directory, by whatever path.
+    ///
+    /// - Throws: `FileError` where there is no such directory.
+    public func isHeld(on path: FilePath) throws -> Bool {
+        try Directory.open(path).info().identity == directory.info().identity
+    }
+
     /// Takes the lock, trying again until `wait` is over.
     ///
     /// - Parameters:

@@ -63,16 +63,15 @@ public struct LocalFileSystem: FileSystem {
     }
 
     public func remove(_ path: FilePath) throws {
-        if path.withPlatformString({ unlink($0) }) == 0 { return }
-        switch errno {
-        case ENOENT: return
-        // POSIX says EPERM for a directory, Linux EISDIR.
-        case EISDIR, EPERM: break
-        default: throw failure(.remove, path)
+        guard let info = try FileInfo.ifPresent(path) else { return }
+        guard info.kind == .directory else {
+            guard path.withPlatformString({ unlink($0) }) == 0 || errno == ENOENT else {
+                throw failure(.remove, path)
+            }
+            return
         }
-        guard try FileInfo(of: path).kind == .directory else {
-            throw FileError.failed(.remove, path, .notPermitted)
-        }
+        // A directory that its owner may not list or change can be emptied only once it may.
+        if info.mode & 0o700 != 0o700 { _ = path.withPlatformString { chmod($0, 0o700) } }
         try Directory.open(path).removeContents()
         guard path.withPlatformString({ rmdir($0) }) == 0 || errno == ENOENT else {
             throw failure(.remove, path)
@@ -80,9 +79,7 @@ public struct LocalFileSystem: FileSystem {
     }
 
     public func write(_ bytes: [UInt8], to path: FilePath) throws {
-        let draft = path.removingLastComponent().appending(
-            ".\(path.lastComponent?.string ?? "file").draft"
-        )
+        let draft = Self.draft(of: path)
         try remove(draft)
         do {
             let file = try File.create(draft)
@@ -97,6 +94,11 @@ public struct LocalFileSystem: FileSystem {
             throw error
         }
         try sync(path.removingLastComponent())
+    }
+
+    /// Where a file is written before it takes its name; a killed run leaves it.
+    public static func draft(of path: FilePath) -> FilePath {
+        path.removingLastComponent().appending(".\(path.lastComponent?.string ?? "file").draft")
     }
 
     public func sync(_ path: FilePath) throws {
@@ -150,12 +152,12 @@ extension Directory {
     func removeContents() throws {
         for name in try names() {
             do {
-                try removeFile(name)
-            } catch FileError.failed(_, _, let errno)
-                where errno == .isDirectory || errno == .notPermitted
-            {
-                // A directory that its owner may not list can be emptied only once it may.
-                if (try? info(name).mode & 0o700) != 0o700 {
+                let info = try info(name)
+                guard info.kind == .directory else {
+                    try removeFile(name)
+                    continue
+                }
+                if info.mode & 0o700 != 0o700 {
                     try? setAttributes(of: name, isLink: false, mode: 0o700, modified: 0)
                 }
                 try directory(name).removeContents()

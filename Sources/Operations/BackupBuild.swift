@@ -119,7 +119,7 @@ final class BackupBuild {
 
     private func addExternalData(of member: BackupCut.Member, in cut: BackupCut) throws {
         let support = member.store.supportDirectory
-        if addedSupport.insert(support).inserted,
+        if !isAdded(support), addedSupport.insert(support).inserted,
             let info = try FileInfo.ifPresent(support.below(directory.path)),
             info.kind == .directory
         {
@@ -141,6 +141,11 @@ final class BackupBuild {
         }
     }
 
+    /// Whether a directory was added with another that it is in.
+    private func isAdded(_ path: RelativePath) -> Bool {
+        sequence(first: path, next: \.parent).contains { addedSupport.contains($0) }
+    }
+
     // MARK: - Files
 
     /// Adds everything below a path, or below the stores directory.
@@ -156,10 +161,8 @@ final class BackupBuild {
             )
         } visit: { file in
             try context.checkCancellation()
-            guard start != nil else {
-                // What the cut had to hold is in the archive already.
-                return addedSupport.contains(file.path) ? .skip : try visit(file)
-            }
+            // What the cut had to hold is in the archive already.
+            guard !addedSupport.contains(full(file.path)) else { return .skip }
             return try visit(
                 WalkedFile(path: full(file.path), directory: file.directory, info: file.info)
             )
@@ -167,7 +170,22 @@ final class BackupBuild {
     }
 
     private func visit(_ file: WalkedFile) throws -> WalkChoice {
-        guard !known.contains(file.path), file.path != ManifestPlace.path else { return .skip }
+        guard !known.contains(file.path) else { return .skip }
+        guard file.path != ManifestPlace.path else {
+            context.report(.note("'\(file.path)' is left out: every archive has its own"))
+            return .skip
+        }
+        // A directory's name gets a slash at its end.
+        guard file.path.bytes.count < ArchiveWriter.pathLimit else {
+            problems.append(
+                Problem(
+                    kind: .unreadable,
+                    path: String(file.path.description.prefix(200)) + "…",
+                    reason: "its path is longer than a zip can hold"
+                )
+            )
+            return .skip
+        }
         switch file.info.kind {
         case .directory: try writer.add(attributes(file.path, .directory, file.info))
         case .link: try addLink(file)

@@ -18,7 +18,7 @@ final class BackupContents {
     /// - Throws: `ArchiveError`, `OperationError.newerFormat`, `.badManifest`.
     init(_ path: FilePath, name: String) throws {
         self.name = name
-        let reader = try ArchiveReader.open(path)
+        let reader = try ArchiveReader.open(path, mark: ManifestPlace.path)
         let manifest = try Self.manifestEntry(of: reader)
         header = try manifest.map { try Self.readHeader($0, of: reader, name: name) }
         self.reader = reader
@@ -27,7 +27,7 @@ final class BackupContents {
 
     /// When a backup was made, without looking at more of the archive than that takes.
     static func date(of path: FilePath, name: String) throws -> Date? {
-        let reader = try ArchiveReader.openWithoutChecks(path)
+        let reader = try ArchiveReader.openWithoutChecks(path, mark: ManifestPlace.path)
         return try manifestEntry(of: reader).flatMap {
             try readHeader($0, of: reader, name: name).date
         }
@@ -38,9 +38,7 @@ final class BackupContents {
     /// One that is elsewhere came along when another program packed a directory anew, and describes
     /// an archive that is no more.
     private static func manifestEntry(of reader: ArchiveReader) throws -> ArchiveReader.Entry? {
-        guard reader.count > 0 else { return nil }
-        let last = try reader.entry(at: reader.count - 1)
-        return last.attributes.path == ManifestPlace.path ? last : nil
+        reader.hasMark ? try reader.entry(at: reader.count - 1) : nil
     }
 
     private static func readHeader(

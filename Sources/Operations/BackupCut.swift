@@ -103,6 +103,15 @@ struct BackupCut {
                     reason: "SQLite finds it damaged: \(reason); its files are saved as they are"
                 )
             )
+        case let error as StoreError:
+            damaged.append(failure.store)
+            problems.append(
+                Problem(
+                    kind: .unreadable,
+                    path: path,
+                    reason: "\(error); its files are saved as they are, at no single moment"
+                )
+            )
         case let error as FileError where error.isMissing:
             // It went since the survey, and is not in the directory any more.
             return

@@ -77,10 +77,21 @@ public struct CreateBackup: Sendable {
     }
 
     /// Makes the backup for a caller that has the stores directory locked.
-    func runLocked(_ directory: StoresDirectory) async throws -> Outcome {
+    ///
+    /// - Parameters:
+    ///   - directory: the stores directory.
+    ///   - locks: more locks that the caller has: the remote folder may be what one is on.
+    /// - Returns: see `run()`.
+    /// - Throws: see `run()`.
+    func runLocked(
+        _ directory: StoresDirectory,
+        holding locks: [FileLock] = []
+    ) async throws -> Outcome {
+        try directory.refuseRemote(remote)
         // Asked for first: a folder that is not there is better told before the work than after it.
         _ = try await remote.list()
-        let lock = try await context.lock(remote.staging)
+        let isHeld = try locks.contains { try $0.isHeld(on: remote.staging) }
+        let lock = isHeld ? nil : try await context.lock(remote.staging)
         defer { withExtendedLifetime(lock) {} }
         do {
             try removeLeftovers()
@@ -208,6 +219,13 @@ public struct CreateBackup: Sendable {
 }
 
 extension StoresDirectory {
+    /// Throws where the remote folder is the stores directory or in it: every archive would hold
+    /// the ones before it, and a restore would take them all away.
+    func refuseRemote(_ remote: any RemoteFolder) throws {
+        guard let folder = try? remote.staging.resolved(), folder.starts(with: path) else { return }
+        throw OperationError.remoteInsideStores(remote.address, path)
+    }
+
     /// Opens a directory; `OperationError.noStores` where there is none.
     static func opened(_ path: FilePath) throws -> StoresDirectory {
         do {

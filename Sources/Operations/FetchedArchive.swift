@@ -5,15 +5,11 @@ internal import SystemPackage
 /// An archive on this machine: where it is already, or a copy that goes with the last reference.
 final class FetchedArchive {
     let path: FilePath
-    private let isCopy: Bool
+    private let scratch: ScratchDirectory?
 
-    private init(_ path: FilePath, isCopy: Bool) {
+    private init(_ path: FilePath, in scratch: ScratchDirectory?) {
         self.path = path
-        self.isCopy = isCopy
-    }
-
-    deinit {
-        if isCopy { try? LocalFileSystem().remove(path) }
+        self.scratch = scratch
     }
 
     static func fetch(
@@ -21,13 +17,11 @@ final class FetchedArchive {
         from remote: any RemoteFolder,
         _ context: OperationContext
     ) async throws -> FetchedArchive {
-        if let location = backup.file.location { return FetchedArchive(location, isCopy: false) }
+        if let location = backup.file.location { return FetchedArchive(location, in: nil) }
         context.report(.began(.fetching, total: backup.size))
-        let path = remote.staging.appending(
-            "\(LocalFolder.partialPrefix)\(UInt64.random(in: 0 ... .max))\(LocalFolder.partialSuffix)"
-        )
-        let archive = FetchedArchive(path, isCopy: true)
+        let scratch = try ScratchDirectory(in: remote.staging)
+        let path = scratch.path.appending("archive.zip")
         try await remote.download(backup.name, to: path)
-        return archive
+        return FetchedArchive(path, in: scratch)
     }
 }

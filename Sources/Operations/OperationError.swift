@@ -29,6 +29,8 @@ public enum OperationError: ExplainedError {
     case newerFormat(String, format: Int)
     /// What is to be unpacked needs more space than there is.
     case tooLarge(FilePath, needed: Int64, available: Int64)
+    /// The remote folder is the stores directory, or in it.
+    case remoteInsideStores(String, FilePath)
     /// The directory to extract to has something in it.
     case targetNotEmpty(FilePath)
     /// A name that a restore needs is taken by something that is not its own.
@@ -59,6 +61,8 @@ public enum OperationError: ExplainedError {
             "'\(name)' has archive format \(format), which is newer than this program"
         case .tooLarge(let path, let needed, let available):
             "no space at '\(printable(path))': \(byteCount(needed)) are needed and \(byteCount(available)) are free"
+        case .remoteInsideStores(let address, let stores):
+            "the remote folder '\(address)' is inside the stores directory '\(printable(stores))'"
         case .targetNotEmpty(let path): "'\(printable(path))' is there already and not empty"
         case .inTheWay(let path):
             "'\(printable(path))' is in the way, and is not from an interrupted restore"
@@ -85,6 +89,8 @@ public enum OperationError: ExplainedError {
             "restore another backup; 'unzip' may still get single files out of this one"
         case .newerFormat: "install a newer grocerydude"
         case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
+        case .remoteInsideStores:
+            "backups there would be lost with what they save: name another folder with '--remote'"
         case .targetNotEmpty: "name a directory that is not there yet"
         case .inTheWay(let path): "move it away: mv '\(printable(path))' '\(printable(path)).mine'"
         case .cannotRecover: "look at the directories beside it; nothing was deleted"

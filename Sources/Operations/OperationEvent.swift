@@ -18,6 +18,11 @@ public enum OperationEvent: Sendable {
     case problem(Problem)
     /// Waiting for another run.
     case waiting(for: LockHolder?)
+
+    /// What a restore replaced could not be removed, and is kept where it is in nobody's way.
+    static func leftover(_ path: FilePath) -> OperationEvent {
+        .note("what was replaced could not be removed: it is in '\(printable(path))'")
+    }
 }
 
 /// Something that a backup could not do as it should; the rest of it is good.

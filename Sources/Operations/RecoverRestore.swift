@@ -24,9 +24,9 @@ public struct RecoverRestore: Sendable {
     ///
     /// - Throws: `OperationError.cannotRecover`, `FileError`.
     public func run() async throws {
-        guard let paths = try RestorePaths(resolving: stores),
-            try FileInfo.ifPresent(paths.journal) != nil
-        else { return }
+        guard let paths = try RestorePaths(resolving: stores) else { return }
+        let traces = [paths.journal, LocalFileSystem.draft(of: paths.journal)]
+        guard try traces.contains(where: { try FileInfo.ifPresent($0) != nil }) else { return }
         do {
             let locks = try await RestoreLocks.acquire(paths, wait: .zero, context)
             try withExtendedLifetime(locks) { try runLocked(paths) }
@@ -36,12 +36,17 @@ public struct RecoverRestore: Sendable {
     }
 
     func runLocked(_ paths: RestorePaths) throws {
+        var context = context
+        // To stop in the middle of it would only leave it to the next run again.
+        context.checkCancellation = {}
         let recovery = try StoresSwap.recover(paths, with: fileSystem) {
             try StoresDirectory(paths.live).checkStores(.none, context)
         }
+        try fileSystem.remove(LocalFileSystem.draft(of: paths.journal))
         switch recovery {
-        case .finished(let backup):
+        case .finished(let backup, let leftover):
             context.report(.note("finished the restore of '\(backup)', which was interrupted"))
+            if let leftover { context.report(.leftover(leftover)) }
         case .undone(let backup, nil):
             context.report(
                 .note(

@@ -7,6 +7,8 @@ extension RestoreBackup {
     /// The directory appears only once it is complete.
     /// - Throws: `OperationError.targetNotEmpty`; see `run(_:to:)`.
     public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
+        // Of an existing directory the name is needed, which "." and "a/.." do not have.
+        let target = (try? target.resolved()) ?? target
         if let info = try FileInfo.ifPresent(target) {
             guard info.kind == .directory, try Directory.open(target).names().isEmpty else {
                 throw OperationError.targetNotEmpty(target)
@@ -17,10 +19,8 @@ extension RestoreBackup {
         defer { withExtendedLifetime(archive) {} }
         do {
             return try extract(archive, backup, to: target)
-        } catch let error as OperationError {
+        } catch let error where Self.saysItAll(error) {
             throw error
-        } catch is CancellationError {
-            throw CancellationError()
         } catch {
             throw OperationError.restoreFailed(error)
         }
@@ -44,14 +44,16 @@ extension RestoreBackup {
             safetyBackup: nil,
             replacesData: false
         )
-        if options.isDryRun { return outcome }
+        if options.isDryRun {
+            try Extraction(plan, context).run(into: nil)
+            return outcome
+        }
         let scratch = try ScratchDirectory(in: parent)
         let staged = scratch.path.appending("Stores")
         try fileSystem.createDirectory(staged)
         let directory = try Directory.open(staged)
         try Extraction(plan, context).run(into: directory)
         outcome.stores = try checkStaged(staged)
-        try directory.syncTree(fileCount: plan.files)
         try fileSystem.remove(target)
         try fileSystem.move(staged, to: target)
         try fileSystem.sync(parent)

@@ -91,6 +91,9 @@ public struct RestoreBackup: Sendable {
         do {
             let plan = try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
             try plan.checkSpace(at: paths.parent)
+            if locks.live != nil {
+                try StoresDirectory(paths.live).refuseRemote(remote)
+            }
             if !options.force { try refuseIfInUse(paths) }
             var outcome = Outcome(
                 backup: backup,
@@ -101,9 +104,12 @@ public struct RestoreBackup: Sendable {
                 safetyBackup: nil,
                 replacesData: locks.live != nil
             )
-            if options.isDryRun { return outcome }
+            if options.isDryRun {
+                try Extraction(plan, context).run(into: nil)
+                return outcome
+            }
             let swap = try StoresSwap(paths, backup: backup.name, with: fileSystem)
-            try await restore(plan, swap, &outcome)
+            try await restore(plan, swap, locks, &outcome)
             return outcome
         } catch let error where Self.saysItAll(error) {
             throw error
@@ -112,10 +118,11 @@ public struct RestoreBackup: Sendable {
         }
     }
 
-    private static func saysItAll(_ error: any Error) -> Bool {
+    static func saysItAll(_ error: any Error) -> Bool {
         switch error {
         case OperationError.rolledBack, OperationError.rollbackFailed, OperationError.storesInUse,
-            OperationError.tooLarge, OperationError.inTheWay:
+            OperationError.tooLarge, OperationError.inTheWay, OperationError.restoreFailed,
+            OperationError.remoteInsideStores, OperationError.targetNotEmpty:
             true
         default: error is CancellationError
         }
@@ -139,6 +146,7 @@ public struct RestoreBackup: Sendable {
     private func restore(
         _ plan: Extraction.Plan,
         _ swap: StoresSwap,
+        _ locks: RestoreLocks,
         _ outcome: inout Outcome
     ) async throws {
         var swap = swap
@@ -151,9 +159,13 @@ public struct RestoreBackup: Sendable {
             try Extraction(plan, context).run(into: directory)
             outcome.stores = try checkStaged(swap.paths.new)
             try copyAttributes(to: directory, from: swap.paths, plan)
-            try directory.syncTree(fileCount: plan.files)
+            try directory.sync()
             try fileSystem.sync(swap.paths.parent)
-            outcome.safetyBackup = try await makeSafetyBackup(of: swap.paths, before: plan)
+            outcome.safetyBackup = try await makeSafetyBackup(
+                of: swap.paths,
+                before: plan,
+                holding: locks
+            )
             if !options.force { try refuseIfInUse(swap.paths) }
             try context.checkCancellation()
         } catch {
@@ -163,7 +175,7 @@ public struct RestoreBackup: Sendable {
         defer { withExtendedLifetime(staged) {} }
         guard try exchange(&swap) else { return }
         try reopen(&swap)
-        try cleanUp(&swap)
+        cleanUp(&swap)
     }
 
     /// Cleans up after a failure before the exchange.
@@ -187,11 +199,7 @@ public struct RestoreBackup: Sendable {
         } catch {
             do {
                 let recovery = try StoresSwap.recover(swap.paths, with: fileSystem) {
-                    try StoresDirectory(swap.paths.live).checkStores(
-                        .none,
-                        context,
-                        tolerating: tolerate
-                    )
+                    try checkInPlace(swap.paths.live)
                 }
                 if case .finished = recovery { return false }
             } catch {
@@ -205,19 +213,19 @@ public struct RestoreBackup: Sendable {
         }
     }
 
-    /// Removes what was there; where that fails, the restore has succeeded all the same, and the
-    /// next run does it.
-    private func cleanUp(_ swap: inout StoresSwap) throws {
-        do {
-            try swap.finish()
-        } catch {
-            context.report(.note("\(explain(error)); the next run will clean up"))
-        }
+    /// Opens every store where it is now.
+    ///
+    /// From the exchange on nobody may interrupt us: half of a restore that succeeded is worth
+    /// nothing.
+    private func checkInPlace(_ live: FilePath) throws {
+        var context = context
+        context.checkCancellation = {}
+        try StoresDirectory(live).checkStores(.none, context, tolerating: tolerate)
     }
 
     private func reopen(_ swap: inout StoresSwap) throws {
         do {
-            try StoresDirectory(swap.paths.live).checkStores(.none, context, tolerating: tolerate)
+            try checkInPlace(swap.paths.live)
         } catch {
             let refused: FilePath
             do {
@@ -230,6 +238,16 @@ public struct RestoreBackup: Sendable {
                 )
             }
             throw OperationError.rolledBack(error, refused: refused)
+        }
+    }
+
+    /// Removes what was there; where that fails, the restore has succeeded all the same, and the
+    /// next run does it.
+    private func cleanUp(_ swap: inout StoresSwap) {
+        do {
+            if let leftover = try swap.finish() { context.report(.leftover(leftover)) }
+        } catch {
+            context.report(.note("\(explain(error)); the next run will clean up"))
         }
     }
 
@@ -260,7 +278,8 @@ public struct RestoreBackup: Sendable {
 
     private func makeSafetyBackup(
         of paths: RestorePaths,
-        before plan: Extraction.Plan
+        before plan: Extraction.Plan,
+        holding locks: RestoreLocks
     ) async throws -> Backup? {
         guard options.makesSafetyBackup, let live = try? StoresDirectory(paths.live) else {
             return nil
@@ -274,7 +293,7 @@ public struct RestoreBackup: Sendable {
                 catalog: catalog,
                 options: backupOptions,
                 context: context
-            ).runLocked(live).backup
+            ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self)).backup
         } catch OperationError.nothingToBackUp {
             return nil
         }

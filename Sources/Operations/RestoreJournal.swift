@@ -23,10 +23,16 @@ struct RestorePaths {
         journal = parent.appending(".\(name)_Restore.json")
     }
 
-    /// Where data goes that did not reopen: a name that is free, for it is never deleted.
-    func vacantRefused() throws -> FilePath {
-        let name = "\(live.lastComponent?.string ?? "Stores")_FailedRestore"
-        for number in 1... {
+    /// A name beside the stores directory that is free, for data that is to be kept.
+    ///
+    /// - Parameters:
+    ///   - suffix: what follows the directory's own name: `Stores_FailedRestore`.
+    ///   - first: the first number to try; 1 is not written.
+    /// - Returns: a path where nothing is.
+    /// - Throws: `FileError`.
+    func vacant(_ suffix: String, from first: Int = 1) throws -> FilePath {
+        let name = "\(live.lastComponent?.string ?? "Stores")_\(suffix)"
+        for number in first... {
             let path = parent.appending(number == 1 ? name : "\(name)_\(number)")
             if try FileInfo.ifPresent(path) == nil { return path }
         }

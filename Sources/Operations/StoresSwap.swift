@@ -85,7 +85,7 @@ struct StoresSwap {
     mutating func rollBack() throws -> FilePath {
         journal.phase = .rollingBack
         try write()
-        let refused = try paths.vacantRefused()
+        let refused = try paths.vacant("FailedRestore")
         if journal.old == nil {
             try move(paths.live, to: refused)
         } else if try fileSystem.swap(paths.live, paths.old) {
@@ -100,11 +100,23 @@ struct StoresSwap {
     }
 
     /// Removes what was there: what was restored is good.
-    mutating func finish() throws {
+    ///
+    /// - Returns: where what could not be removed was put, so that it is in nobody's way.
+    /// - Throws: `FileError`; the next run then tries again.
+    @discardableResult
+    mutating func finish() throws -> FilePath? {
         journal.phase = .cleaning
         try write()
-        try fileSystem.remove(paths.old)
+        var leftover: FilePath?
+        do {
+            try fileSystem.remove(paths.old)
+        } catch {
+            let path = try paths.vacant("Old", from: 2)
+            try move(paths.old, to: path)
+            leftover = path
+        }
         try removeJournal()
+        return leftover
     }
 
     private func move(_ path: FilePath, to newPath: FilePath) throws {
@@ -124,7 +136,7 @@ struct StoresSwap {
         /// What was there before is there again.
         case undone(backup: String, refused: FilePath?)
         /// What was restored is in place.
-        case finished(backup: String)
+        case finished(backup: String, leftover: FilePath?)
     }
 
     /// Finishes or undoes the restore that the journal tells of.
@@ -158,8 +170,7 @@ struct StoresSwap {
         case .rollingBack:
             return try swap.completeRollBack(live: live)
         case .cleaning where live == journal.new:
-            try swap.finish()
-            return .finished(backup: journal.backup)
+            return .finished(backup: journal.backup, leftover: try swap.finish())
         case .swapping, .cleaning:
             throw swap.lost()
         }
@@ -179,8 +190,7 @@ struct StoresSwap {
         } catch {
             return .undone(backup: journal.backup, refused: try rollBack())
         }
-        try finish()
-        return .finished(backup: journal.backup)
+        return .finished(backup: journal.backup, leftover: try finish())
     }
 
     private mutating func completeRollBack(live: FileInfo.Identity?) throws -> Recovery {
@@ -193,7 +203,7 @@ struct StoresSwap {
         } else if live == journal.old, try FileInfo.ifPresent(paths.old)?.identity == journal.new,
             journal.new != nil
         {
-            let path = try paths.vacantRefused()
+            let path = try paths.vacant("FailedRestore")
             try move(paths.old, to: path)
             refused = path
         } else if live != journal.old {

@@ -25,11 +25,16 @@ extension Store {
     /// - Throws: `StoreError`; `FileError` where a file cannot be opened.
     func beginReading(scratchParent: FilePath, busyTimeout: Duration) throws -> StoreSession {
         // Each try may find that an application opened or closed the store since the last look.
-        for _ in 0..<8 {
+        for attempt in 0..<8 {
             let session: StoreSession?
             switch try condition() {
             case .rollback:
                 session = try beginUnderLocks(.rollback, busyTimeout, scratchParent)
+            case .log where attempt > 0:
+                // Perhaps it is no log that SQLite could read: then nobody is reading it.
+                session =
+                    try beginOnRecoveredCopy(scratchParent)
+                    ?? beginUnderLocks(.log, busyTimeout, scratchParent)
             case .log:
                 session = try beginUnderLocks(.log, busyTimeout, scratchParent)
             case .atRest:

@@ -32,7 +32,8 @@ public enum StoreError: ExplainedError, Equatable {
 
     public var hint: String? {
         switch self {
-        case .damaged: "restore an older backup, or see https://www.sqlite.org/recovery.html"
+        case .damaged:
+            "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
         case .busy: "close the application, or try again when its transaction has ended"
         case .missing:
             "run 'grocerydude init' to make one, or name another directory with '--stores'"

@@ -22,6 +22,9 @@ final class StoreSession {
         case copy(ScratchDirectory, of: [FileInfo?])
     }
 
+    /// How long to look for a moment at which a log holds still.
+    private static let patience = Duration.seconds(2)
+
     let store: Store
     let connection: Connection
     let hold: Hold
@@ -61,23 +64,27 @@ final class StoreSession {
     /// A reader that may not write in the index finds no place in it for moments at which all are
     /// taken for newer frames than it has seen (SQLITE_READONLY_CANTINIT); it tries again, unless
     /// that goes on for ever.
+    /// - Returns: `false` where there was no such moment in all the time that it tried.
     private func beginOnLog() throws -> Bool {
-        var refusals = 0
-        for _ in 0..<100_000 {
+        let deadline = ContinuousClock.now + Self.patience
+        var refusal: StoreError?
+        repeat {
             let before = try connection.logState()
             do {
                 try connection.begin()
-                if let before, try connection.logState() == before {
-                    state = before
+                let after = try connection.logState()
+                if before == after, before != .changing {
+                    if case .state(let seen) = after { state = seen }
                     return true
                 }
-                refusals = 0
+                refusal = nil
             } catch let error as StoreError {
-                guard case .unreadable = error, refusals < 1_000 else { throw error }
-                refusals += 1
+                guard case .unreadable = error else { throw error }
+                refusal = error
             }
             try connection.end()
-        }
+        } while ContinuousClock.now < deadline
+        if let refusal { throw refusal }
         return false
     }
 
@@ -103,7 +110,7 @@ final class StoreSession {
         case .rollback: true
         case .copy(_, let states): try store.fileStates() == states
         case .rest(let rest): try rest.isStill()
-        case .log: try connection.logState() == state
+        case .log: try connection.logState() == state.map(LogState.state) ?? .absent
         }
     }
 }
@@ -160,22 +167,24 @@ extension Connection {
         try access { try $0.execute(sql: "ROLLBACK") }
     }
 
-    /// Which frames a reader that begins now would see; `nil` at a moment at which that changes.
-    fileprivate func logState() throws -> WALState? {
+    /// Which frames a reader that begins now would see.
+    fileprivate func logState() throws -> LogState {
         let handle = try handle()
-        guard let database = VFSFile.database(of: handle) else { return nil }
-        switch database.sharedState() {
-        case .state(let state): return state
-        case .changing: return nil
-        case .absent: break
-        }
+        guard let database = VFSFile.database(of: handle) else { return .absent }
+        let state = database.sharedState()
+        guard state == .absent else { return state }
         // No process keeps the index; SQLite made one for itself, in memory, of what the log holds.
-        guard let journal = VFSFile.journal(of: handle) else { return nil }
+        // Without a log open it reads the database alone, under its lock.
+        guard let journal = VFSFile.journal(of: handle), try isReadingLog() else { return .absent }
         let pageSize = try access { try Int.fetchOne($0, sql: "PRAGMA page_size") ?? 0 }
         do {
-            return try WriteAheadLog(file: journal, pageSize: pageSize).scan()
+            return .state(try WriteAheadLog(file: journal, pageSize: pageSize).scan())
         } catch {
             throw storeError(name, code: error.code)
         }
+    }
+
+    private func isReadingLog() throws -> Bool {
+        try access { try String.fetchOne($0, sql: "PRAGMA journal_mode") == "wal" }
     }
 }

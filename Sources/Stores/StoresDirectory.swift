@@ -45,7 +45,8 @@ public struct StoresDirectory: Sendable {
             let store = Store(path: file.path, directory: path, identity: file.info.identity)
             survey.stores.append(store)
             survey.storeFiles.insert(file.path)
-            for suffix in Store.sidecarSuffixes {
+            for suffix in Store.sidecarSuffixes
+            where isSidecar(file.name.appending(suffix), suffix, in: file.directory) {
                 let name = file.name.appending(suffix)
                 survey.storeFiles.insert(
                     file.path.parent?.appending(name) ?? RelativePath(name: name)
@@ -54,6 +55,27 @@ public struct StoresDirectory: Sendable {
             return .descend
         }
         return survey
+    }
+
+    /// Whether a file beside a database is SQLite's own, by its content and not by its name alone:
+    /// somebody may keep a diary called `notes-journal` beside a database called `notes`.
+    private func isSidecar(_ name: FileName, _ suffix: String, in directory: Directory) -> Bool {
+        guard let file = try? directory.file(name), let size = try? file.info().size,
+            let start = try? file.readExactly(count: Int(min(size, 8)), at: 0)
+        else { return false }
+        switch suffix {
+        case "-wal":
+            // Big- or little-endian checksums (https://www.sqlite.org/fileformat2.html, 4.1).
+            return size == 0 || start.starts(with: [0x37, 0x7F, 0x06, 0x82])
+                || start.starts(with: [0x37, 0x7F, 0x06, 0x83])
+        case "-shm":
+            // Whole blocks of 32 KiB, or the three bytes of one that nobody has open.
+            return size <= 3 || size % 32_768 == 0
+        default:
+            // The magic of a journal, or the zeros of one that was committed.
+            return size == 0 || start == [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+                || start.allSatisfy { $0 == 0 }
+        }
     }
 
     /// A file that cannot be read is no store; the backup meets it again, and says so.

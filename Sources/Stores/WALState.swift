@@ -16,6 +16,15 @@ struct WALState: Equatable {
     var isInDatabase: Bool
 }
 
+/// What can be known of a log at a moment.
+enum LogState: Equatable {
+    /// No process keeps an index of one.
+    case absent
+    /// Somebody is changing it just now.
+    case changing
+    case state(WALState)
+}
+
 /// SQLite's own handle of a file, through its VFS: reading through it opens and closes no
 /// descriptor, which would drop SQLite's locks.
 struct VFSFile {
@@ -58,7 +67,7 @@ struct VFSFile {
 
     /// What the shared index says now (the database's handle only); `nil` where no process keeps
     /// one, or it is being changed at this moment.
-    func sharedState() -> SharedIndex {
+    func sharedState() -> LogState {
         let methods = file.pointee.pMethods.pointee
         guard methods.iVersion >= 2, let map = methods.xShmMap else { return .absent }
         var region: UnsafeMutableRawPointer?
@@ -70,12 +79,7 @@ struct VFSFile {
         // A read-only mapping is told with SQLITE_READONLY.
         guard code == SQLITE_OK || code == SQLITE_READONLY, let region else { return .absent }
         methods.xShmBarrier?(file)
-        return WALState(index: region).map(SharedIndex.state) ?? .changing
-    }
-
-    enum SharedIndex {
-        case absent, changing
-        case state(WALState)
+        return WALState(index: region).map(LogState.state) ?? .changing
     }
 }
 

@@ -17,14 +17,14 @@ final class Console: Sendable {
     /// Whether a person can be asked something.
     var canAsk: Bool { isatty(0) == 1 && isatty(2) == 1 }
 
-    /// Writes a line of the answer.
+    /// Writes a line of the answer; names in it may come from anywhere, so it is made safe to print.
     func answer(_ line: String) {
-        writeAll(line + "\n", to: 1)
+        writeAll(printable(bytes: line.utf8) + "\n", to: 1)
     }
 
     /// Writes a value as JSON on one line.
     func answer(json value: some Encodable) throws {
-        answer(try Self.json(value))
+        writeAll(try Self.json(value) + "\n", to: 1)
     }
 
     /// Writes a message for the person, unless only errors are wanted.
@@ -76,9 +76,15 @@ final class Console: Sendable {
         progress.withLock { $0?.clear() }
     }
 
+    /// Standard output has the answer and nothing else.
     private func tell(_ type: String, _ text: String) {
-        if options.json {
-            answer((try? Self.json(["message_type": type, "message": text])) ?? "{}")
+        if options.json, !options.quiet {
+            withoutProgress {
+                writeAll(
+                    ((try? Self.json(["message_type": type, "message": text])) ?? "{}") + "\n",
+                    to: 2
+                )
+            }
         } else {
             message(type == "problem" ? "warning: \(text)" : text)
         }

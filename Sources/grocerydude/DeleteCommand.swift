@@ -28,8 +28,12 @@ struct DeleteCommand: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        try await Session.run(output, stores: stores.directory, lockWait: remote.lockWait.duration)
-        { session in
+        try await Session.run(
+            output,
+            stores: stores.directory,
+            needsWholeStores: false,
+            lockWait: remote.lockWait.duration
+        ) { session in
             let folder = try session.remote(remote)
             let delete = DeleteBackup(
                 from: folder,

@@ -21,18 +21,18 @@ enum ExitStatus: Int32 {
     /// For the help of every command.
     static let help = """
         EXIT CODES
-          0    done
-          1    failed, nothing changed
-          3    done in part: what could not be done is said
-          10   no such remote folder or backup
-          11   locked by another run
-          12   wrong or missing password
-          21   restore failed, the stores are as they were
-          22   restore failed and could not be rolled back
-          23   no space
-          24   the stores are in use
-          64   usage
-          130  interrupted by Ctrl-C; 143 by SIGTERM
+          0   done
+          1   failed, nothing changed
+          3   done in part
+          10  no such remote folder or backup
+          11  locked by another run
+          12  wrong or missing password
+          21  restore failed, the stores are as they were
+          22  restore failed and could not be rolled back
+          23  no space
+          24  the stores are in use
+          64  usage
+          130, 143  interrupted
         """
 
     /// The code for an error.
@@ -43,6 +43,7 @@ enum ExitStatus: Int32 {
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
         case ArchiveError.encrypted: self = .password
+        case is CommandError: self = .usage
         default: self = .failed
         }
     }
@@ -59,7 +60,8 @@ enum ExitStatus: Int32 {
             // Space, locks and passwords have codes of their own; all else is "as they were".
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
-        case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .targetNotEmpty:
+        case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .targetNotEmpty,
+            .remoteInsideStores:
             self = .failed
         }
     }

@@ -17,13 +17,20 @@ enum Interruption {
     /// A closed pipe shows as an error of the write.
     static func install() {
         signal(SIGPIPE, SIG_IGN)
-        for number in [SIGINT, SIGTERM, SIGHUP] {
-            signal(number) { number in
-                if Interruption.received.exchange(number, ordering: .relaxed) != 0 {
-                    _exit(128 + number)
-                }
+        var action = sigaction()
+        let handler: @convention(c) (Int32) -> Void = { number in
+            if Interruption.received.exchange(number, ordering: .relaxed) != 0 {
+                _exit(128 + number)
             }
         }
+        #if canImport(Darwin)
+        action.__sigaction_u.__sa_handler = handler
+        #else
+        action.__sigaction_handler.sa_handler = handler
+        #endif
+        // Without SA_RESTART, so that a question is not waited for any longer.
+        action.sa_flags = 0
+        for number in [SIGINT, SIGTERM, SIGHUP] { sigaction(number, &action, nil) }
     }
 
     /// The signal that was received, or 0.

@@ -18,8 +18,12 @@ struct ListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try await Session.run(output, stores: stores.directory, lockWait: remote.lockWait.duration)
-        { session in
+        try await Session.run(
+            output,
+            stores: stores.directory,
+            needsWholeStores: false,
+            lockWait: remote.lockWait.duration
+        ) { session in
             let outcome = try await ListBackups(
                 in: session.remote(remote),
                 catalog: session.catalog,

@@ -35,6 +35,8 @@ struct Session {
     ///
     /// - Parameters:
     ///   - output: how to speak.
+    ///   - needsWholeStores: whether an interrupted restore that can be neither finished nor undone
+    ///     stands in the command's way.
     ///   - stores: the stores directory where the command has one: a restore of it that was
     ///     interrupted is finished or undone first.
     ///   - lockWait: how long to wait for another run.
@@ -44,6 +46,7 @@ struct Session {
     static func run(
         _ output: OutputOptions,
         stores: FilePath? = nil,
+        needsWholeStores: Bool = true,
         lockWait: Duration = .zero,
         _ body: (Session) async throws -> ExitStatus
     ) async throws {
@@ -51,17 +54,26 @@ struct Session {
         let session = Session(output, lockWait: lockWait)
         let code: Int32
         do {
-            if let stores { try await RecoverRestore(of: stores, context: session.context).run() }
+            if let stores { try await session.recover(stores, isRequired: needsWholeStores) }
             code = try await body(session).rawValue
             session.console.finish()
             session.saveCatalog()
-        } catch let error as ValidationError {
-            throw error
         } catch {
             session.console.error(error)
             code = exitCode(for: error)
         }
         if code != 0 { throw ExitCode(code) }
+    }
+
+    /// Finishes or undoes an interrupted restore, as far as it can.
+    ///
+    /// - Throws: what stands in the way, where the command is about the stores themselves.
+    private func recover(_ stores: FilePath, isRequired: Bool) async throws {
+        do {
+            try await RecoverRestore(of: stores, context: context).run()
+        } catch  where !isRequired {
+            console.message("warning: \(explain(error))")
+        }
     }
 
     /// Losing it costs time and no data, so it fails nothing; who wants to know hears of it.
@@ -82,7 +94,11 @@ struct Session {
             try makeDirectory(path)
             return LocalFolder(FilePath(path))
         }
-        guard address.hasPrefix(RcloneFolder.scheme) else { return LocalFolder(FilePath(address)) }
+        guard address.hasPrefix(RcloneFolder.scheme) else {
+            // The catalog remembers folders by their addresses, which must not depend on where we are.
+            let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(address))
+            return LocalFolder((try? path.resolved()) ?? path)
+        }
         let remote = String(address.dropFirst(RcloneFolder.scheme.count))
         let digest = Array(remote.utf8).withUnsafeBytes { Digest(of: $0) }
         let staging = Surroundings.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
@@ -101,15 +117,15 @@ struct Session {
     /// Asks before something is replaced or deleted.
     ///
     /// - Returns: whether to go on.
-    /// - Throws: `ValidationError` where nobody can be asked.
+    /// - Throws: `CommandError` where nobody can be asked.
     func confirm(_ question: String, yes: Bool) throws -> Bool {
         if yes { return true }
         guard console.canAsk else {
-            throw ValidationError(
-                "nobody can be asked here: say '--yes' to go on without being asked"
-            )
+            throw CommandError.nobodyToAsk
         }
-        return console.ask(question)
+        let isAgreed = console.ask(question)
+        try Interruption.check()
+        return isAgreed
     }
 
     /// Local date and time as people read it.

@@ -152,19 +152,6 @@ struct DirectoryTests {
         #expect(try directory.names().isEmpty)
     }
 
-    @Test(
-        "a tree of any kind of file is synced, whether one by one or at once",
-        arguments: [1, 65]
-    )
-    func syncsTree(fileCount: Int) throws {
-        try sandbox.write("a", to: "a/b/c")
-        try sandbox.link("a/link", to: "nowhere")
-        try Tool.check("mkfifo", [sandbox.path("a/pipe").string])
-        let before = try sandbox.contents()
-        try directory.syncTree(fileCount: fileCount)
-        #expect(try sandbox.contents() == before)
-    }
-
     @Test("the space that is left is a number that makes sense")
     func space() throws {
         #expect(try directory.availableSpace() > 0)

@@ -89,11 +89,25 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // Tests: one target for each module, and what they share.
+        // Tests: one target for each module, what they share, and a second process.
         .target(
             name: "TestSupport",
             dependencies: ["Files", "Remotes", filePath],
             path: "Tests/TestSupport",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "StoreWriter",
+            dependencies: ["CSQLite"],
+            path: "Tests/StoreWriter",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "StoresTests",
+            dependencies: [
+                "Stores", "Files", "TestSupport", "StoreWriter", "CSQLite", filePath,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(
@@ -109,6 +123,14 @@ let package = Package(
         .testTarget(
             name: "RemotesTests",
             dependencies: ["Remotes", "Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "OperationsTests",
+            dependencies: [
+                "Operations", "Stores", "Archives", "Remotes", "Files", "TestSupport",
+                "StoreWriter", filePath,
+            ],
             swiftSettings: strict
         ),
     ]

@@ -18,7 +18,8 @@ extension ArchiveReader {
             throw ArchiveError.damaged(path, reason: libzipReason(code))
         }
         defer { zip_discard(archive) }
-        guard let stream = zip_fopen_index(archive, UInt64(entry.index), 0) else {
+        guard let stream = zip_fopen_index(archive, UInt64(directory.place(of: entry.index)), 0)
+        else {
             throw ArchiveError.unsupported(
                 path,
                 entry: label,

@@ -25,7 +25,7 @@ public final class ArchiveReader: Sendable {
     /// The archive's size in bytes.
     public let size: Int64
     let file: File
-    private let directory: CentralDirectory
+    let directory: CentralDirectory
 
     /// Opens an archive.
     ///
@@ -124,13 +124,19 @@ public final class ArchiveReader: Sendable {
     private func meaning(of name: ArraySlice<UInt8>, record: CentralDirectory.Record) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         let backslash = UInt8(ascii: "\\")
-        guard name.contains(backslash) else { return Array(name) }
-        let slashed = name.map { $0 == backslash ? slash : $0 }
-        let isUnix = record.host == ZipRecords.unixHost || record.host == ZipRecords.macHost
-        let leaves =
-            slashed.first == slash
-            || slashed.split(separator: slash).contains { $0.elementsEqual([0x2E, 0x2E]) }
-        return isUnix && !leaves ? Array(name) : slashed
+        var meant = Array(name)
+        if name.contains(backslash) {
+            let slashed = name.map { $0 == backslash ? slash : $0 }
+            let isUnix =
+                record.host == ZipRecords.unixHost || record.host == ZipRecords.macHost
+            let leaves =
+                slashed.first == slash
+                || slashed.split(separator: slash).contains { $0.elementsEqual([0x2E, 0x2E]) }
+            if !isUnix || leaves { meant = slashed }
+        }
+        // Some programs begin every name with the directory itself.
+        while meant.starts(with: [0x2E, slash]), meant.count > 2 { meant.removeFirst(2) }
+        return meant
     }
 
     // MARK: - Structure

@@ -29,6 +29,8 @@ struct CentralDirectory {
     let bytes: [UInt8]
     /// Where each record begins in `bytes`.
     private let starts: [UInt32]
+    /// For each record its place among all in the file; empty where that is its index.
+    private let places: [UInt32]
     /// Where the directory begins in the file.
     let offset: UInt64
 
@@ -50,7 +52,20 @@ struct CentralDirectory {
         else { throw ArchiveError.damaged(path, reason: "it cannot have \(end.entries) entries") }
         offset = end.directoryOffset
         bytes = try file.readExactly(count: Int(end.directorySize), at: Int64(end.directoryOffset))
-        starts = try Self.index(bytes, count: Int(end.entries), path: path)
+        let all = try Self.index(bytes, count: Int(end.entries), path: path)
+        // Some programs have an entry for the directory itself, "./", which is no file of it.
+        let bytes = bytes
+        func isRoot(_ start: UInt32) -> Bool {
+            let name = Int(start) + ZipRecords.centralLength
+            let length = Int(bytes.uint16(at: Int(start) + 28))
+            return [Array(".".utf8), Array("./".utf8)].contains {
+                bytes[name..<(name + length)].elementsEqual($0)
+            }
+        }
+        starts = all.filter { !isRoot($0) }
+        places =
+            starts.count == all.count
+            ? [] : all.indices.filter { !isRoot(all[$0]) }.map { UInt32($0) }
     }
 
     private static func index(_ bytes: [UInt8], count: Int, path: FilePath) throws -> [UInt32] {
@@ -78,6 +93,11 @@ struct CentralDirectory {
             throw ArchiveError.damaged(path, reason: "its directory has more entries than it says")
         }
         return starts
+    }
+
+    /// A record's place among all in the file, as other programs count them.
+    func place(of index: Int) -> Int {
+        places.isEmpty ? index : Int(places[index])
     }
 
     /// The record with an index.

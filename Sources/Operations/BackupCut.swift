@@ -63,24 +63,23 @@ struct BackupCut {
 
     private init(of directory: StoresDirectory, _ context: OperationContext) throws {
         survey = try directory.survey(isCancelled: context.checkCancellation)
-        var snapshots: [FileInfo.Identity: StoreSnapshot] = [:]
-        var opened: [(Store, StoreSnapshot)] = []
-        for store in survey.stores {
-            try context.checkCancellation()
-            // A file with two names is opened once: to close it would drop the locks of both.
-            if let snapshot = snapshots[store.identity] {
-                opened.append((store, snapshot))
-            } else if let snapshot = try open(store, context) {
-                snapshots[store.identity] = snapshot
-                opened.append((store, snapshot))
-            }
+        let cut = try StoresCut(
+            of: survey.stores,
+            scratchParent: context.scratch,
+            busyTimeout: .seconds(1)
+        )
+        for failure in cut.failures { try note(failure) }
+        if !cut.isOneMoment {
+            context.report(.note("writers did not pause: the stores are cut a moment apart"))
         }
-        // Only once all are open: counting takes time, and would pull the cut apart.
-        for (store, snapshot) in opened {
+        // Only once all transactions have begun: counting takes time, and would pull the cut apart.
+        for member in cut.members {
             try context.checkCancellation()
-            let hasSupport =
-                try FileInfo.ifPresent(store.supportDirectory.below(store.directory)) != nil
-            let report = try snapshot.report(hasSupportDirectory: hasSupport)
+            let store = member.store
+            let support = store.supportDirectory.below(store.directory)
+            let report = try member.snapshot.report(
+                hasSupportDirectory: FileInfo.ifPresent(support) != nil
+            )
             problems += report.damage.map {
                 Problem(
                     kind: .damagedStore,
@@ -88,35 +87,30 @@ struct BackupCut {
                     reason: "SQLite finds it damaged: \($0)"
                 )
             }
-            members.append(Member(store: store, snapshot: snapshot, report: report))
+            members.append(Member(store: store, snapshot: member.snapshot, report: report))
         }
     }
 
-    private mutating func open(_ store: Store, _ context: OperationContext) throws -> StoreSnapshot?
-    {
-        do {
-            return try store.snapshot(scratchParent: context.scratch, busyTimeout: .seconds(1))
-        } catch StoreError.damaged(_, let reason) {
-            damaged.append(store)
+    private mutating func note(_ failure: StoresCut.Failure) throws {
+        let path = failure.store.path.description
+        switch failure.error {
+        case StoreError.damaged(_, let reason):
+            damaged.append(failure.store)
             problems.append(
                 Problem(
                     kind: .damagedStore,
-                    path: store.path.description,
+                    path: path,
                     reason: "SQLite finds it damaged: \(reason); its files are saved as they are"
                 )
             )
-        } catch StoreError.unreadable(_, let reason) {
-            problems.append(
-                Problem(kind: .unreadable, path: store.path.description, reason: reason)
-            )
-        } catch let error as FileError where error.isMissing {
+        case let error as FileError where error.isMissing:
             // It went since the survey, and is not in the directory any more.
-        } catch let error as FileError where !error.isNoSpace {
-            problems.append(
-                Problem(kind: .unreadable, path: store.path.description, reason: error.description)
-            )
+            return
+        case let error as FileError where error.isNoSpace:
+            throw error
+        case let error:
+            problems.append(Problem(kind: .unreadable, path: path, reason: explain(error)))
         }
-        return nil
     }
 
     private func findMissingExternalFiles() -> Set<RelativePath> {

@@ -28,6 +28,8 @@ struct Extraction {
             let reader = contents.reader
             for index in 0..<reader.count {
                 let entry = try reader.entry(at: index)
+                // The manifest is read, and not restored.
+                if entry.attributes.path == ManifestPlace.path { continue }
                 if entry.attributes.kind == .file { files += 1 }
                 let (sum, overflow) = bytes.addingReportingOverflow(entry.size)
                 guard !overflow else {

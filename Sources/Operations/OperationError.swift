@@ -106,9 +106,8 @@ public func byteCount(_ count: Int64) -> String {
     var value = Double(count)
     guard value >= 1000 else { return "\(count) bytes" }
     var unit = ""
-    for next in ["kB", "MB", "GB", "TB", "PB"] where value >= 1000 || unit.isEmpty {
-        // What would be rounded up to 1000 belongs to the next unit.
-        guard unit.isEmpty || value >= 999.995 else { break }
+    // What would be rounded up to 1000 belongs to the next unit.
+    for next in ["kB", "MB", "GB", "TB", "PB"] where unit.isEmpty || value >= 999.995 {
         value /= 1000
         unit = next
     }

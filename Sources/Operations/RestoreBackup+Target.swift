@@ -12,6 +12,7 @@ extension RestoreBackup {
                 throw OperationError.targetNotEmpty(target)
             }
         }
+        try makeParent(of: target)
         let archive = try await FetchedArchive.fetch(backup, from: remote, context)
         defer { withExtendedLifetime(archive) {} }
         do {

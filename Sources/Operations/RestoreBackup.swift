@@ -122,7 +122,7 @@ public struct RestoreBackup: Sendable {
     }
 
     /// On a new machine, nothing of the way to the stores directory may be there yet.
-    private func makeParent(of stores: FilePath) throws {
+    func makeParent(of stores: FilePath) throws {
         let parent = stores.removingLastComponent()
         guard !options.isDryRun, !parent.isEmpty, try FileInfo.ifPresent(parent) == nil else {
             return
@@ -161,9 +161,9 @@ public struct RestoreBackup: Sendable {
             throw error
         }
         defer { withExtendedLifetime(staged) {} }
-        try exchange(&swap)
+        guard try exchange(&swap) else { return }
         try reopen(&swap)
-        try swap.finish()
+        try cleanUp(&swap)
     }
 
     /// Cleans up after a failure before the exchange.
@@ -177,22 +177,42 @@ public struct RestoreBackup: Sendable {
         }
     }
 
-    private func exchange(_ swap: inout StoresSwap) throws {
+    /// Makes the exchange; where it fails half-way, what the journal says is enough to settle it.
+    ///
+    /// - Returns: `false` where the exchange had happened all the same, and all is done.
+    private func exchange(_ swap: inout StoresSwap) throws -> Bool {
         do {
             try swap.exchange()
+            return true
         } catch {
-            try settle(swap, after: error)
+            do {
+                let recovery = try StoresSwap.recover(swap.paths, with: fileSystem) {
+                    try StoresDirectory(swap.paths.live).checkStores(
+                        .none,
+                        context,
+                        tolerating: tolerate
+                    )
+                }
+                if case .finished = recovery { return false }
+            } catch {
+                throw OperationError.rollbackFailed(
+                    error,
+                    old: swap.paths.old,
+                    new: swap.paths.new
+                )
+            }
+            throw OperationError.restoreFailed(error)
         }
     }
 
-    /// The exchange failed half-way: what the journal says is enough to undo it.
-    private func settle(_ swap: StoresSwap, after error: any Error) throws -> Never {
+    /// Removes what was there; where that fails, the restore has succeeded all the same, and the
+    /// next run does it.
+    private func cleanUp(_ swap: inout StoresSwap) throws {
         do {
-            _ = try StoresSwap.recover(swap.paths, with: fileSystem) { throw error }
+            try swap.finish()
         } catch {
-            throw OperationError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.new)
+            context.report(.note("\(explain(error)); the next run will clean up"))
         }
-        throw OperationError.restoreFailed(error)
     }
 
     private func reopen(_ swap: inout StoresSwap) throws {

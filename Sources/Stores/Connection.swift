@@ -52,6 +52,16 @@ final class Connection {
         }
     }
 
+    /// Plays back a journal or a log into the database.
+    ///
+    /// - Throws: `StoreError`.
+    func playBack() throws {
+        try access { database in
+            _ = try Row.fetchAll(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            _ = try Row.fetchAll(database, sql: "SELECT 1 FROM sqlite_master LIMIT 1")
+        }
+    }
+
     /// Closes it now, with an error where that fails.
     func close() throws {
         try Self.translating(name) { try queue.close() }

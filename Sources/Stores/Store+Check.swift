@@ -31,9 +31,10 @@ extension Store {
             try connection.begin()
             return try check(level, on: connection)
         }
-        let snapshot = try snapshotOfRecoveredCopy(scratchParent)
-        guard let snapshot else { throw StoreError.neverStill(path.description) }
-        try withExtendedLifetime(snapshot) { try check(level, on: snapshot.connection) }
+        guard let session = try beginOnRecoveredCopy(scratchParent) else {
+            throw StoreError.neverStill(path.description)
+        }
+        try withExtendedLifetime(session) { try check(level, on: session.connection) }
     }
 
     private func check(_ level: CheckLevel, on connection: Connection) throws {

@@ -6,9 +6,7 @@ internal import SystemPackage
 /// One store's pages as of one committed transaction, read while the transaction is held.
 ///
 /// No byte in the stores directory is changed by it, and in WAL mode no writer waits for it. It
-/// belongs to one thread. Who closes what: the snapshot owns the connection (which owns SQLite's
-/// descriptors and locks), the lock on a store at rest and the scratch copy, and gives all of them
-/// up with its last reference.
+/// belongs to one thread, and holds the store until its last reference goes.
 public final class StoreSnapshot {
     /// Where the snapshot's pages come from.
     private enum Pages {
@@ -27,25 +25,22 @@ public final class StoreSnapshot {
     /// Bytes in the database.
     public var size: Int64 { Int64(pageSize) * pageCount }
     /// Whether the store's journal or log had to be played back into a copy of it.
-    public var wasRecovered: Bool { scratch != nil }
+    public var wasRecovered: Bool {
+        if case .copy = session.hold { true } else { false }
+    }
 
-    let connection: Connection
+    var connection: Connection { session.connection }
+    private let session: StoreSession
     private let file: VFSFile
     private let pages: Pages
-    private let rest: StoreAtRest?
-    private let scratch: ScratchDirectory?
 
-    init(
-        path: RelativePath,
-        connection: Connection,
-        state: WALState?,
-        rest: StoreAtRest?,
-        scratch: ScratchDirectory?
-    ) throws {
-        self.path = path
-        self.connection = connection
-        self.rest = rest
-        self.scratch = scratch
+    /// Takes the pages of a session whose transaction has begun.
+    ///
+    /// - Throws: `StoreError`.
+    init(_ session: StoreSession) throws {
+        self.session = session
+        path = session.store.path
+        let connection = session.connection
         let numbers = try connection.access { database in
             let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
             let pageCount = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
@@ -60,7 +55,7 @@ public final class StoreSnapshot {
             )
         }
         self.file = file
-        if let state, !state.isInDatabase {
+        if let state = session.state, !state.isInDatabase {
             guard let journal = VFSFile.journal(of: handle) else {
                 throw StoreError.unreadable(
                     path.description,
@@ -81,8 +76,10 @@ public final class StoreSnapshot {
     ///
     /// It is not where the store was at rest, so that there was no transaction to hold, and an
     /// application opened it since.
+    /// - Throws: `FileError`.
     public func isStill() throws -> Bool {
-        try rest?.isStill() ?? true
+        guard case .rest(let rest) = session.hold else { return true }
+        return try rest.isStill()
     }
 
     /// Reads bytes of the database.

@@ -21,12 +21,18 @@ enum ExitStatus: Int32 {
     /// For the help of every command.
     static let help = """
         EXIT CODES
-          0   done                               21  restore failed, the stores are as they were
-          1   failed, nothing changed            22  restore failed and could not be rolled back
-          3   done in part                       23  no space
-          10  no such remote folder or backup    24  the stores are in use
-          11  locked by another run              64  usage
-          12  wrong or missing password          130, 143  interrupted
+          0    done
+          1    failed, nothing changed
+          3    done in part: what could not be done is said
+          10   no such remote folder or backup
+          11   locked by another run
+          12   wrong or missing password
+          21   restore failed, the stores are as they were
+          22   restore failed and could not be rolled back
+          23   no space
+          24   the stores are in use
+          64   usage
+          130  interrupted by Ctrl-C; 143 by SIGTERM
         """
 
     /// The code for an error.

@@ -42,6 +42,12 @@ public enum Tool {
         find(name) != nil
     }
 
+    /// A program that this package builds, beside the tests.
+    public static func product(_ name: String) -> String {
+        URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            .appendingPathComponent(name).path
+    }
+
     private static func find(_ name: String) -> String? {
         if name.contains("/") { return name }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
@@ -174,6 +180,11 @@ public final class RunningTool {
     /// Writes a line to its standard input.
     public func writeLine(_ line: String) throws {
         try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+    }
+
+    /// Ends its standard input.
+    public func closeInput() throws {
+        try input.fileHandleForWriting.close()
     }
 
     /// Sends it a signal.

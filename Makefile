@@ -1,0 +1,66 @@
+# 'make' alone builds the program; see README.md for the rest.
+
+PREFIX = /usr/local
+DESTDIR =
+
+# The Swift libraries are linked into the program, so that it runs on as it is when the toolchain
+# is updated or removed. (On macOS they are part of the system.)
+ifeq ($(shell uname -s),Linux)
+BUILD_FLAGS = --static-swift-stdlib
+endif
+
+PROGRAM = .build/release/grocerydude
+SHARE = .build/share
+SOURCES = Package.swift $(shell find Sources -type f) scripts/manual.sh
+
+bin = $(DESTDIR)$(PREFIX)/bin
+man = $(DESTDIR)$(PREFIX)/share/man/man1
+bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+
+.PHONY: build deps test lint format demo manual install uninstall clean
+
+build: deps
+	swift build -c release $(BUILD_FLAGS) --product grocerydude
+
+# Installs what is missing of the system's libraries and tools.
+deps:
+	scripts/install-dependencies.sh
+
+test: deps
+	swift test
+
+lint:
+	scripts/lint.sh
+
+format:
+	swift format --in-place --recursive --parallel Sources Tests Package.swift
+
+demo: build
+	scripts/demo.sh $(PROGRAM)
+
+# Manual pages and completions. Made once for each state of the sources, so that 'sudo make install'
+# after 'make manual' finds all there and builds nothing as root.
+manual: $(SHARE)/complete
+
+$(SHARE)/complete: $(SOURCES)
+	$(MAKE) build
+	scripts/manual.sh $(PROGRAM) $(SHARE)
+	touch $@
+
+install: $(SHARE)/complete
+	install -d "$(bin)" "$(man)" "$(bash)" "$(zsh)" "$(fish)"
+	install -m 755 $(PROGRAM) "$(bin)/grocerydude"
+	install -m 644 $(SHARE)/man1/*.1 "$(man)"
+	install -m 644 $(SHARE)/completions/grocerydude "$(bash)"
+	install -m 644 $(SHARE)/completions/_grocerydude "$(zsh)"
+	install -m 644 $(SHARE)/completions/grocerydude.fish "$(fish)"
+
+uninstall:
+	rm -f "$(bin)/grocerydude" "$(man)"/grocerydude.1 "$(man)"/grocerydude-*.1 \
+		"$(bash)/grocerydude" "$(zsh)/_grocerydude" "$(fish)/grocerydude.fish"
+
+clean:
+	swift package clean
+	rm -rf $(SHARE)

@@ -1,0 +1,163 @@
+internal import Files
+internal import SystemPackage
+
+extension Store {
+    /// How a store's files stand, which decides how it may be read.
+    private enum Condition {
+        /// With a rollback journal's locking, or none yet.
+        case rollback
+        /// A log and its shared index are there: an application has it open, or was killed.
+        case log
+        /// It says WAL mode and has no log: nobody has it open.
+        case atRest
+        /// A log without its index, which SQLite would have to make in the stores directory.
+        case logWithoutIndex
+        /// It is not a database (any more).
+        case foreign
+    }
+
+    /// Begins to read the store as it is now.
+    ///
+    /// - Parameters:
+    ///   - scratchParent: where a copy goes if the store must be recovered before it can be read.
+    ///   - busyTimeout: how long to wait for a writer that lets nobody read.
+    /// - Returns: a session whose transaction has begun.
+    /// - Throws: `StoreError`; `FileError` where a file cannot be opened.
+    func beginReading(scratchParent: FilePath, busyTimeout: Duration) throws -> StoreSession {
+        // Each try may find that an application opened or closed the store since the last look.
+        for _ in 0..<8 {
+            let session: StoreSession?
+            switch try condition() {
+            case .rollback:
+                session = try beginUnderLocks(.rollback, busyTimeout, scratchParent)
+            case .log:
+                session = try beginUnderLocks(.log, busyTimeout, scratchParent)
+            case .atRest:
+                session = try beginAtRest()
+            case .logWithoutIndex:
+                session = try beginOnRecoveredCopy(scratchParent)
+            case .foreign:
+                throw StoreError.damaged(path.description, reason: "it has no SQLite header")
+            }
+            if let session { return session }
+        }
+        throw StoreError.neverStill(path.description)
+    }
+
+    /// Opens and closes the database: no connection to it may be open in this process.
+    private func condition() throws -> Condition {
+        guard let header = try DatabaseHeader.read(File.open(location)) else { return .foreign }
+        if try FileInfo.ifPresent(sidecar("-wal")) != nil {
+            return try FileInfo.ifPresent(sidecar("-shm")) != nil ? .log : .logWithoutIndex
+        }
+        return header.saysWAL ? .atRest : .rollback
+    }
+
+    private func beginUnderLocks(
+        _ hold: StoreSession.Hold,
+        _ busyTimeout: Duration,
+        _ scratchParent: FilePath
+    ) throws -> StoreSession? {
+        do {
+            let connection = try Connection(
+                location,
+                name: path.description,
+                access: .shared,
+                busyTimeout: busyTimeout
+            )
+            let session = StoreSession(self, connection, hold)
+            return try session.begin() ? session : nil
+        } catch let error as StoreError {
+            // SQLite does not play back a journal on a read-only connection
+            // (SQLITE_READONLY_ROLLBACK), nor index a log where it may not write
+            // (SQLITE_READONLY_CANTINIT, SQLITE_READONLY_RECOVERY).
+            guard case .unreadable = error, try hasJournalOrLog() else { throw error }
+            // The connection is closed here, so no lock of ours is lost by looking.
+        }
+        return try beginOnRecoveredCopy(scratchParent)
+    }
+
+    /// Whether there is something that SQLite may have to play back.
+    func hasJournalOrLog() throws -> Bool {
+        try FileInfo.ifPresent(sidecar("-journal")) != nil
+            || FileInfo.ifPresent(sidecar("-wal")) != nil
+    }
+
+    private func beginAtRest() throws -> StoreSession? {
+        guard let rest = try StoreAtRest(location, log: sidecar("-wal")) else {
+            throw StoreError.busy(path.description)
+        }
+        let connection = try Connection(
+            location,
+            name: path.description,
+            access: .immutable,
+            busyTimeout: .zero
+        )
+        let session = StoreSession(self, connection, .rest(rest))
+        return try session.begin() ? session : nil
+    }
+
+    // MARK: - A copy
+
+    /// Copies the database with its journal or log, lets SQLite recover the copy, and reads that.
+    ///
+    /// - Returns: `nil` where the store was opened by an application while it was copied.
+    func beginOnRecoveredCopy(_ scratchParent: FilePath) throws -> StoreSession? {
+        let scratch = try ScratchDirectory(in: scratchParent)
+        let copy = scratch.path.appending("copy.sqlite")
+        guard let states = try copyUnderLock(to: scratch.path) else { return nil }
+        let recovery = try Connection(
+            copy,
+            name: path.description,
+            access: .own,
+            busyTimeout: .zero
+        )
+        try recovery.playBack()
+        try recovery.close()
+        let connection = try Connection(
+            copy,
+            name: path.description,
+            access: .immutable,
+            busyTimeout: .zero
+        )
+        let session = StoreSession(self, connection, .copy(scratch, of: states))
+        return try session.begin() ? session : nil
+    }
+
+    /// Copies while a lock keeps others from playing back the journal, or from closing the log.
+    ///
+    /// - Returns: the states of the files that were copied; `nil` where an application has the log
+    ///   open, which it may change at any time.
+    private func copyUnderLock(to directory: FilePath) throws -> [FileInfo?]? {
+        let database = try File.open(location)
+        guard
+            try database.lockRecordShared(from: LockBytes.shared, length: LockBytes.sharedLength)
+        else {
+            throw StoreError.busy(path.description)
+        }
+        let before = try fileStates()
+        guard try !isLogInUse() else { return nil }
+        try database.copy(to: directory.appending("copy.sqlite"), syncing: false)
+        for suffix in ["-wal", "-journal"] where try FileInfo.ifPresent(sidecar(suffix)) != nil {
+            try File.open(sidecar(suffix)).copy(
+                to: directory.appending("copy.sqlite\(suffix)"),
+                syncing: false
+            )
+        }
+        return try !isLogInUse() && fileStates() == before ? before : nil
+    }
+
+    /// Whether a process keeps the log's index.
+    private func isLogInUse() throws -> Bool {
+        let index = sidecar("-shm")
+        guard try FileInfo.ifPresent(index) != nil else { return false }
+        return try File.open(index).recordLockHolder(
+            from: LockBytes.index,
+            length: LockBytes.indexLength
+        ) != nil
+    }
+
+    func fileStates() throws -> [FileInfo?] {
+        try [location, sidecar("-wal"), sidecar("-journal")].map { try FileInfo.ifPresent($0) }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@testable import Operations
+
+@Suite("A backup's name")
+struct BackupNameTests {
+    private func zone(_ name: String) throws -> TimeZone {
+        try #require(TimeZone(identifier: name))
+    }
+
+    @Test(
+        "is local time in English",
+        arguments: [
+            ("2026-11-21T09:01:59.9Z", "UTC", "[2026-Nov-21] 09.01 AM Stores.zip"),
+            ("2026-11-21T00:00:00Z", "UTC", "[2026-Nov-21] 12.00 AM Stores.zip"),
+            ("2026-11-21T12:30:00Z", "UTC", "[2026-Nov-21] 12.30 PM Stores.zip"),
+            ("2026-12-31T23:59:00Z", "Asia/Tokyo", "[2027-Jan-01] 08.59 AM Stores.zip"),
+            ("2026-07-01T12:00:00Z", "America/New_York", "[2026-Jul-01] 08.00 AM Stores.zip"),
+            ("2024-02-29T18:45:00Z", "Asia/Kathmandu", "[2024-Mar-01] 12.30 AM Stores.zip"),
+        ]
+    )
+    func format(moment: String, zoneName: String, name: String) throws {
+        let date = try #require(Timestamp.date(rfc3339: moment))
+        let zone = try zone(zoneName)
+        #expect(BackupName.make(date, in: zone) == name)
+        // The name tells the minute again.
+        let told = try #require(BackupName.date(of: name, in: zone))
+        #expect(abs(told.timeIntervalSince(date)) < 60)
+    }
+
+    @Test("has a number from the second one of a minute on")
+    func numbers() throws {
+        let name = BackupName.make(Scene.morning, in: Scene.utc, number: 2)
+        #expect(name == "[2026-Nov-21] 09.01 AM (2) Stores.zip")
+        #expect(BackupName.display(name) == "[2026-Nov-21] 09.01 AM (2)")
+        let minute = BackupName.date(of: "[2026-Nov-21] 09.01 AM Stores.zip", in: Scene.utc)
+        #expect(BackupName.date(of: name, in: Scene.utc) == minute)
+    }
+
+    @Test(
+        "of another shape tells no time",
+        arguments: [
+            "Stores.zip", "MyStores.zip", "[2026-Foo-21] 09.01 AM Stores.zip",
+            "[2026-Nov-21] 13.01 AM Stores.zip", "[2026-Nov-21] 09.61 AM Stores.zip",
+            "[2026-Nov-21] 09.01 AM Stores (conflicted copy).zip",
+            "[2026-Nov-41] 09.01 AM Stores.zip",
+            "[0000-Nov-21] 09.01 AM Stores.zip",
+        ]
+    )
+    func otherShapes(name: String) {
+        #expect(BackupName.date(of: name, in: Scene.utc) == nil)
+    }
+
+    @Test("in the hour that comes twice, and in the one that is missing, is still a moment")
+    func daylightSaving() throws {
+        let zone = try zone("Europe/Berlin")
+        let first = try #require(Timestamp.date(rfc3339: "2026-10-25T00:30:00Z"))
+        let second = first + 3600
+        #expect(BackupName.make(first, in: zone) == BackupName.make(second, in: zone))
+        let told = try #require(BackupName.date(of: BackupName.make(first, in: zone), in: zone))
+        #expect([first, second].contains(told))
+        #expect(BackupName.date(of: "[2026-Mar-29] 02.30 AM Stores.zip", in: zone) != nil)
+    }
+
+    @Test("without its ending is what people see, unless nothing would be left")
+    func display() {
+        #expect(BackupName.display("Old Stores.zip") == "Old")
+        #expect(BackupName.display("OldStores.zip") == "Old")
+        #expect(BackupName.display("Stores.zip") == "Stores.zip")
+    }
+}
+
+@Suite("A timestamp")
+struct TimestampTests {
+    @Test(
+        "keeps moment and offset",
+        arguments: ["UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu"]
+    )
+    func roundTrip(zoneName: String) throws {
+        let zone = try #require(TimeZone(identifier: zoneName))
+        for moment in stride(from: 0.25, through: 8_000_000_000, by: 123_456_789.5) {
+            let date = Date(timeIntervalSince1970: moment)
+            let text = RFC3339.text(date, in: zone)
+            let read = try #require(Timestamp.date(rfc3339: text), "\(text)")
+            #expect(abs(read.timeIntervalSince(date)) < 0.002, "\(text)")
+        }
+        #expect(RFC3339.text(Scene.morning, in: Scene.utc) == "2026-11-21T09:01:00.123Z")
+    }
+
+    @Test(
+        "that is no RFC 3339 is none",
+        arguments: [
+            "", "2026-11-21", "2026-11-21T09:01:00", "2026-13-21T09:01:00Z", "2026-11-21 09:01:00Z",
+        ]
+    )
+    func refusals(text: String) {
+        #expect(Timestamp.date(rfc3339: text) == nil)
+    }
+
+    @Test(
+        "Bytes are counted as people do",
+        arguments: [
+            (0, "0 bytes"), (999, "999 bytes"), (1000, "1.00 kB"), (12_340_000, "12.34 MB"),
+            (999_994, "999.99 kB"), (999_999, "1.00 MB"), (5_000_000_000, "5.00 GB"),
+        ] as [(Int64, String)]
+    )
+    func sizes(count: Int64, text: String) {
+        #expect(byteCount(count) == text)
+    }
+}

@@ -1,0 +1,253 @@
+import Archives
+import Files
+import Foundation
+import Remotes
+import Stores
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite("Backing up")
+struct CreateBackupTests {
+    @Test("keeps every kind of file, its bytes, mode, time and name, and changes nothing")
+    func roundTrip() async throws {
+        let scene = try Scene()
+        let box = scene.sandbox
+        var random = Pseudorandom(seed: 1)
+        for size in [
+            0, 1, 4095, Segment.size - 1, Segment.size, Segment.size + 1, 3 * Segment.size + 77,
+        ] {
+            try box.write(random.bytes(size), to: "Stores/random/\(size)")
+            try box.write([UInt8](repeating: 65, count: size), to: "Stores/same/\(size)")
+        }
+        try box.directory("Stores/empty")
+        try box.directory("Stores/.hidden/deep/er")
+        try box.write("x", to: "Stores/-rf")
+        try box.write("x", to: "Stores/ends in space ")
+        try box.write("x", to: "Stores/new\nline")
+        try box.write("x", to: "Stores/back\\slash")
+        try box.write("x", to: "Stores/\(String(repeating: "n", count: 255))")
+        try box.write("x", to: "Stores/e\u{301}")
+        try box.write("y", to: "Stores/\u{E9}")
+        let invalid = try RelativePath(validating: [0x66, 0xFF, 0xFE, 0x80])
+        _ = try Directory.open(scene.stores).createFile(invalid.name)
+        try box.link("Stores/link", to: "random/1")
+        try box.link("Stores/dangling", to: "/nowhere/at all")
+        try box.link("Stores/loop", to: "loop")
+        let stores = try Directory.open(scene.stores)
+        try stores.setAttributes(
+            of: "-rf",
+            isLink: false,
+            mode: 0o4751,
+            modified: 1_234_567_890_123_456_789
+        )
+        try stores.setAttributes(of: "empty", isLink: false, mode: 0o500, modified: -5_000_000_001)
+        let before = try box.contents(of: "Stores")
+
+        let outcome = try await scene.backUp()
+        #expect(outcome.problems.isEmpty)
+        #expect(try box.contents(of: "Stores") == before)
+        // Without the store, whose log is folded in, so that its bytes need not be the same.
+        try await scene.restore { $0.makesSafetyBackup = false }
+        let store = GroceryStore.fileName
+        func others(_ contents: Contents) -> [Contents.Item] {
+            contents.items.filter { !$0.path.description.hasPrefix(store) }
+        }
+        #expect(try others(box.contents(of: "Stores")) == others(before))
+        #expect(try scene.itemNames().count == 12)
+        #expect(try scene.leftovers() == [])
+    }
+
+    @Test("a second time in one minute takes the next number, and overwrites nothing")
+    func sameMinute() async throws {
+        let scene = try Scene()
+        for number in 1...3 {
+            let name = try await scene.backUp().backup.name
+            #expect(name == BackupName.make(Scene.morning, in: Scene.utc, number: number))
+        }
+        #expect(try await scene.list().map(\.displayName).count == 3)
+    }
+
+    @Test("makes archives that only their owner can read, whatever the umask")
+    func permissions() async throws {
+        let scene = try Scene()
+        let previous = umask(0)
+        defer { umask(previous) }
+        let name = try await scene.backUp().backup.name
+        #expect(try FileInfo(of: scene.remotePath.appending(name)).mode == 0o600)
+    }
+
+    @Test("of a directory that is not there, or is empty, is refused with advice")
+    func nothingThere() async throws {
+        let scene = try Scene(withStore: false)
+        let missing = await #expect(throws: OperationError.self) { try await scene.backUp() }
+        #expect(missing?.hint?.contains("grocerydude init") == true)
+        try scene.sandbox.directory("Stores")
+        let empty = await #expect(throws: OperationError.self) { try await scene.backUp() }
+        #expect(empty?.description.contains("nothing to back up") == true)
+        #expect(try scene.leftovers() == [])
+    }
+
+    @Test("to a folder that is not there, or is a file, says so before it begins")
+    func noFolder() async throws {
+        let scene = try Scene()
+        let missing = LocalFolder(scene.sandbox.path("Nowhere"))
+        await #expect(throws: RemoteError.missing(missing.address)) {
+            try await scene.backUp(to: missing)
+        }
+        let file = LocalFolder(try scene.sandbox.write("x", to: "Cache"))
+        await #expect(throws: RemoteError.notAFolder(file.address)) {
+            try await scene.backUp(to: file)
+        }
+    }
+
+    @Test("that fails in any step of publishing leaves no file")
+    func failingUpload() async throws {
+        for verb in [FaultyFileSystem.Verb.move, .sync] {
+            let scene = try Scene()
+            let faulty = FaultyFileSystem(failing: .callOf(verb, 1), with: .noSpace)
+            let error = await #expect(throws: OperationError.self) {
+                try await scene.backUp(to: LocalFolder(scene.remotePath, fileSystem: faulty))
+            }
+            #expect(error?.description.contains("no space left") == true)
+            try faulty.assertFaultWasMet()
+            #expect(try scene.leftovers() == [])
+        }
+    }
+
+    @Test("that is interrupted at any moment leaves no file")
+    func cancellation() async throws {
+        let scene = try Scene()
+        var random = Pseudorandom(seed: 2)
+        try scene.sandbox.write(random.bytes(5 * Segment.size), to: "Stores/large")
+        for limit in 0..<40 {
+            do {
+                try await scene.backUp(context: scene.context(cancellingAfter: limit))
+                // Everything that asks was asked.
+                #expect(limit > 5)
+                break
+            } catch is CancellationError {
+                #expect(try scene.list(inFolder: scene.remotePath) == [])
+            }
+        }
+        #expect(try scene.leftovers() == [])
+    }
+
+    @Test("removes what a killed run left, once it has the lock")
+    func staleFiles() async throws {
+        let scene = try Scene()
+        try scene.sandbox.write("half a zip", to: "Remote/.grocerydude-1.partial")
+        try await scene.backUp()
+        #expect(try scene.leftovers() == [])
+        #expect(scene.told.contains { $0.contains("interrupted run") })
+    }
+
+    @Test("while another run has a lock is refused, and waits if it should")
+    func locks() async throws {
+        let scene = try Scene()
+        for path in [scene.stores, scene.remotePath] {
+            var lock: FileLock? = try await FileLock.acquire(path)
+            let error = await #expect(throws: FileError.self) { try await scene.backUp() }
+            #expect(
+                error?.description.contains("process \(ProcessInfo.processInfo.processIdentifier)")
+                    == true
+            )
+            withExtendedLifetime(lock) {}
+            let waiting = Task {
+                try await scene.backUp(context: scene.context(lockWait: .seconds(60)))
+            }
+            lock = nil
+            #expect(try await waiting.value.problems.isEmpty)
+        }
+    }
+
+    @Test("saves a damaged store's files as they are, and says so")
+    func damagedStore() async throws {
+        let scene = try Scene()
+        let header = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 7, count: 2000)
+        try scene.sandbox.write(header, to: "Stores/bad.sqlite")
+        try scene.sandbox.write("its journal", to: "Stores/bad.sqlite-journal")
+        let outcome = try await scene.backUp()
+        #expect(outcome.problems.map(\.kind) == [.damagedStore])
+        #expect(outcome.stores == 1)
+        let target = scene.sandbox.path("Target")
+        let restore = scene.restoring { $0.allowsDamage = true }
+        _ = try await restore.extract(try await restore.find("latest"), to: target)
+        #expect(try scene.sandbox.read("Target/bad.sqlite") == header)
+        #expect(try scene.sandbox.read("Target/bad.sqlite-journal") == Array("its journal".utf8))
+    }
+
+    @Test("tells of external data that a store refers to and that is not there")
+    func missingExternalData() async throws {
+        let scene = try Scene(withStore: false)
+        let store = try GroceryStore.create(in: scene.stores, withTestData: true)
+        #expect(try store.items().count == 212)
+        let external = ".Grocery-Dude_SUPPORT/_EXTERNAL_DATA"
+        let names = try Directory.open(scene.stores.appending(external)).names()
+        try LocalFileSystem().remove(scene.stores.appending("\(external)/\(names[3])"))
+        let outcome = try await scene.backUp()
+        #expect(outcome.problems.map(\.kind) == [.missingExternalData])
+        #expect(outcome.problems.map(\.path) == ["\(external)/\(names[3])"])
+    }
+
+    @Test("of a file that changes all the time takes it as it comes, and says so")
+    func restlessFile() async throws {
+        let scene = try Scene()
+        try scene.sandbox.write([UInt8](repeating: 1, count: 3 * Segment.size), to: "Stores/log")
+        let log = try #require(FileHandle(forWritingAtPath: scene.stores.appending("log").string))
+        try log.seekToEnd()
+        let context = scene.context { try log.write(contentsOf: [7]) }
+        let outcome = try await scene.backUp(context: context)
+        #expect(outcome.problems.map(\.kind) == [.neverStill])
+        #expect(outcome.problems.map(\.path) == ["log"])
+        // The archive is a good one all the same.
+        try await scene.restore { $0.makesSafetyBackup = false }
+        #expect(
+            try scene.sandbox.read("Stores/log").prefix(3 * Segment.size).allSatisfy { $0 == 1 }
+        )
+    }
+
+    @Test("of a directory in which files come and go all the time succeeds")
+    func comingAndGoing() async throws {
+        let scene = try Scene()
+        try scene.sandbox.directory("Stores/busy")
+        let path = scene.stores.appending("busy").string
+        let writer = try RunningTool(
+            "/bin/sh",
+            [
+                "-c",
+                "cd '\(path)'; echo ready; i=0; while :; do i=$((i+1)); echo $i > f$i; rm -f f$((i-20)); done",
+            ]
+        )
+        #expect(try writer.readLine() == "ready")
+        for minute in 0..<5 {
+            let outcome = try await scene.backUp(at: Scene.morning + Double(60 * minute))
+            #expect(outcome.problems.allSatisfy { $0.kind == .neverStill })
+        }
+        writer.kill()
+        #expect(try await scene.list().count == 5)
+    }
+
+    @Test(
+        "leaves out sockets and pipes with a word, and the manifest of a backup that was unzipped here"
+    )
+    func leftOut() async throws {
+        let scene = try Scene()
+        #expect(mkfifo(scene.stores.appending("pipe").string, 0o600) == 0)
+        try scene.sandbox.write("{}", to: "Stores/.grocerydude/manifest.json")
+        try await scene.backUp()
+        #expect(scene.told == ["'pipe' is left out: a named pipe cannot be in an archive"])
+        try await scene.restore { $0.makesSafetyBackup = false }
+        #expect(!scene.sandbox.exists("Stores/pipe"))
+        #expect(!scene.sandbox.exists("Stores/.grocerydude/manifest.json"))
+    }
+}
+
+extension Scene {
+    /// All names in a folder.
+    func list(inFolder path: FilePath) throws -> [String] {
+        try Directory.open(path).names().map(\.description)
+    }
+}

@@ -1,0 +1,117 @@
+import Files
+import Foundation
+import Remotes
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite("Listing")
+struct ListBackupsTests {
+    @Test("takes a backup's time from its manifest, not from its name nor from its file")
+    func times() async throws {
+        let scene = try Scene()
+        let name = try await scene.backUp().backup.name
+        try LocalFileSystem().move(
+            scene.remotePath.appending(name),
+            to: scene.remotePath.appending("[1999-Jan-01] 01.00 AM Stores.zip")
+        )
+        // Another machine, which has no memory of it.
+        try LocalFileSystem().remove(scene.sandbox.path("Cache"))
+        let backup = try #require(try await scene.list().first)
+        #expect(backup.time == Scene.morning)
+        #expect(backup.timeSource == .manifest)
+    }
+
+    @Test("remembers what it read once")
+    func remembers() async throws {
+        let scene = try Scene()
+        let name = try await scene.backUp().backup.name
+        let catalog = scene.catalog
+        let list = ListBackups(in: scene.remote, catalog: catalog, timeZone: Scene.utc)
+        #expect(try await list.run().backups.map(\.time) == [Scene.morning])
+        try catalog.save()
+        // What is not read cannot be noticed to be gone.
+        let size = try FileInfo(of: scene.remotePath.appending(name)).size
+        try scene.sandbox.write([UInt8](repeating: 0, count: Int(size)), to: "Remote/\(name)")
+        #expect(try await scene.list().map(\.time) == [Scene.morning])
+        // A file of another size is another file.
+        try scene.sandbox.write("no zip", to: "Remote/\(name)")
+        #expect(try await scene.list().map(\.timeSource) == [.name])
+    }
+
+    @Test("survives a memory that was damaged")
+    func damagedMemory() async throws {
+        let scene = try Scene()
+        try await scene.backUp()
+        try scene.sandbox.write("{ no json", to: "Cache/catalog.json")
+        #expect(try await scene.list().map(\.time) == [Scene.morning])
+    }
+
+    @Test("is newest first, those without a time last, and passes over other files with a reason")
+    func order() async throws {
+        let scene = try Scene(withStore: false)
+        for name in [
+            "[2026-Nov-20] 09.01 AM Stores.zip", "[2026-Nov-21] 09.01 AM Stores.zip",
+            "[2026-Nov-21] 09.01 AM (10) Stores.zip", "[2026-Nov-21] 09.01 AM (9) Stores.zip",
+            "My Stores.zip", "notes.txt", "[2026-Nov-21] 09.01 AM Stores (conflicted copy).zip",
+            ".grocerydude-5.partial",
+        ] { try scene.sandbox.write("x", to: "Remote/\(name)") }
+        let outcome = try await ListBackups(
+            in: scene.remote,
+            catalog: scene.catalog,
+            timeZone: Scene.utc
+        ).run()
+        #expect(
+            outcome.backups.map(\.displayName) == [
+                "[2026-Nov-21] 09.01 AM (10)", "[2026-Nov-21] 09.01 AM (9)",
+                "[2026-Nov-21] 09.01 AM",
+                "[2026-Nov-20] 09.01 AM", "My",
+            ]
+        )
+        #expect(outcome.passedOver.count == 3)
+        #expect(outcome.passedOver.allSatisfy { !$0.reason.isEmpty })
+    }
+
+    @Test("finds a backup by file name, display name, unique part or 'latest'")
+    func matching() async throws {
+        let backups = [
+            "[2026-Nov-21] 09.01 AM Stores.zip", "[2026-Nov-20] 09.01 AM Stores.zip",
+            "Nov Stores.zip",
+        ]
+        .map { Backup(file: RemoteFile(name: $0, size: 1)) }
+        func find(_ text: String) throws -> String {
+            try backups.matching(text, address: "there").name
+        }
+        #expect(try find("latest") == backups[0].name)
+        #expect(try find("[2026-Nov-20] 09.01 AM") == backups[1].name)
+        #expect(try find("[2026-Nov-20] 09.01 AM Stores.zip") == backups[1].name)
+        #expect(try find("Nov-20") == backups[1].name)
+        // A whole name counts more than a part of others.
+        #expect(try find("Nov") == backups[2].name)
+        #expect(throws: OperationError.self) { try find("2026") }
+        #expect(throws: OperationError.self) { try find("1999") }
+        #expect(throws: OperationError.self) { try find("") }
+        #expect(throws: OperationError.self) { try [Backup]().matching("latest", address: "there") }
+    }
+
+    @Test("after a deletion does not have it, and deleting needs the lock")
+    func delete() async throws {
+        let scene = try Scene()
+        try await scene.backUp()
+        let delete = DeleteBackup(
+            from: scene.remote,
+            catalog: scene.catalog,
+            timeZone: Scene.utc,
+            context: scene.context()
+        )
+        let backup = try await delete.find("latest")
+        var lock: FileLock? = try await FileLock.acquire(scene.remotePath)
+        await #expect(throws: FileError.self) { try await delete.run(backup) }
+        withExtendedLifetime(lock) {}
+        lock = nil
+        try await delete.run(backup)
+        #expect(try await scene.list() == [])
+    }
+}

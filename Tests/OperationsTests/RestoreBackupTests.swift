@@ -1,0 +1,315 @@
+import Archives
+import Files
+import Foundation
+import Remotes
+import Stores
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite("Restoring")
+struct RestoreBackupTests {
+    /// A scene with a backup of twelve items, and eleven in the live store.
+    private func scene() async throws -> Scene {
+        let scene = try Scene()
+        try await scene.backUp()
+        _ = try GroceryStore(in: scene.stores).remove(name: "Apples")
+        return scene
+    }
+
+    @Test("brings back what was lost, and saves what it replaces")
+    func undo() async throws {
+        let scene = try await scene()
+        let outcome = try await scene.restore()
+        #expect(try scene.itemNames().contains("Apples"))
+        let safety = try #require(outcome.safetyBackup)
+        #expect(try await scene.list().count == 2)
+        try await scene.restore(safety.displayName) { $0.makesSafetyBackup = false }
+        #expect(try !scene.itemNames().contains("Apples"))
+        #expect(try scene.leftovers() == [])
+    }
+
+    @Test("on a new machine makes the stores directory and the way to it")
+    func newMachine() async throws {
+        let scene = try await scene()
+        let restore = scene.restoring()
+        let place = scene.sandbox.path("Cache/new/machine/Stores")
+        let outcome = try await restore.run(try await restore.find("latest"), to: place)
+        #expect(!outcome.replacesData)
+        #expect(try GroceryStore(in: place).items().count == 12)
+        #expect(try FileInfo(of: place).mode == FileInfo(of: scene.stores).mode)
+    }
+
+    @Test("as a trial says what it would do, and does nothing")
+    func dryRun() async throws {
+        let scene = try await scene()
+        let before = try scene.sandbox.contents(of: "Stores")
+        let outcome = try await scene.restore { $0.isDryRun = true }
+        #expect(outcome.files == 1)
+        #expect(outcome.replacesData)
+        #expect(try scene.sandbox.contents(of: "Stores") == before)
+        #expect(try scene.leftovers() == [])
+    }
+
+    @Test("elsewhere touches nothing else, and wants an empty place")
+    func target() async throws {
+        let scene = try await scene()
+        let before = try scene.sandbox.contents(of: "Stores")
+        let restore = scene.restoring()
+        let backup = try await restore.find("latest")
+        let target = try scene.sandbox.directory("Cache/target")
+        _ = try await restore.extract(backup, to: target)
+        #expect(try GroceryStore(in: target).items().count == 12)
+        await #expect(throws: OperationError.self) { try await restore.extract(backup, to: target) }
+        #expect(try scene.sandbox.contents(of: "Stores") == before)
+    }
+
+    /// Everything that a fault may leave: the old stores or the new ones, whole, and nothing else.
+    private func expectWhole(_ scene: Scene, _ what: String) throws {
+        let names = try scene.itemNames()
+        #expect(names.count == (names.contains("Apples") ? 12 : 11), "\(what)")
+        #expect(try scene.leftovers() == [], "\(what)")
+    }
+
+    @Test("that fails at any step leaves the old stores or the new", arguments: [true, false])
+    func everyFault(canExchange: Bool) async throws {
+        for effect in [FaultyFileSystem.Effect.notDone, .done] {
+            for number in 1... {
+                let scene = try await scene()
+                let faulty = FaultyFileSystem(
+                    failing: .call(number),
+                    effect: effect,
+                    isSwapSupported: canExchange
+                )
+                do {
+                    try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
+                } catch let error as OperationError {
+                    #expect(ExpectedStates.saysWhere(error), "\(error)")
+                }
+                let met = faulty.faultWasMet
+                // What a failed clean-up left, the next command of any kind removes.
+                try await scene.recover()
+                try expectWhole(scene, "step \(number), \(effect): \(faulty.calls)")
+                if !met {
+                    #expect(number > 10)
+                    break
+                }
+            }
+        }
+    }
+
+    @Test(
+        "that is killed at any step is finished or undone by the next command",
+        arguments: [true, false]
+    )
+    func everyCrash(canExchange: Bool) async throws {
+        for effect in [FaultyFileSystem.Effect.notDone, .done] {
+            for number in 1... {
+                let scene = try await scene()
+                // After the fault nothing works any more, so nothing is tidied up.
+                let faulty = FaultyFileSystem(
+                    failing: .call(number),
+                    effect: effect,
+                    staysBroken: true,
+                    isSwapSupported: canExchange
+                )
+                do {
+                    try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
+                } catch is OperationError {}
+                let met = faulty.faultWasMet
+                try await scene.recover()
+                try expectWhole(scene, "step \(number), \(effect): \(faulty.calls)")
+                if !met { break }
+            }
+        }
+    }
+
+    @Test("of what does not open in its place puts back what was there, and keeps what was refused")
+    func rollBack() async throws {
+        for canExchange in [true, false] {
+            let scene = try await scene()
+            let fileSystem = DamagingFileSystem(
+                FaultyFileSystem(isSwapSupported: canExchange),
+                live: scene.stores
+            )
+            let error = await #expect(throws: OperationError.self) {
+                try await scene.restore(fileSystem: fileSystem) { $0.makesSafetyBackup = false }
+            }
+            guard case .rolledBack(_, let refused) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(refused == scene.sandbox.path("Stores_FailedRestore"))
+            #expect(try scene.itemNames().count == 11)
+            #expect(try scene.leftovers() == ["Stores_FailedRestore"])
+        }
+    }
+
+    @Test("that rolls back and is killed at any step of that puts back what was there")
+    func everyCrashOfRollBack() async throws {
+        for canExchange in [true, false] {
+            for number in 1... {
+                let scene = try await scene()
+                let faulty = FaultyFileSystem(
+                    failing: .call(number),
+                    staysBroken: true,
+                    isSwapSupported: canExchange
+                )
+                let fileSystem = DamagingFileSystem(faulty, live: scene.stores)
+                await #expect(throws: OperationError.self) {
+                    try await scene.restore(fileSystem: fileSystem) { $0.makesSafetyBackup = false }
+                }
+                try await scene.recover()
+                #expect(try scene.itemNames().count == 11, "step \(number)")
+                #expect(
+                    try Set(scene.leftovers()).isSubset(of: ["Stores_FailedRestore"]),
+                    "step \(number)"
+                )
+                if !faulty.faultWasMet { break }
+            }
+        }
+    }
+
+    @Test("refuses to begin while names that it needs are taken by something else")
+    func inTheWay() async throws {
+        for name in ["Stores_New", "Stores_Old"] {
+            let scene = try await scene()
+            try scene.sandbox.write("mine", to: "\(name)/file")
+            let error = await #expect(throws: OperationError.self) { try await scene.restore() }
+            #expect(error?.hint?.contains("mv ") == true)
+            #expect(try scene.sandbox.read("\(name)/file") == Array("mine".utf8))
+            #expect(try scene.itemNames().count == 11)
+        }
+    }
+
+    @Test("refuses while an application has a store open, and names it")
+    func inUse() async throws {
+        let scene = try await scene()
+        let path = scene.stores.appending(GroceryStore.fileName).string
+        let writer = try RunningTool(Tool.product("StoreWriter"), ["sql", path])
+        #expect(try writer.readLine() == "ready")
+        try writer.writeLine("SELECT * FROM item")
+        #expect(try writer.readLine() == "ok")
+        let error = await #expect(throws: OperationError.self) { try await scene.restore() }
+        #expect(
+            error?.description.contains("process \(writer.processIdentifier) (StoreWriter") == true
+        )
+        #expect(try await scene.list().count == 1)
+        try await scene.restore { $0.force = true }
+        #expect(try scene.itemNames().count == 12)
+        writer.kill()
+    }
+
+    @Test("of a damaged archive is refused, whatever was damaged, and never gives other bytes")
+    func damage() async throws {
+        let scene = try await scene()
+        let name = try #require(try await scene.list().first?.name)
+        let good = try scene.sandbox.read("Remote/\(name)")
+        let target = scene.sandbox.path("Cache/target")
+        let restore = scene.restoring()
+        let backup = try await restore.find("latest")
+        _ = try await restore.extract(backup, to: target)
+        let whole = try scene.sandbox.contents(of: "Cache/target")
+        var random = Pseudorandom(seed: 3)
+        var refused = 0
+        for _ in 0..<60 {
+            var bad = good
+            bad[Int.random(in: 0..<bad.count, using: &random)] ^=
+                1 << UInt8.random(in: 0..<8, using: &random)
+            try scene.sandbox.write(bad, to: "Remote/\(name)")
+            try LocalFileSystem().remove(target)
+            do {
+                _ = try await restore.extract(backup, to: target)
+                #expect(try scene.sandbox.contents(of: "Cache/target") == whole)
+            } catch is OperationError {
+                refused += 1
+                #expect(!scene.sandbox.exists("Cache/target"))
+            }
+        }
+        #expect(refused > 30)
+        for length in stride(from: 0, to: good.count, by: max(1, good.count / 25)) {
+            try scene.sandbox.write(good.prefix(length), to: "Remote/\(name)")
+            await #expect(throws: OperationError.self) { try await scene.restore() }
+        }
+        #expect(try scene.itemNames().count == 11)
+        #expect(try scene.leftovers() == [])
+    }
+
+    @Test("of a backup whose store is damaged is refused, unless there is nothing better")
+    func damagedStore() async throws {
+        let scene = try await scene()
+        // A b-tree page that a count of rows does not look into, so the backup does not notice.
+        let path = scene.stores.appending("other.sqlite")
+        let writer = try RunningTool(Tool.product("StoreWriter"), ["sql", path.string])
+        for sql in [
+            "CREATE TABLE t (x)", "CREATE INDEX i ON t (x)", "INSERT INTO t VALUES ('here')",
+        ] {
+            try writer.writeLine(sql)
+        }
+        for expected in ["ready", "ok", "ok", "ok"] { #expect(try writer.readLine() == expected) }
+        writer.kill()
+        var bytes = try scene.sandbox.read("Stores/other.sqlite")
+        let text = Array("here".utf8)
+        let index = try #require(bytes.indices.last { bytes[$0...].starts(with: text) })
+        bytes[index] = UInt8(ascii: "H")
+        try scene.sandbox.write(bytes, to: "Stores/other.sqlite")
+        try await scene.backUp(at: Scene.morning + 60)
+        await #expect(throws: OperationError.self) { try await scene.restore { $0.check = .full } }
+        #expect(try scene.leftovers() == [])
+        try await scene.restore {
+            $0.check = .full
+            $0.allowsDamage = true
+        }
+        #expect(try scene.sandbox.read("Stores/other.sqlite") == bytes)
+    }
+}
+
+/// What an error of a restore may say of the state that it leaves.
+enum ExpectedStates {
+    static func saysWhere(_ error: OperationError) -> Bool {
+        switch error {
+        case .restoreFailed, .rolledBack, .rollbackFailed: true
+        default: false
+        }
+    }
+}
+
+/// A file system that damages every store of a directory the moment that it becomes the live one.
+private final class DamagingFileSystem: FileSystem {
+    private let base: any FileSystem
+    private let live: FilePath
+    private let original: FileInfo.Identity?
+
+    init(_ base: any FileSystem, live: FilePath) {
+        self.base = base
+        self.live = live
+        original = try? FileInfo(of: live).identity
+    }
+
+    private func damage() throws {
+        guard let identity = try FileInfo.ifPresent(live)?.identity, identity != original else {
+            return
+        }
+        let store = live.appending(GroceryStore.fileName)
+        let bytes = try File.open(store).readExactly(count: 4096, at: 0)
+        try LocalFileSystem().remove(store)
+        let file = try File.create(store)
+        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+    }
+
+    func createDirectory(_ path: FilePath) throws { try base.createDirectory(path) }
+    func move(_ path: FilePath, to newPath: FilePath) throws {
+        try base.move(path, to: newPath)
+        try damage()
+    }
+    func swap(_ first: FilePath, _ second: FilePath) throws -> Bool {
+        let swapped = try base.swap(first, second)
+        try damage()
+        return swapped
+    }
+    func remove(_ path: FilePath) throws { try base.remove(path) }
+    func write(_ bytes: [UInt8], to path: FilePath) throws { try base.write(bytes, to: path) }
+    func sync(_ path: FilePath) throws { try base.sync(path) }
+}

@@ -1,0 +1,146 @@
+import Files
+import Foundation
+import Operations
+import Remotes
+import Stores
+import Synchronization
+import SystemPackage
+import TestSupport
+
+/// A stores directory and a remote folder in a sandbox, and the operations on them.
+final class Scene: Sendable {
+    let sandbox: Sandbox
+    let stores: FilePath
+    let remotePath: FilePath
+    /// 2026-11-21 09:01:00.123 UTC.
+    static let morning = Date(timeIntervalSince1970: 1_795_251_660.123)
+    static let utc = TimeZone(secondsFromGMT: 0) ?? .gmt
+
+    private let events = Mutex<[OperationEvent]>([])
+
+    init(withStore: Bool = true) throws {
+        sandbox = try Sandbox()
+        stores = sandbox.path("Stores")
+        remotePath = try sandbox.directory("Remote")
+        try sandbox.directory("Scratch")
+        if withStore { _ = try GroceryStore.create(in: stores, withTestData: false) }
+    }
+
+    var remote: LocalFolder { LocalFolder(remotePath) }
+    var catalog: BackupCatalog { BackupCatalog(sandbox.path("Cache/catalog.json")) }
+
+    /// What was told as worth knowing or as a problem.
+    var told: [String] {
+        events.withLock { events in
+            events.compactMap { event in
+                switch event {
+                case .note(let text): text
+                case .problem(let problem): problem.description
+                default: nil
+                }
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - limit: how often work may ask whether to go on before it is told to stop.
+    ///   - lockWait: how long to wait for another run.
+    ///   - meanwhile: called whenever work asks whether to go on: in the middle of everything.
+    func context(
+        cancellingAfter limit: Int = .max,
+        lockWait: Duration = .zero,
+        meanwhile: @escaping @Sendable () throws -> Void = {}
+    ) -> OperationContext {
+        let calls = Counter()
+        return OperationContext(
+            report: { [self] event in events.withLock { $0.append(event) } },
+            checkCancellation: {
+                try meanwhile()
+                if calls.next() > limit { throw CancellationError() }
+            },
+            threads: 2,
+            lockWait: lockWait,
+            scratch: sandbox.path("Scratch")
+        )
+    }
+
+    func options(at date: Date = morning) -> CreateBackup.Options {
+        CreateBackup.Options(date: date, timeZone: Self.utc, tool: "grocerydude test")
+    }
+
+    @discardableResult
+    func backUp(
+        at date: Date = morning,
+        to remote: (any RemoteFolder)? = nil,
+        context: OperationContext? = nil
+    ) async throws -> CreateBackup.Outcome {
+        try await CreateBackup(
+            of: stores,
+            to: remote ?? self.remote,
+            catalog: catalog,
+            options: options(at: date),
+            context: context ?? self.context()
+        ).run()
+    }
+
+    func restoring(
+        fileSystem: any FileSystem = LocalFileSystem(),
+        context: OperationContext? = nil,
+        _ change: (inout RestoreBackup.Options) -> Void = { _ in }
+    ) -> RestoreBackup {
+        var options = RestoreBackup.Options(backup: options(at: Self.morning + 3600))
+        change(&options)
+        return RestoreBackup(
+            from: remote,
+            catalog: catalog,
+            options: options,
+            context: context ?? self.context(),
+            fileSystem: fileSystem
+        )
+    }
+
+    @discardableResult
+    func restore(
+        _ name: String = "latest",
+        fileSystem: any FileSystem = LocalFileSystem(),
+        _ change: (inout RestoreBackup.Options) -> Void = { _ in }
+    ) async throws -> RestoreBackup.Outcome {
+        let restore = restoring(fileSystem: fileSystem, change)
+        return try await restore.run(try await restore.find(name), to: stores)
+    }
+
+    func recover() async throws {
+        try await RecoverRestore(of: stores, context: context()).run()
+    }
+
+    func list() async throws -> [Backup] {
+        try await ListBackups(in: remote, catalog: catalog, timeZone: Self.utc).run().backups
+    }
+
+    /// The names in the sandbox that a run left and should not have.
+    func leftovers() throws -> [String] {
+        let expected: Set = ["Stores", "Remote", "Scratch", "Cache"]
+        let beside = try Directory.open(sandbox.path).names().map(\.description)
+        let partial = try Directory.open(remotePath).names().map(\.description).filter {
+            $0.hasPrefix(".")
+        }
+        let scratch = try Directory.open(sandbox.path("Scratch")).names().map(\.description)
+        return beside.filter { !expected.contains($0) } + partial + scratch
+    }
+
+    func itemNames() throws -> [String] {
+        try GroceryStore(in: stores).items().map(\.name)
+    }
+}
+
+/// Counts calls from any thread.
+private final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}

@@ -81,7 +81,7 @@ public final class ArchiveExtractor {
             case .file: try extractFile(item)
             }
         } catch let error as FileError {
-            throw explain(error, item)
+            throw reader.explain(error, item)
         }
     }
 
@@ -212,16 +212,18 @@ public final class ArchiveExtractor {
         }
         try target?.makeLink(item, to: bytes)
     }
+}
 
+extension ArchiveReader {
     /// What is wrong with the archive where the file system refused an entry.
-    private func explain(_ error: FileError, _ item: Item) -> any Error {
+    func explain(_ error: FileError, _ item: ArchiveExtractor.Item) -> any Error {
         let name = item.attributes.path.description
         switch error {
         case .exists:
-            return ArchiveError.duplicateEntry(reader.path, entry: name, other: name)
+            return ArchiveError.duplicateEntry(path, entry: name, other: name)
         case .failed(.open, _, .notDirectory), .failed(.open, _, .tooManySymbolicLinkLevels), .notA:
             return ArchiveError.unsafeEntry(
-                reader.path,
+                path,
                 entry: name,
                 reason: "a file or a symbolic link stands where its directory should be"
             )

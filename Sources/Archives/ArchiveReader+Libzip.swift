@@ -11,6 +11,8 @@ extension ArchiveReader {
         guard entry.record.flags & ZipRecords.encryptedFlag == 0 else {
             throw ArchiveError.encrypted(path, entry: label)
         }
+        // libzip believes the directory, and does not look at the method of an empty entry.
+        _ = try dataOffset(entry)
         var code: CInt = 0
         guard let archive = path.withPlatformString({ zip_open($0, ZIP_RDONLY, &code) }) else {
             throw ArchiveError.damaged(path, reason: libzipReason(code))

@@ -239,6 +239,10 @@ public final class ArchiveReader: Sendable {
     /// Where an entry's data begins in the file: after its local record, which is checked against
     /// the central one.
     func dataOffset(_ entry: Entry) throws -> Int64 {
+        // Nothing was checked of an archive that is only looked into.
+        guard entry.record.offset <= directory.offset else {
+            throw damage(entry, "its data lies outside the file")
+        }
         let header = try file.readExactly(
             count: ZipRecords.localLength,
             at: Int64(entry.record.offset)
@@ -253,7 +257,7 @@ public final class ArchiveReader: Sendable {
             throw damage(entry, "its local record has another name")
         }
         let offset = nameOffset + Int64(name.count) + Int64(header.uint16(at: 28))
-        guard offset + entry.compressedSize <= Int64(directory.offset) else {
+        guard entry.compressedSize <= Int64(directory.offset) - offset else {
             throw damage(entry, "its data lies outside the file")
         }
         return offset
@@ -323,6 +327,9 @@ public final class ArchiveReader: Sendable {
             }
             part = UnsafeRawBufferPointer(rebasing: part[step.taken...])
             finished = step.finished
+        }
+        guard part.isEmpty, source.left == 0 else {
+            throw damage(entry, "there is something behind the end of its data")
         }
         return true
     }

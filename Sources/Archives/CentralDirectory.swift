@@ -84,10 +84,11 @@ struct CentralDirectory {
         guard position <= bytes.count else {
             throw ArchiveError.damaged(path, reason: "its directory ends early")
         }
-        // A digital signature may follow the records (4.3.13); another record may not.
+        // A digital signature may follow the records (4.3.13), and nothing else.
         guard
-            position == bytes.count || bytes.count - position < 4
-                || bytes.uint32(at: position) != ZipRecords.centralSignature
+            position == bytes.count
+                || bytes.count - position >= 6
+                    && bytes.uint32(at: position) == ZipRecords.digitalSignature
         else {
             throw ArchiveError.damaged(path, reason: "its directory has more entries than it says")
         }

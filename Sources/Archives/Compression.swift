@@ -19,7 +19,8 @@ public enum Segment {
 
     /// How many segments a file of `size` bytes has.
     public static func count(forSize size: Int64) -> Int {
-        Int((size + Int64(Self.size) - 1) / Int64(Self.size))
+        // Not by adding first: a size that an archive declares may be the largest there is.
+        Int(size / Int64(Self.size)) + (size % Int64(Self.size) == 0 ? 0 : 1)
     }
 
     /// How many bytes the segment with an index has in a file of `size` bytes.

@@ -61,7 +61,13 @@ final class ExtractWorker {
         switch job.work {
         case .part(let part): try restore(part)
         case .files(let files):
-            for (item, directory) in files { try restore(item, in: directory) }
+            for (item, directory) in files {
+                do {
+                    try restore(item, in: directory)
+                } catch let error as FileError {
+                    throw reader.explain(error, item)
+                }
+            }
         case .stream(let item, let target):
             var offset: Int64 = 0
             try reader.read(item.entry) { bytes in

@@ -5,6 +5,7 @@ internal import Foundation
 enum ZipRecords {
     static let localSignature: UInt32 = 0x0403_4B50
     static let centralSignature: UInt32 = 0x0201_4B50
+    static let digitalSignature: UInt32 = 0x0505_4B50
     static let endSignature: UInt32 = 0x0605_4B50
     static let zip64EndSignature: UInt32 = 0x0606_4B50
     static let zip64LocatorSignature: UInt32 = 0x0706_4B50

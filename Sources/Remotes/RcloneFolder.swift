@@ -73,6 +73,7 @@ public struct RcloneFolder: RemoteFolder {
         guard try await list().contains(where: { $0.name == name }) else {
             throw RemoteError.noFile(address, name: name)
         }
+        guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
         _ = try await rclone("copyto", "--no-traverse", self.path(of: name), path.string)
     }
 
@@ -81,6 +82,10 @@ public struct RcloneFolder: RemoteFolder {
             _ = try await rclone("deletefile", path(of: name))
         } catch RemoteError.noFile {
             return
+        } catch {
+            // Not every rclone has an exit code for it: 1.60 says only that it failed.
+            guard try await list().contains(where: { $0.name == name }) else { return }
+            throw error
         }
     }
 

@@ -1,0 +1,192 @@
+@testable internal import Archives
+internal import Files
+internal import SystemPackage
+internal import TestSupport
+internal import Testing
+
+@Suite("ArchiveReader: damaged archives")
+struct ArchiveDamageTests {
+    let sandbox: Sandbox
+    let path: FilePath
+    let samples: [Sample]
+    let archive: [UInt8]
+
+    init() throws {
+        sandbox = try Sandbox()
+        path = sandbox.path("a.zip")
+        // An odd second, which the time of DOS cannot hold.
+        let time: Int64 = 1_700_000_001_000_000_000
+        samples = [
+            try Sample("d", kind: .directory, modified: time),
+            try Sample("d/text", Shape.text.bytes(120), modified: time),
+            try Sample("stored", [7, 3], modified: time),
+            try Sample("link", [0x64], kind: .link, modified: time),
+            try Sample("empty", modified: time),
+        ]
+        try writeArchive(to: path, samples)
+        archive = try sandbox.read("a.zip")
+    }
+
+    @Test("an archive that was cut is refused, wherever it was cut")
+    func truncated() throws {
+        for length in 0..<archive.count {
+            try sandbox.write(archive[..<length], to: "a.zip")
+            #expect(throws: ArchiveError.self, "\(length) bytes") {
+                try ArchiveReader.open(path)
+            }
+        }
+    }
+
+    /// What a flipped bit changed.
+    private enum Outcome: String {
+        case refused, nothing
+        /// Mode, time, kind or a directory's name; never a byte of a file, nor a file's name.
+        case attributes
+        case bytes
+    }
+
+    /// What may change without notice where there is no manifest, which guards the attributes too.
+    ///
+    /// - of a local record: version, flags, time, checksum and sizes, since the directory has them
+    ///   as well and it is the directory that is believed; its extra fields; and all of it for a
+    ///   directory, and the length of its extra fields for an empty file, which have no data;
+    /// - of a central record: versions, flags without a meaning here, DOS time, comment length (where
+    ///   that stays in the directory), disk, internal attributes;
+    /// - of deflated data: the bits that fill its last byte;
+    /// - of its attributes, which change what is restored: host, mode, kind, time, the name of a
+    ///   directory.
+    @Test("a flipped bit is refused, or changes no byte of any file")
+    func flippedBits() throws {
+        let layout = try Layout(archive, samples)
+        let file = try File.create(sandbox.path("flipped.zip"))
+        try archive.withUnsafeBytes { try file.write($0, at: 0) }
+        for position in archive.indices {
+            for bit in 0..<8 {
+                try [archive[position] ^ 1 << bit].withUnsafeBytes {
+                    try file.write($0, at: Int64(position))
+                }
+                let outcome = try outcome(sandbox.path("flipped.zip"))
+                let allowed = layout.allowed(at: position, bit: bit)
+                #expect(
+                    allowed.contains(outcome),
+                    "bit \(bit) of byte \(position), \(layout.name(of: position))"
+                )
+            }
+            try [archive[position]].withUnsafeBytes { try file.write($0, at: Int64(position)) }
+        }
+    }
+
+    private func outcome(_ path: FilePath) throws -> Outcome {
+        let read: [Sample]
+        do {
+            read = try ArchiveReader.open(path).samples()
+        } catch is ArchiveError {
+            return .refused
+        }
+        if read == samples { return .nothing }
+        guard read.count == samples.count else { return .bytes }
+        for (now, before) in zip(read, samples) where before.attributes.kind != .directory {
+            guard now.attributes.kind != .directory, now.bytes == before.bytes,
+                now.attributes.path == before.attributes.path
+            else { return .bytes }
+        }
+        return .attributes
+    }
+
+    /// Where the records of the archive are, and what may change in them.
+    private struct Layout {
+        /// A field: where it is, what it is called, and what a flipped bit in it may do.
+        private struct Field {
+            var range: Range<Int>
+            var name: String
+            var allowed: Set<Outcome>
+        }
+
+        private var fields: [Field] = []
+
+        init(_ archive: [UInt8], _ samples: [Sample]) throws {
+            let end = archive.count - ZipRecords.endLength
+            var central = Int(archive.uint32(at: end + 16))
+            for sample in samples {
+                let isDirectory = sample.attributes.kind == .directory
+                let nameLength = sample.attributes.path.bytes.count + (isDirectory ? 1 : 0)
+                addLocal(at: Int(archive.uint32(at: central + 42)), sample, nameLength)
+                addCentral(at: central, sample, nameLength)
+                if archive.uint16(at: central + 10) == ZipRecords.deflated {
+                    let data = Int(archive.uint32(at: central + 42)) + 30 + nameLength + 9
+                    let last = data + Int(archive.uint32(at: central + 20)) - 1
+                    add(last, 0..<1, "the end of deflated data", [.nothing, .refused])
+                }
+                central += ZipRecords.centralLength + nameLength + 9
+            }
+            try #require(central == end)
+        }
+
+        private mutating func add(
+            _ base: Int,
+            _ range: Range<Int>,
+            _ name: String,
+            _ allowed: Set<Outcome>
+        ) {
+            let range = (base + range.lowerBound)..<(base + range.upperBound)
+            fields.append(Field(range: range, name: name, allowed: allowed))
+        }
+
+        private mutating func addLocal(at base: Int, _ sample: Sample, _ nameLength: Int) {
+            let label = "local record of \(sample.attributes.path)"
+            if sample.attributes.kind == .directory {
+                return add(base, 0..<(30 + nameLength + 9), label, [.nothing])
+            }
+            add(base, 4..<8, "\(label), version and flags", [.nothing])
+            add(base, 10..<26, "\(label), time, checksum and sizes", [.nothing])
+            if sample.bytes.isEmpty {
+                add(base, 28..<30, "\(label), extra length", [.nothing, .refused])
+            }
+            add(base, (30 + nameLength)..<(30 + nameLength + 9), "\(label), extra", [.nothing])
+        }
+
+        private mutating func addCentral(at base: Int, _ sample: Sample, _ nameLength: Int) {
+            let label = "central record of \(sample.attributes.path)"
+            let isDirectory = sample.attributes.kind == .directory
+            add(base, 4..<5, "\(label), version", [.nothing])
+            // A system without modes: no mode, no link.
+            add(base, 5..<6, "\(label), host", [.nothing, .attributes])
+            add(base, 6..<8, "\(label), version needed", [.nothing])
+            // Encrypted, which is looked at only where there is data.
+            add(base, 8..<9, "\(label), flags", isDirectory ? [.nothing] : [.nothing, .refused])
+            add(base, 9..<10, "\(label), flags", [.nothing])
+            add(base, 12..<16, "\(label), DOS time", [.nothing])
+            if isDirectory {
+                add(base, 10..<12, "\(label), method", [.nothing])
+                add(base, 16..<20, "\(label), checksum", [.nothing])
+                add(base, 20..<28, "\(label), sizes", [.nothing, .refused])
+                add(base, 42..<46, "\(label), offset", [.nothing, .refused])
+                add(base, 46..<(46 + nameLength), "\(label), name", [.attributes, .refused])
+            } else if sample.bytes.isEmpty {
+                // A stored file of nothing may lie about its sizes only where it is found out.
+                add(base, 20..<28, "\(label), sizes", [.refused])
+            }
+            add(base, 34..<38, "\(label), disk and internal attributes", [.nothing])
+            add(base, 38..<40, "\(label), DOS attributes", [.nothing])
+            add(base, 40..<42, "\(label), mode", [.nothing, .attributes])
+            let extra = 46 + nameLength
+            add(base, extra..<(extra + 2), "\(label), extra identifier", [.attributes, .refused])
+            add(base, (extra + 2)..<(extra + 4), "\(label), extra length", [.attributes, .refused])
+            add(
+                base,
+                (extra + 4)..<(extra + 5),
+                "\(label), timestamp flags",
+                [.nothing, .attributes]
+            )
+            add(base, (extra + 5)..<(extra + 9), "\(label), timestamp", [.attributes])
+        }
+
+        func name(of position: Int) -> String {
+            fields.first { $0.range.contains(position) }?.name ?? "which may not change"
+        }
+
+        func allowed(at position: Int, bit: Int) -> Set<Outcome> {
+            fields.first { $0.range.contains(position) }?.allowed ?? [.refused]
+        }
+    }
+}

@@ -1,0 +1,218 @@
+@testable internal import Archives
+internal import Files
+internal import SystemPackage
+internal import TestSupport
+internal import Testing
+
+@Suite("ArchiveReader: crafted archives")
+struct ArchiveReaderTests {
+    let sandbox: Sandbox
+    let path: FilePath
+
+    init() throws {
+        sandbox = try Sandbox()
+        path = sandbox.path("a.zip")
+    }
+
+    private func open(_ zip: CraftedZip) throws -> ArchiveReader {
+        try sandbox.write(zip.bytes(), to: "a.zip")
+        return try ArchiveReader.open(path)
+    }
+
+    private func open(_ entries: CraftedZip.Entry...) throws -> ArchiveReader {
+        try open(CraftedZip(entries))
+    }
+
+    @Test("a plain archive is read, with its comment and what lies between")
+    func plain() throws {
+        var zip = CraftedZip([
+            .init("a", "milk"), .init(deflated: "b", Shape.text.bytes(5000)), .init("c/"),
+        ])
+        for comment in [[], Array("a comment".utf8), [UInt8](repeating: 0x50, count: 65_535)] {
+            zip.comment = comment
+            zip.gap = Array(comment.prefix(7))
+            let reader = try open(zip)
+            #expect(reader.count == 3)
+            #expect(try reader.bytes(of: reader.entry(at: 0)) == Array("milk".utf8))
+            #expect(try isSame(reader.bytes(of: reader.entry(at: 1)), Shape.text.bytes(5000)))
+            #expect(try reader.entry(at: 2).attributes.kind == .directory)
+            #expect(try reader.entry(at: 0).attributes.mode == 0o644)
+        }
+    }
+
+    @Test("a digital signature behind the records is passed over")
+    func signature() throws {
+        var zip = CraftedZip([.init("a", "milk")])
+        zip.signature = [0x50, 0x4B, 0x05, 0x05, 0, 0]
+        #expect(try open(zip).count == 1)
+    }
+
+    @Test(
+        "what is no archive is refused with a reason",
+        arguments: [
+            ([], "it is empty"),
+            ([1, 2, 3], "it is only 3 bytes long"),
+            ([UInt8](repeating: 0x20, count: 100), "it has no end record"),
+            (
+                Array(CraftedZip([.init("a", "milk")]).bytes().dropLast(22)),
+                "its end is missing: it was cut off, or is still being copied"
+            ),
+        ] as [([UInt8], String)]
+    )
+    func notAnArchive(bytes: [UInt8], reason: String) throws {
+        try sandbox.write(bytes, to: "a.zip")
+        #expect(throws: ArchiveError.notAnArchive(path, reason: reason)) {
+            try ArchiveReader.open(path)
+        }
+    }
+
+    @Test("bytes before or behind the archive are noticed")
+    func addedBytes() throws {
+        let bytes = CraftedZip([.init("a", "milk")]).bytes()
+        try sandbox.write([0] + bytes, to: "a.zip")
+        #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
+        try sandbox.write(bytes + [0], to: "a.zip")
+        #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
+    }
+
+    @Test("end records that lie are refused")
+    func wrongEnds() throws {
+        let good = CraftedZip([.init("a", "milk"), .init("b", "eggs")])
+        _ = try open(good)
+        for change in [
+            { $0.count = 1 }, { $0.count = 3 }, { $0.count = 0 }, { $0.count = 65_535 },
+            { $0.directorySize = 0 }, { $0.directorySize = 93 }, { $0.directorySize = .max },
+            { $0.directoryOffset = 0 }, { $0.directoryOffset = 69 }, { $0.directoryOffset = .max },
+        ] as [(inout CraftedZip) -> Void] {
+            var zip = good
+            change(&zip)
+            #expect(throws: ArchiveError.self) { try open(zip) }
+        }
+    }
+
+    @Test(
+        "a name that could lead out, or cannot be a file's, is refused",
+        arguments: [
+            "..", "../a", "a/../../b", "/etc/passwd", "/", "", "a//b", "./a", "a/.", "a\0b",
+            "..\\a", "\\a", "a\\..\\..\\b", "\\\\server\\share",
+        ],
+        [UInt16(0), 3]
+    )
+    func unsafeNames(name: String, host: UInt16) throws {
+        var entry = CraftedZip.Entry(name, "milk")
+        entry.host = host
+        #expect {
+            try open(CraftedZip([entry]))
+        } throws: {
+            guard case ArchiveError.unsafeEntry = $0 else { return false }
+            return true
+        }
+    }
+
+    @Test("a backslash is a separator for DOS and a letter for Unix")
+    func backslashes() throws {
+        var entry = CraftedZip.Entry("a\\b", "milk")
+        for host in [3, 19] as [UInt16] {
+            entry.host = host
+            #expect(try open(entry).entry(at: 0).attributes.path == RelativePath("a\\b"))
+        }
+        for host in [0, 10, 14] as [UInt16] {
+            entry.host = host
+            #expect(try open(entry).entry(at: 0).attributes.path == RelativePath("a/b"))
+        }
+    }
+
+    @Test("an entry of a system without modes gets private ones")
+    func foreignModes() throws {
+        var file = CraftedZip.Entry("file")
+        var folder = CraftedZip.Entry("folder/")
+        file.host = 0
+        folder.host = 0
+        file.mode = 0o120777
+        let reader = try open(file, folder)
+        #expect(try reader.entry(at: 0).attributes.mode == 0o600)
+        #expect(try reader.entry(at: 0).attributes.kind == .file)
+        #expect(try reader.entry(at: 1).attributes.mode == 0o700)
+    }
+
+    @Test("two entries of one name are refused, files and directories alike")
+    func duplicates() throws {
+        for (first, second) in [("a", "a"), ("a", "a/"), ("a/", "a/"), ("b/c", "b/c")] {
+            let name = second.hasSuffix("/") ? String(second.dropLast()) : second
+            #expect(throws: ArchiveError.duplicateEntry(path, entry: name, other: name)) {
+                try open(.init(first), .init("x"), .init(second))
+            }
+        }
+    }
+
+    @Test("names that differ only in case are told apart, unless that is asked for")
+    func caseDifference() throws {
+        let reader = try open(.init("Milk"), .init("milk"), .init("Éggs"))
+        #expect(throws: ArchiveError.duplicateEntry(path, entry: "milk", other: "Milk")) {
+            try reader.checkNamesIgnoringCase()
+        }
+        try open(.init("Milk"), .init("eggs")).checkNamesIgnoringCase()
+    }
+
+    @Test("entries whose data overlaps are refused")
+    func overlaps() throws {
+        var second = CraftedZip.Entry("b", "eggs")
+        second.offset = 0
+        #expect(throws: ArchiveError.damaged(path, reason: "the data of two entries overlaps")) {
+            try open(.init("a", "milk"), second)
+        }
+        var long = CraftedZip.Entry("a", "milk")
+        long.compressedSize = 6
+        #expect(throws: ArchiveError.damaged(path, reason: "the data of two entries overlaps")) {
+            try open(long, .init("b", "eggs"))
+        }
+    }
+
+    @Test("data outside the file is refused, at the ends of what there is too")
+    func outside() throws {
+        for offset in [31, 40, 1 << 20, UInt32.max - 1, .max] as [UInt32] {
+            var entry = CraftedZip.Entry("a", "milk")
+            entry.offset = offset
+            #expect(throws: ArchiveError.self) { try open(entry) }
+        }
+        for values in [
+            wideExtra(4, .max, 0), wideExtra(4, 1 << 63, 0), wideExtra(4, 4, .max),
+            wideExtra(.max, 4, 0), wideExtra(4, (1 << 63) - 1, (1 << 63) - 1),
+        ] {
+            var entry = CraftedZip.Entry("a", "milk")
+            (entry.size, entry.compressedSize, entry.offset) = (.max, .max, .max)
+            entry.centralExtra = values
+            #expect(throws: ArchiveError.self) { try open(entry) }
+        }
+    }
+
+    @Test("an archive that is only looked into refuses impossible sizes when it reads")
+    func outsideWithoutChecks() throws {
+        for (size, compressed, offset) in [
+            (4, UInt64(Int64.max), 0), (4, UInt64(Int64.max) - 31, 0), (4, 4, UInt64(Int64.max)),
+            (4, 4, UInt64(Int64.max) - 30), (UInt64(Int64.max), 4, 0), (4, 1 << 40, 0),
+        ] as [(UInt64, UInt64, UInt64)] {
+            var entry = CraftedZip.Entry("a", "milk")
+            (entry.size, entry.compressedSize, entry.offset) = (.max, .max, .max)
+            entry.centralExtra = wideExtra(size, compressed, offset)
+            try sandbox.write(CraftedZip([entry]).bytes(), to: "a.zip")
+            let reader = try ArchiveReader.openWithoutChecks(path)
+            #expect(throws: (any Error).self) { try reader.bytes(of: reader.entry(at: 0)) }
+        }
+    }
+
+    @Test("extra fields that contradict their record are refused")
+    func extraFields() throws {
+        var entry = CraftedZip.Entry("a", "milk")
+        entry.centralExtra = [1, 0, 9, 0, 1]
+        #expect(throws: ArchiveError.self) { try open(entry) }
+        entry.size = .max
+        entry.centralExtra = [1, 0, 4, 0, 1, 2, 3, 4]
+        #expect(throws: ArchiveError.self) { try open(entry) }
+        entry.size = 4
+        entry.centralExtra = [0x55, 0x54, 5, 0, 1, 9, 0, 0, 0, 0, 0]
+        #expect(try open(entry).entry(at: 0).attributes.modified == 9_000_000_000)
+        entry.centralExtra = [0x55, 0x54, 1, 0, 1]
+        #expect(try open(entry).entry(at: 0).attributes.modified > 9_000_000_000)
+    }
+}

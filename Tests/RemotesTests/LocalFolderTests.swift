@@ -1,0 +1,120 @@
+internal import Files
+internal import Remotes
+internal import SystemPackage
+internal import TestSupport
+internal import Testing
+
+@Suite("LocalFolder")
+struct LocalFolderTests {
+    let sandbox: Sandbox
+    let remote: FilePath
+
+    init() throws {
+        sandbox = try Sandbox()
+        remote = try sandbox.directory("remote")
+    }
+
+    @Test("the folder itself is where files are best made, and its path its address")
+    func staging() {
+        #expect(LocalFolder(remote).staging == remote)
+        #expect(LocalFolder(remote).address == remote.string)
+    }
+
+    @Test("a file that was made in the folder is renamed and not copied")
+    func renames() async throws {
+        let draft = try sandbox.write("milk", to: "remote/draft")
+        let identity = try FileInfo(of: draft).identity
+        let fileSystem = FaultyFileSystem()
+        try await LocalFolder(remote, fileSystem: fileSystem).upload(draft, as: "a.zip")
+        #expect(try FileInfo(of: sandbox.path("remote/a.zip")).identity == identity)
+        #expect(fileSystem.calls == [.init(.move, draft), .init(.sync, remote)])
+    }
+
+    @Test(
+        "an upload that fails shows no file that is not whole, and loses none",
+        arguments: ["remote/draft", "elsewhere"],
+        [Errno.noSpace, .ioError]
+    )
+    func failingUploads(source: String, errno: Errno) async throws {
+        let steps = FaultyFileSystem()
+        let draft = try sandbox.write("milk", to: source)
+        try await LocalFolder(remote, fileSystem: steps).upload(draft, as: "a.zip")
+        for step in 1...steps.calls.count {
+            try LocalFileSystem().remove(sandbox.path("remote/a.zip"))
+            let draft = try sandbox.write("milk", to: source)
+            let fileSystem = FaultyFileSystem(failing: .call(step), with: errno)
+            await #expect(throws: FileError.self) {
+                try await LocalFolder(remote, fileSystem: fileSystem).upload(draft, as: "a.zip")
+            }
+            try fileSystem.assertFaultWasMet()
+            let isVisible = sandbox.exists("remote/a.zip")
+            // The rename comes first: what fails after it cannot take it back.
+            #expect(isVisible == (step > 1), "step \(step): \(steps.calls[step - 1])")
+            if isVisible { #expect(try sandbox.read("remote/a.zip") == Array("milk".utf8)) }
+            if !isVisible { #expect(try sandbox.read(source) == Array("milk".utf8)) }
+            let others = try Directory.open(remote).names().map(\.description)
+            #expect(others.allSatisfy { $0 == "a.zip" || "remote/\($0)" == source })
+        }
+    }
+
+    @Test("a deletion that fails says so")
+    func failingDeletes() async throws {
+        try sandbox.write("milk", to: "remote/a.zip")
+        for verb in [FaultyFileSystem.Verb.remove, .sync] {
+            let fileSystem = FaultyFileSystem(failing: .callOf(verb, 1))
+            await #expect(throws: FileError.self) {
+                try await LocalFolder(remote, fileSystem: fileSystem).delete("a.zip")
+            }
+            try fileSystem.assertFaultWasMet()
+        }
+    }
+
+    @Test("a file is no folder")
+    func notAFolder() async throws {
+        let path = try sandbox.write("x", to: "file")
+        await #expect(throws: RemoteError.notAFolder(path.string)) {
+            try await LocalFolder(path).list()
+        }
+        await #expect(throws: RemoteError.notAFolder(path.string)) {
+            try await LocalFolder(path).delete("a")
+        }
+    }
+
+    @Test("links, pipes and names that are not UTF-8 are not listed")
+    func listsFilesOnly() async throws {
+        try sandbox.write("x", to: "remote/a.zip")
+        try sandbox.link("remote/link.zip", to: "a.zip")
+        try Tool.check("mkfifo", [sandbox.path("remote/pipe.zip").string])
+        let name = try RelativePath(validating: [0xFF]).name
+        _ = try Directory.open(remote).createFile(name)
+        let listed = try await LocalFolder(remote).list()
+        #expect(
+            listed == [RemoteFile(name: "a.zip", size: 1, location: sandbox.path("remote/a.zip"))]
+        )
+    }
+}
+
+@Suite("RcloneFolder", .enabled(if: Tool.isInstalled("rclone")))
+struct RcloneFolderTests {
+    @Test("its address is what `--remote` takes")
+    func address() {
+        let folder = RcloneFolder("box:Apps", staging: "/tmp")
+        #expect(folder.address == "rclone:box:Apps")
+        #expect(folder.staging == "/tmp")
+    }
+
+    @Test("a remote that rclone does not know is named, with rclone's own reason and no date")
+    func unknownRemote() async throws {
+        let folder = RcloneFolder(
+            "no-such-remote-\(UInt64.random(in: 0 ... .max)):",
+            staging: "/tmp"
+        )
+        let error = await #expect(throws: RemoteError.self) { try await folder.list() }
+        guard case .rclone(folder.address, let reason) = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(!reason.isEmpty)
+        #expect(!reason.hasPrefix("20"))
+    }
+}

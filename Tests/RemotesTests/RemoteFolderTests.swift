@@ -1,0 +1,175 @@
+internal import Files
+internal import Remotes
+internal import SystemPackage
+internal import TestSupport
+internal import Testing
+
+/// An implementation of `RemoteFolder` over a directory, so that a test can look behind it.
+enum Implementation: String, CaseIterable, Sendable {
+    case local, rclone
+
+    /// rclone is left out where it is not installed.
+    static let available = allCases.filter { $0 != .rclone || Tool.isInstalled("rclone") }
+
+    func folder(_ path: FilePath, staging: FilePath) -> any RemoteFolder {
+        switch self {
+        case .local: LocalFolder(path)
+        case .rclone: RcloneFolder(path.string, staging: staging)
+        }
+    }
+}
+
+/// What `RemoteFolder` promises; every implementation is held to it.
+@Suite("RemoteFolder")
+struct RemoteFolderTests {
+    let sandbox: Sandbox
+    let remote: FilePath
+    let staging: FilePath
+
+    init() throws {
+        sandbox = try Sandbox()
+        remote = try sandbox.directory("Apps/Grocery Dude")
+        staging = try sandbox.directory("staging")
+    }
+
+    private static let name = "[2026-Nov-21] 09.01 AM Stores.zip"
+
+    private func folder(_ implementation: Implementation) -> any RemoteFolder {
+        implementation.folder(remote, staging: staging)
+    }
+
+    /// A file that is ready to be uploaded.
+    private func draft(_ text: String, in folder: any RemoteFolder) throws -> FilePath {
+        let path = folder.staging.appending(".grocerydude-1.partial")
+        let file = try File.create(path)
+        try Array(text.utf8).withUnsafeBytes { try file.write($0, at: 0) }
+        return path
+    }
+
+    @Test(
+        "a file that was uploaded is listed and read at once, and gone from where it was",
+        arguments: Implementation.available,
+        [true, false]
+    )
+    func uploads(implementation: Implementation, isStaged: Bool) async throws {
+        let folder = folder(implementation)
+        let file = try isStaged ? draft("milk", in: folder) : sandbox.write("milk", to: "elsewhere")
+        try await folder.upload(file, as: Self.name)
+        let listed = try await folder.list()
+        #expect(listed.map(\.name) == [Self.name])
+        #expect(listed.map(\.size) == [4])
+        let target = sandbox.path("downloaded")
+        try await folder.download(Self.name, to: target)
+        #expect(try sandbox.read("downloaded") == Array("milk".utf8))
+        #expect(try FileInfo.ifPresent(file) == nil)
+        #expect(try sandbox.contents(of: "Apps/Grocery Dude").paths == [Self.name])
+        if let location = listed[0].location {
+            #expect(try File.open(location).readExactly(count: 4, at: 0) == Array("milk".utf8))
+        }
+    }
+
+    @Test("a file is never overwritten", arguments: Implementation.available, [true, false])
+    func overwritesNothing(implementation: Implementation, isStaged: Bool) async throws {
+        let folder = folder(implementation)
+        try sandbox.write("first", to: "Apps/Grocery Dude/\(Self.name)")
+        let file =
+            try isStaged ? draft("other", in: folder) : sandbox.write("other", to: "elsewhere")
+        await #expect(throws: RemoteError.exists(folder.address, name: Self.name)) {
+            try await folder.upload(file, as: Self.name)
+        }
+        #expect(try sandbox.read("Apps/Grocery Dude/\(Self.name)") == Array("first".utf8))
+        #expect(try File.open(file).readExactly(count: 5, at: 0) == Array("other".utf8))
+        // Nothing of a copy is left behind.
+        let left = try await folder.list().map(\.name).filter { $0 != file.lastComponent?.string }
+        #expect(left == [Self.name])
+    }
+
+    @Test("a download never replaces a file of this machine", arguments: Implementation.available)
+    func downloadOverwritesNothing(implementation: Implementation) async throws {
+        let folder = folder(implementation)
+        try sandbox.write("remote", to: "Apps/Grocery Dude/\(Self.name)")
+        let target = try sandbox.write("mine", to: "target")
+        await #expect(throws: FileError.exists(target)) {
+            try await folder.download(Self.name, to: target)
+        }
+        #expect(try sandbox.read("target") == Array("mine".utf8))
+    }
+
+    @Test(
+        "deleting removes a file, and a missing one is no error",
+        arguments: Implementation.available
+    )
+    func deletes(implementation: Implementation) async throws {
+        let folder = folder(implementation)
+        try sandbox.write("a", to: "Apps/Grocery Dude/\(Self.name)")
+        try sandbox.write("b", to: "Apps/Grocery Dude/other.zip")
+        try await folder.delete(Self.name)
+        try await folder.delete(Self.name)
+        try await folder.delete("never was.zip")
+        #expect(try await folder.list().map(\.name) == ["other.zip"])
+    }
+
+    @Test(
+        "what is not there cannot be downloaded, and leaves nothing",
+        arguments: Implementation.available
+    )
+    func downloadsMissing(implementation: Implementation) async throws {
+        let folder = folder(implementation)
+        await #expect(throws: RemoteError.noFile(folder.address, name: "no.zip")) {
+            try await folder.download("no.zip", to: sandbox.path("target"))
+        }
+        #expect(!sandbox.exists("target"))
+    }
+
+    @Test(
+        "all files are listed, hidden ones too, and nothing else",
+        arguments: Implementation.available
+    )
+    func lists(implementation: Implementation) async throws {
+        let folder = folder(implementation)
+        #expect(try await folder.list().isEmpty)
+        let names = [".hidden", "Übung 🥖.zip", "a 'b' \"c\" {d} *.zip", "empty", Self.name]
+        for name in names {
+            try sandbox.write(name == "empty" ? "" : name, to: "Apps/Grocery Dude/\(name)")
+        }
+        try sandbox.write("x", to: "Apps/Grocery Dude/directory/below.zip")
+        try sandbox.directory("Apps/Grocery Dude/directory.zip")
+        let listed = try await folder.list()
+        #expect(listed.map(\.name).sorted() == names.sorted())
+        for file in listed {
+            #expect(file.size == (file.name == "empty" ? 0 : Int64(file.name.utf8.count)))
+        }
+    }
+
+    @Test("names of every kind come and go", arguments: Implementation.available)
+    func names(implementation: Implementation) async throws {
+        let folder = folder(implementation)
+        let name = "-Ü 🥖 'b' {d} * [x] (2).zip"
+        try await folder.upload(draft("milk", in: folder), as: name)
+        try await folder.download(name, to: sandbox.path("target"))
+        #expect(try sandbox.read("target") == Array("milk".utf8))
+        try await folder.delete(name)
+        #expect(try await folder.list().isEmpty)
+    }
+
+    @Test("a folder that is not there is named by its address", arguments: Implementation.available)
+    func missingFolder(implementation: Implementation) async throws {
+        let folder = implementation.folder(sandbox.path("missing"), staging: staging)
+        let file = try sandbox.write("milk", to: "elsewhere")
+        await #expect(throws: RemoteError.missing(folder.address)) { try await folder.list() }
+        await #expect(throws: RemoteError.missing(folder.address)) {
+            try await folder.upload(file, as: "a.zip")
+        }
+        #expect(!sandbox.exists("missing"))
+        #expect(try sandbox.read("elsewhere") == Array("milk".utf8))
+    }
+
+    @Test("a file that cannot be read is not uploaded", arguments: Implementation.available)
+    func uploadsMissing(implementation: Implementation) async throws {
+        let folder = folder(implementation)
+        await #expect(throws: (any Error).self) {
+            try await folder.upload(sandbox.path("missing"), as: "a.zip")
+        }
+        #expect(try await folder.list().isEmpty)
+    }
+}

@@ -14,7 +14,7 @@ struct ArchiveSinkTests {
     @Test("what is appended stands in the file in its order, whatever the sizes")
     func order() throws {
         // Around half of the buffer and all of it, each after all kinds of fill.
-        let sizes = [1, 400_000, 524_287, 524_288, 530_000, 600_000, 1_048_575, 1_048_576, 1_500_000]
+        let sizes = [1, 400_000, 524_287, 524_288, 600_000, 1_048_576, 1_500_000]
         let file = try File.create(sandbox.path("archive"))
         let sink = ArchiveSink(file)
         var expected: [UInt8] = []

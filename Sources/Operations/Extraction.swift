@@ -95,8 +95,9 @@ struct Extraction {
         self.context = context
     }
 
-    /// Extracts into a directory, or only verifies where there is none. What was extracted is on
-    /// the disk afterwards.
+    /// Extracts into a directory, or only verifies where there is none.
+    ///
+    /// What was extracted is on the disk afterwards.
     func run(into directory: Directory?) throws {
         context.report(.began(directory == nil ? .verifying : .extracting, total: plan.bytes))
         let syncsEach = plan.files <= Self.filesToSyncOneByOne || !Directory.canSyncFileSystem

@@ -20,8 +20,9 @@ public struct StoresCut {
 
     public private(set) var members: [Member] = []
     public private(set) var failures: [Failure] = []
-    /// Whether there was one moment at which all snapshots were the stores' newest state. With a
-    /// writer that never pauses there may be none; they are then within a millisecond or so.
+    /// Whether there was one moment at which all snapshots were the stores' newest state.
+    ///
+    /// With a writer that never pauses there may be none; they are then within a millisecond or so.
     public private(set) var isOneMoment = true
 
     /// Begins a read transaction on every store, and only then looks at any of them.

@@ -35,10 +35,10 @@ struct Session {
     ///
     /// - Parameters:
     ///   - output: how to speak.
-    ///   - needsWholeStores: whether an interrupted restore that can be neither finished nor undone
-    ///     stands in the command's way.
     ///   - stores: the stores directory where the command has one: a restore of it that was
     ///     interrupted is finished or undone first.
+    ///   - needsWholeStores: whether an interrupted restore that can be neither finished nor undone
+    ///     stands in the command's way.
     ///   - lockWait: how long to wait for another run.
     ///   - body: what the command does; what it returns becomes the exit code.
     /// - Throws: `ExitCode`, unless all is done; `ValidationError` where the command was used

@@ -42,10 +42,13 @@ final class Scene: Sendable {
         }
     }
 
+    /// What an operation is given.
+    ///
     /// - Parameters:
     ///   - limit: how often work may ask whether to go on before it is told to stop.
     ///   - lockWait: how long to wait for another run.
     ///   - meanwhile: called whenever work asks whether to go on: in the middle of everything.
+    /// - Returns: a context that notes what is told.
     func context(
         cancellingAfter limit: Int = .max,
         lockWait: Duration = .zero,

@@ -111,8 +111,10 @@ final class BackupBuild {
             store.path.name, store.path.name.appending("-wal"),
             store.path.name.appending("-journal"),
         ] {
-            guard let info = try? parent.info(name), info.kind == .file else { continue }
             let path = store.path.parent?.appending(name) ?? RelativePath(name: name)
+            // What is not SQLite's own comes with all the other files.
+            guard known.contains(path), let info = try? parent.info(name), info.kind == .file
+            else { continue }
             try addFile(WalkedFile(path: path, directory: parent, info: info))
         }
     }

@@ -257,7 +257,7 @@ public struct RestoreBackup: Sendable {
     }
 
     private func tolerate(_ error: StoreError) throws {
-        guard case .damaged = error, options.allowsDamage else { throw error }
+        guard options.allowsDamage else { throw error }
         context.report(.note("\(error), and restored all the same"))
     }
 

@@ -75,6 +75,8 @@ final class BackupBuild {
         let trailer = try manifest.finish(problems: problems)
         try writer.add(manifest.entry)
         _ = try writer.finish()
+        context.report(.timed("wait for compression", writer.waited))
+        context.report(.timed("write", writer.wrote))
         return trailer
     }
 
@@ -278,7 +280,7 @@ final class BackupBuild {
 
     private func advance(_ body: () throws -> Int) throws -> Int {
         try context.checkCancellation()
-        let count = try body()
+        let count = try context.timing("read", body)
         context.report(.advanced(Int64(count)))
         return count
     }

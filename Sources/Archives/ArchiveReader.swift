@@ -211,11 +211,29 @@ public final class ArchiveReader: Sendable {
             let name = try nameBytes(at: index)
             return name.last == UInt8(ascii: "/") ? name.dropLast() : name
         }
-        let order = try (0..<count).sorted { try key($0).lexicographicallyPrecedes(key($1)) }
-        for (index, next) in zip(order, order.dropFirst())
-        where try key(index).elementsEqual(key(next)) {
-            let name = try printable(bytes: key(index))
-            throw ArchiveError.duplicateEntry(path, entry: name, other: name)
+        // With the slash before all other bytes, what is below a name comes right after it.
+        let slash = UInt8(ascii: "/")
+        let order = try (0..<count).sorted {
+            try key($0).lexicographicallyPrecedes(key($1)) {
+                $1 != slash && ($0 == slash || $0 < $1)
+            }
+        }
+        for (index, next) in zip(order, order.dropFirst()) {
+            let (name, following) = try (key(index), key(next))
+            guard following.starts(with: name) else { continue }
+            if following.count == name.count {
+                let name = printable(bytes: name)
+                throw ArchiveError.duplicateEntry(path, entry: name, other: name)
+            }
+            if following.dropFirst(name.count).first == slash,
+                try nameBytes(at: index).last != slash
+            {
+                throw ArchiveError.unsafeEntry(
+                    path,
+                    entry: printable(bytes: following),
+                    reason: "a file or a symbolic link stands where its directory should be"
+                )
+            }
         }
     }
 
@@ -271,8 +289,14 @@ public final class ArchiveReader: Sendable {
     /// - Throws: `ArchiveError`; what `body` throws.
     public func read(_ entry: Entry, body: (UnsafeRawBufferPointer) throws -> Bool) throws {
         guard entry.isPlain else { return try readWithLibzip(entry, body: body) }
-        let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
-        let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
+        let input = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(min(256 << 10, max(1, entry.compressedSize))),
+            alignment: 64
+        )
+        let output = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(min(256 << 10, max(1, entry.size))),
+            alignment: 64
+        )
         defer {
             input.deallocate()
             output.deallocate()

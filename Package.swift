@@ -135,7 +135,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["grocerydude", "Files", "TestSupport", filePath],
+            dependencies: ["grocerydude", "Files", "TestSupport", "CSQLite", filePath],
             swiftSettings: strict
         ),
     ]

@@ -5,12 +5,14 @@ internal import Files
 final class ArchiveSink {
     private static let capacity = 1 << 20
     private static let writebackStep: Int64 = 8 << 20
+    private static let writebackLag: Int64 = 24 << 20
 
     private let file: File
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
     private var buffered = 0
     private var flushed: Int64 = 0
     private var writtenBack: Int64 = 0
+    private var dropped: Int64 = 0
 
     /// Where the next byte goes.
     var position: Int64 { flushed + Int64(buffered) }
@@ -59,6 +61,7 @@ final class ArchiveSink {
         try file.truncate(to: offset)
         flushed = offset
         writtenBack = min(writtenBack, offset)
+        dropped = min(dropped, offset)
     }
 
     func flush() throws {
@@ -68,10 +71,15 @@ final class ArchiveSink {
         buffered = 0
     }
 
-    /// The disk works while we compress; the sync at the end then has little left to do.
+    /// The disk works while we compress; the sync at the end then has little left to do. What it has
+    /// done is waited for a few steps later, when that takes no time.
     private func beginWriteback() {
         guard flushed - writtenBack >= Self.writebackStep else { return }
         file.beginWriteback(from: writtenBack, length: flushed - writtenBack)
         writtenBack = flushed
+        let end = writtenBack - Self.writebackLag
+        guard end - dropped >= Self.writebackStep else { return }
+        file.finishWriteback(from: dropped, length: end - dropped)
+        dropped = end
     }
 }

@@ -1,4 +1,5 @@
 public import Files
+internal import SystemPackage
 
 /// Writes a zip archive: entries go in from one thread, are compressed and hashed on all cores, and
 /// are written in the order in which they came.
@@ -23,14 +24,12 @@ public final class ArchiveWriter {
     /// The most bytes that a path may have: a record's length of it is 16 bits wide.
     public static let pathLimit = Int(UInt16.max)
 
-    private static let centralChunk = 1 << 20
-
     private let sink: ArchiveSink
     private let pipeline: OrderedPipeline<WriteJob>
     private let written: (WrittenEntry) throws -> Void
     private var filling: WriteJob?
     private var open: OpenEntry?
-    private var central: [[UInt8]] = []
+    private let central: Spool
     private var entryCount: UInt64 = 0
 
     /// Starts an archive at the beginning of an empty file.
@@ -47,6 +46,7 @@ public final class ArchiveWriter {
         written: @escaping (WrittenEntry) throws -> Void
     ) {
         sink = ArchiveSink(file)
+        central = Spool(in: file.path.removingLastComponent())
         pipeline = OrderedPipeline(threads: threads, makeJob: { WriteJob() }) {
             let deflater = SegmentDeflater(compression)
             return { $0.work(deflater) }
@@ -138,13 +138,13 @@ public final class ArchiveWriter {
     /// Adds an entry that was compressed while it was made.
     public func add(_ deferred: DeferredEntry) throws {
         try drain()
-        let blocks = deferred.close()
+        let data = try deferred.close()
         var record = makeRecord(deferred.attributes, size: deferred.size, isDeflated: true)
         record.checksum = deferred.checksum.value
-        record.compressedSize = UInt64(blocks.reduce(0) { $0 + $1.count })
+        record.compressedSize = UInt64(data.count)
         try sink.append(record.local())
-        for block in blocks { try sink.append(block) }
-        appendCentral(record)
+        try data.forEachPart(sink.append)
+        try appendCentral(record)
     }
 
     /// Writes all that is in flight, and the central directory.
@@ -153,7 +153,7 @@ public final class ArchiveWriter {
     public func finish() throws -> Int64 {
         try drain()
         let start = sink.position
-        for chunk in central { try sink.append(chunk) }
+        try central.forEachPart(sink.append)
         let end = EndRecord(
             entries: entryCount,
             directoryOffset: UInt64(start),
@@ -257,7 +257,7 @@ public final class ArchiveWriter {
             entry.record.compressedSize = UInt64(entry.written)
             try sink.patch(entry.record.local(), at: Int64(entry.record.offset))
         }
-        appendCentral(entry.record)
+        try appendCentral(entry.record)
         try written(
             WrittenEntry(
                 attributes: entry.attributes,
@@ -295,61 +295,8 @@ public final class ArchiveWriter {
         )
     }
 
-    private func appendCentral(_ record: EntryRecord) {
-        let bytes = record.central()
-        if let last = central.indices.last, central[last].count + bytes.count <= Self.centralChunk {
-            central[last].append(contentsOf: bytes)
-        } else {
-            central.append(bytes)
-        }
+    private func appendCentral(_ record: EntryRecord) throws {
+        try central.append(record.central())
         entryCount += 1
-    }
-}
-
-/// An entry whose content is made while others are written, and that is added after them: it is
-/// held compressed.
-public final class DeferredEntry {
-    let attributes: EntryAttributes
-    private let deflater: SegmentDeflater
-    private var blocks: [[UInt8]] = []
-    private var pending: [UInt8] = []
-    private(set) var size: Int64 = 0
-    private(set) var checksum = Checksum()
-
-    /// Starts an entry.
-    public init(_ attributes: EntryAttributes, compression: Compression) {
-        self.attributes = attributes
-        deflater = SegmentDeflater(compression == .none ? .fast : compression)
-    }
-
-    /// Appends to its content.
-    public func append(_ bytes: some Collection<UInt8>) {
-        pending.append(contentsOf: bytes)
-        if pending.count >= Segment.size / 4 { compress(isLast: false) }
-    }
-
-    func close() -> [[UInt8]] {
-        compress(isLast: true)
-        return blocks
-    }
-
-    private func compress(isLast: Bool) {
-        pending.withUnsafeBytes { bytes in
-            checksum.append(bytes)
-            size += Int64(bytes.count)
-            var block = [UInt8](repeating: 0, count: bytes.count + 64)
-            let length = block.withUnsafeMutableBytes { space -> Int? in
-                guard let base = space.baseAddress else { return nil }
-                return deflater.deflate(bytes, into: base, capacity: space.count, isLast: isLast)
-            }
-            if let length {
-                blocks.append(Array(block[..<length]))
-            } else {
-                var stored: [UInt8] = []
-                _ = StoredBlocks.write(bytes, isLast: isLast) { stored.append(contentsOf: $0) }
-                blocks.append(stored)
-            }
-        }
-        pending.removeAll(keepingCapacity: true)
     }
 }

@@ -23,6 +23,12 @@ int cfiles_rename_exchange(const char *a, const char *b) {
 void cfiles_begin_writeback(int descriptor, off_t offset, off_t length) {
     (void)sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
 }
+void cfiles_finish_writeback(int descriptor, off_t offset, off_t length) {
+    (void)sync_file_range(
+        descriptor, offset, length,
+        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+    (void)posix_fadvise(descriptor, offset, length, POSIX_FADV_DONTNEED);
+}
 int cfiles_sync(int descriptor) { return fsync(descriptor); }
 int cfiles_sync_file_system(int descriptor) { return syncfs(descriptor); }
 #else
@@ -33,6 +39,9 @@ int cfiles_rename_exchange(const char *a, const char *b) {
     return renamex_np(a, b, RENAME_SWAP);
 }
 void cfiles_begin_writeback(int descriptor, off_t offset, off_t length) {
+    (void)descriptor; (void)offset; (void)length;
+}
+void cfiles_finish_writeback(int descriptor, off_t offset, off_t length) {
     (void)descriptor; (void)offset; (void)length;
 }
 int cfiles_sync(int descriptor) {

@@ -14,7 +14,7 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads 64 lower-case hexadecimal digits, as `description` writes them.
-    public init?(hex: some Collection<UInt8>) {
+    public init?(hex: [UInt8]) {
         guard hex.count == 64 else { return nil }
         var value = SIMD32<UInt8>()
         for (index, digit) in hex.enumerated() {

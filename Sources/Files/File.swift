@@ -143,6 +143,14 @@ public final class File: Sendable {
         cfiles_begin_writeback(descriptor, off_t(offset), off_t(length))
     }
 
+    /// Waits until a range has been written to the disk, and gives up its pages in memory.
+    ///
+    /// What is written once and not read soon need not push out what applications use; and a page
+    /// that is free again costs less than one that was never used.
+    public func finishWriteback(from offset: Int64, length: Int64) {
+        cfiles_finish_writeback(descriptor, off_t(offset), off_t(length))
+    }
+
     /// Sets permission bits (0 to 0o7777), as they are given: no umask.
     public func setMode(_ mode: UInt16) throws {
         guard fchmod(descriptor, mode_t(mode)) == 0 else { throw failure(.setAttributes) }

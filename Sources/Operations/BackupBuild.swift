@@ -53,10 +53,14 @@ final class BackupBuild {
         problems = cut.problems
         known = cut.survey.storeFiles
         self.cut = cut
-        let manifest = try ManifestWriter(header, compression: compression)
+        let manifest = try ManifestWriter(
+            header,
+            compression: compression,
+            in: file.path.removingLastComponent()
+        )
         self.manifest = manifest
         writer = ArchiveWriter(to: file, compression: compression, threads: context.threads) {
-            manifest.append($0)
+            try manifest.append($0)
         }
     }
 
@@ -264,10 +268,10 @@ final class BackupBuild {
             return !changed || acceptingChanges
         } read: { buffer, offset in
             let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
-            if offset == 0, !known.contains(walked.path), !isLastTry,
+            if offset == 0, !known.contains(walked.path),
                 DatabaseHeader.begins(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             {
-                throw CutAgain(reason: "the store '\(walked.path)' was made")
+                try meetUnknownStore(walked.path, size: info.size)
             }
             guard count < buffer.count, acceptingChanges else { return count }
             // It was cut while it was read; the archive gets zeros, and the problem is told.
@@ -276,6 +280,22 @@ final class BackupBuild {
                 repeating: 0
             )
             return buffer.count
+        }
+    }
+
+    /// A database that the survey did not find: it was cut off at some time, or has just been made.
+    private func meetUnknownStore(_ path: RelativePath, size: Int64) throws {
+        if DatabaseHeader.isPossible(inFileOfSize: size) {
+            guard isLastTry else { throw CutAgain(reason: "the store '\(path)' was made") }
+        } else if !problems.contains(where: { $0.path == path.description }) {
+            problems.append(
+                Problem(
+                    kind: .damagedStore,
+                    path: path.description,
+                    reason:
+                        "it is a database, but not a whole number of pages; it is saved as it is"
+                )
+            )
         }
     }
 

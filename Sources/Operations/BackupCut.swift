@@ -84,7 +84,8 @@ struct BackupCut {
             let support = store.supportDirectory.below(store.directory)
             let report = try context.timing("count rows") {
                 try member.snapshot.report(
-                    hasSupportDirectory: FileInfo.ifPresent(support) != nil
+                    hasSupportDirectory: FileInfo.ifPresent(support) != nil,
+                    checkCancellation: context.checkCancellation
                 )
             }
             problems += report.damage.map {

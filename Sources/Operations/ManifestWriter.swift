@@ -1,5 +1,6 @@
 internal import Archives
 internal import Foundation
+internal import SystemPackage
 
 /// Makes a manifest while the archive is written: a line for each entry.
 final class ManifestWriter {
@@ -7,7 +8,7 @@ final class ManifestWriter {
     private var entries = 0
     private var bytes: Int64 = 0
 
-    init(_ header: ManifestHeader, compression: Compression) throws {
+    init(_ header: ManifestHeader, compression: Compression, in directory: FilePath) throws {
         entry = DeferredEntry(
             EntryAttributes(
                 path: ManifestPlace.path,
@@ -15,26 +16,27 @@ final class ManifestWriter {
                 mode: 0o600,
                 modified: Int64((header.date?.timeIntervalSince1970 ?? 0) * 1_000_000_000)
             ),
-            compression: compression
+            compression: compression,
+            in: directory
         )
         var text = try Self.encoder.encode(header)
         text.removeLast()
-        entry.append(text)
-        entry.append(",\"files\":[\n".utf8)
+        try entry.append(text)
+        try entry.append(",\"files\":[\n".utf8)
     }
 
-    func append(_ written: WrittenEntry) {
-        if entries > 0 { entry.append(",\n".utf8) }
-        entry.append(FileRecord(written).line)
+    func append(_ written: WrittenEntry) throws {
+        if entries > 0 { try entry.append(",\n".utf8) }
+        try entry.append(FileRecord(written).line)
         entries += 1
         if written.attributes.kind == .file { bytes += written.size }
     }
 
     func finish(problems: [Problem]) throws -> ManifestTrailer {
         let trailer = ManifestTrailer(problems: problems, entries: entries, bytes: bytes)
-        entry.append("\n],".utf8)
-        entry.append(try Self.encoder.encode(trailer).dropFirst())
-        entry.append("\n".utf8)
+        try entry.append("\n],".utf8)
+        try entry.append(Self.encoder.encode(trailer).dropFirst())
+        try entry.append("\n".utf8)
         return trailer
     }
 

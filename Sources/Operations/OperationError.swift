@@ -120,3 +120,8 @@ public func byteCount(_ count: Int64) -> String {
     let hundredths = Int((value * 100).rounded())
     return "\(hundredths / 100).\(Timestamp.pad(hundredths % 100, 2)) \(unit)"
 }
+
+/// A number of things, in English.
+public func counted(_ number: Int, _ singular: String, _ plural: String) -> String {
+    "\(number) \(number == 1 ? singular : plural)"
+}

@@ -122,7 +122,11 @@ extension StoresDirectory {
         for store in stores {
             try context.checkCancellation()
             do {
-                try store.check(level, scratchParent: context.scratch)
+                try store.check(
+                    level,
+                    scratchParent: context.scratch,
+                    checkCancellation: context.checkCancellation
+                )
             } catch let error as StoreError {
                 try tolerating(error)
             }

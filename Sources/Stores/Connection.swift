@@ -42,6 +42,38 @@ final class Connection {
         try Self.translating(name) { try queue.inDatabase(body) }
     }
 
+    /// Lets long queries in `body` be stopped (https://www.sqlite.org/c3ref/progress_handler.html).
+    ///
+    /// - Throws: what `check` throws, in place of what the query made of that.
+    func interruptible<Result>(
+        by check: @escaping () throws -> Void,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        let watch = Watch(check)
+        let handle = try handle()
+        let callback: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { context in
+            guard let context else { return 0 }
+            let watch = Unmanaged<Watch>.fromOpaque(context).takeUnretainedValue()
+            do {
+                try watch.check()
+                return 0
+            } catch {
+                watch.error = error
+                return 1
+            }
+        }
+        sqlite3_progress_handler(
+            handle,
+            100_000,
+            callback,
+            Unmanaged.passUnretained(watch).toOpaque()
+        )
+        defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+        let result = Swift.Result { try body() }
+        if let error = watch.error { throw error }
+        return try result.get()
+    }
+
     /// The connection's C handle, for what GRDB has not; valid as long as this object.
     func handle() throws -> OpaquePointer {
         try access { database in
@@ -102,5 +134,15 @@ func storeError(_ name: String, code: CInt, message: String? = nil) -> StoreErro
     // A schema that SQLite's parser does not take.
     case SQLITE_ERROR where reason.contains("malformed"): return .damaged(name, reason: reason)
     default: return .unreadable(name, reason: reason)
+    }
+}
+
+/// Whether a long query should go on, asked by SQLite in the middle of it.
+private final class Watch {
+    let check: () throws -> Void
+    var error: (any Error)?
+
+    init(_ check: @escaping () throws -> Void) {
+        self.check = check
     }
 }

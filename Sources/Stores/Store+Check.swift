@@ -20,7 +20,11 @@ extension Store {
     ///   - scratchParent: where a copy goes if there is a journal or a log to be played back first.
     /// - Throws: `StoreError.damaged` with SQLite's first finding. What cannot be checked for want
     ///   of a collation or a module of the application is taken for good.
-    public func check(_ level: CheckLevel, scratchParent: FilePath) throws {
+    public func check(
+        _ level: CheckLevel,
+        scratchParent: FilePath,
+        checkCancellation: @escaping () throws -> Void = {}
+    ) throws {
         guard try hasJournalOrLog() else {
             let connection = try Connection(
                 location,
@@ -29,12 +33,18 @@ extension Store {
                 busyTimeout: .zero
             )
             try connection.begin()
-            return try check(level, on: connection)
+            return try connection.interruptible(by: checkCancellation) {
+                try check(level, on: connection)
+            }
         }
         guard let session = try beginOnRecoveredCopy(scratchParent) else {
             throw StoreError.neverStill(path.description)
         }
-        try withExtendedLifetime(session) { try check(level, on: session.connection) }
+        try withExtendedLifetime(session) {
+            try session.connection.interruptible(by: checkCancellation) {
+                try check(level, on: session.connection)
+            }
+        }
     }
 
     private func check(_ level: CheckLevel, on connection: Connection) throws {

@@ -49,11 +49,21 @@ public struct StoreReport: Sendable {
 extension StoreSnapshot {
     /// Counts rows and collects references, in the snapshot's transaction.
     ///
-    /// - Parameter hasSupportDirectory: whether there is a directory for external data; only then,
+    /// - Parameters:
+    ///   - hasSupportDirectory: whether there is a directory for external data; only then,
     ///   or in a store of Core Data, rows are searched for references.
     /// - Returns: what is known; a table whose rows cannot be counted has no count.
     /// - Throws: `StoreError` where not even the list of tables can be read.
-    public func report(hasSupportDirectory: Bool) throws -> StoreReport {
+    public func report(
+        hasSupportDirectory: Bool,
+        checkCancellation: @escaping () throws -> Void = {}
+    ) throws -> StoreReport {
+        try connection.interruptible(by: checkCancellation) {
+            try report(hasSupportDirectory)
+        }
+    }
+
+    private func report(_ hasSupportDirectory: Bool) throws -> StoreReport {
         var damage: [String] = []
         let tables = try tables()
         let names = Set(tables)

@@ -39,7 +39,7 @@ public struct StoresDirectory: Sendable {
             survey.fileCount += 1
             guard file.info.kind == .file else { return .descend }
             survey.size += file.info.size
-            guard file.info.size >= Int64(DatabaseHeader.length), isDatabase(file) else {
+            guard DatabaseHeader.isPossible(inFileOfSize: file.info.size), isDatabase(file) else {
                 return .descend
             }
             let store = Store(path: file.path, directory: path, identity: file.info.identity)

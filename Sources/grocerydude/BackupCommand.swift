@@ -50,9 +50,11 @@ struct BackupCommand: AsyncParsableCommand {
                 try session.console.answer(json: Summary(outcome, session))
             } else {
                 session.console.answer(outcome.backup.name)
+                let what =
+                    counted(outcome.stores, "store", "stores") + " and "
+                    + counted(outcome.entries, "entry", "entries")
                 session.console.message(
-                    "\(outcome.stores) stores and \(outcome.entries) entries, \(byteCount(outcome.bytes)), "
-                        + "saved as \(byteCount(outcome.backup.size))"
+                    "\(what), \(byteCount(outcome.bytes)), saved as \(byteCount(outcome.backup.size))"
                 )
             }
             return outcome.problems.isEmpty ? .done : .partial

@@ -112,7 +112,9 @@ struct RestoreCommand: AsyncParsableCommand {
     }
 
     private func tell(_ outcome: RestoreBackup.Outcome, _ console: Console) {
-        let what = "\(outcome.files) files, \(byteCount(outcome.bytes)), \(outcome.stores) stores"
+        let what =
+            counted(outcome.files, "file", "files") + ", \(byteCount(outcome.bytes)), "
+            + counted(outcome.stores, "store", "stores")
         if dryRun {
             console.answer(
                 "would restore '\(outcome.backup.displayName)' to '\(outcome.path)': \(what)"

@@ -29,8 +29,12 @@ struct ArchiveToolsTests {
             try Sample("Überraschung 🥚", Array("oats".utf8)),
             try Sample("old", [1, 2, 3], modified: 86_400 * 1_000_000_000),
         ]
-        let deferred = DeferredEntry(try Sample("deferred").attributes, compression: .default)
-        deferred.append(text[..<70_000])
+        let deferred = DeferredEntry(
+            try Sample("deferred").attributes,
+            compression: .default,
+            in: sandbox.path
+        )
+        try deferred.append(text[..<70_000])
         try writeArchive(to: path) { writer in
             for sample in samples { #expect(try writer.add(sample)) }
             try writer.add(deferred)

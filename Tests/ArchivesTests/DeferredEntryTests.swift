@@ -23,9 +23,13 @@ struct DeferredEntryTests {
         try writeArchive(to: path, compression: compression) { writer in
             for shape in Shape.allCases {
                 let sample = try Sample("\(shape)", shape.bytes(size))
-                let deferred = DeferredEntry(sample.attributes, compression: compression)
+                let deferred = DeferredEntry(
+                    sample.attributes,
+                    compression: compression,
+                    in: sandbox.path
+                )
                 for start in stride(from: 0, to: size, by: 10_007) {
-                    deferred.append(sample.bytes[start..<min(size, start + 10_007)])
+                    try deferred.append(sample.bytes[start..<min(size, start + 10_007)])
                 }
                 let other = try Sample("before \(shape)", Array("eggs".utf8))
                 #expect(try writer.add(other))

@@ -16,6 +16,10 @@ int cfiles_rename_exchange(const char *a, const char *b);
 // promises nothing (sync_file_range(2)). Does nothing where there is no such call.
 void cfiles_begin_writeback(int descriptor, off_t offset, off_t length);
 
+// Waits until a range of a file is on its way to the disk, and gives up its pages in memory, which
+// nobody will read soon (sync_file_range(2), posix_fadvise(2)). Does nothing where there is no such call.
+void cfiles_finish_writeback(int descriptor, off_t offset, off_t length);
+
 // Flushes a file to the disk itself: fsync(2), F_FULLFSYNC on macOS.
 int cfiles_sync(int descriptor);
 

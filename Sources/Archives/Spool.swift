@@ -1,0 +1,59 @@
+internal import Files
+internal import SystemPackage
+
+/// Bytes that are made now and wanted later, in order: in memory while they are few, then in a file
+/// without a name, so that memory does not grow with the number of an archive's entries.
+final class Spool {
+    private static let chunk = 1 << 20
+
+    private let directory: FilePath
+    private var tail: [UInt8] = []
+    private var file: File?
+    private var fileSize: Int64 = 0
+
+    /// - Parameter directory: where the file is made, if it comes to that.
+    init(in directory: FilePath) {
+        self.directory = directory
+        tail.reserveCapacity(4096)
+    }
+
+    /// Bytes so far.
+    var count: Int64 { fileSize + Int64(tail.count) }
+
+    /// Appends bytes.
+    ///
+    /// - Throws: `FileError`.
+    func append(_ bytes: some Collection<UInt8>) throws {
+        tail.append(contentsOf: bytes)
+        guard tail.count >= Self.chunk else { return }
+        let file = try file ?? makeFile()
+        self.file = file
+        try tail.withUnsafeBytes { try file.write($0, at: fileSize) }
+        fileSize += Int64(tail.count)
+        tail.removeAll(keepingCapacity: true)
+    }
+
+    private func makeFile() throws -> File {
+        let name = ".grocerydude-\(UInt64.random(in: 0 ... .max)).partial"
+        let path = directory.appending(name)
+        let file = try File.create(path)
+        try LocalFileSystem().remove(path)
+        return file
+    }
+
+    /// Gives all bytes to `body`, in parts.
+    ///
+    /// - Throws: `FileError`; what `body` throws.
+    func forEachPart(_ body: ([UInt8]) throws -> Void) throws {
+        var offset: Int64 = 0
+        while let file, offset < fileSize {
+            let part = try file.readExactly(
+                count: Int(min(Int64(Self.chunk), fileSize - offset)),
+                at: offset
+            )
+            try body(part)
+            offset += Int64(part.count)
+        }
+        try body(tail)
+    }
+}

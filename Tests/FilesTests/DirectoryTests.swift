@@ -152,6 +152,13 @@ struct DirectoryTests {
         #expect(try directory.names().isEmpty)
     }
 
+    @Test("a directory is synced, and its file system where that can be")
+    func syncs() throws {
+        try sandbox.write("a", to: "a")
+        try directory.sync()
+        if Directory.canSyncFileSystem { try directory.syncFileSystem() }
+    }
+
     @Test("the space that is left is a number that makes sense")
     func space() throws {
         #expect(try directory.availableSpace() > 0)

@@ -133,5 +133,10 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["grocerydude", "Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
     ]
 )

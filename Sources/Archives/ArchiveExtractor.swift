@@ -27,8 +27,15 @@ public final class ArchiveExtractor {
 
         /// Sets a file's attributes once its content is written.
         func finish(_ file: File, syncing: Bool) throws {
-            if let owner = attributes.owner { try file.setOwner(owner.user, group: owner.group) }
-            try file.setMode(attributes.mode)
+            // What is right already costs less to look at than to set.
+            let info = try file.info()
+            if let owner = attributes.owner, owner.user != info.owner || owner.group != info.group {
+                try file.setOwner(owner.user, group: owner.group)
+            }
+            // To give a file away takes its set-user-id bit.
+            if attributes.mode != info.mode || attributes.mode & 0o7000 != 0 {
+                try file.setMode(attributes.mode)
+            }
             try file.setModified(attributes.modified)
             if syncing { try file.sync() }
         }

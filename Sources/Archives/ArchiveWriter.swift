@@ -54,6 +54,11 @@ public final class ArchiveWriter {
         self.written = written
     }
 
+    /// How long the caller's thread waited for the other threads.
+    public var waited: Duration { pipeline.waited }
+    /// How long it took to write what they had done.
+    public private(set) var wrote = Duration.zero
+
     /// Bytes that the archive has so far, without the central directory.
     public var size: Int64 { sink.position }
 
@@ -197,7 +202,11 @@ public final class ArchiveWriter {
     }
 
     private func commit(_ job: WriteJob) throws {
-        defer { job.clear() }
+        let start = ContinuousClock.now
+        defer {
+            job.clear()
+            wrote += ContinuousClock.now - start
+        }
         for piece in job.pieces {
             if let attributes = piece.begins {
                 try begin(attributes, piece: piece)

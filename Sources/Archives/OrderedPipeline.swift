@@ -24,6 +24,9 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
         init(_ job: Job) { self.job = job }
     }
 
+    /// How long the caller's thread waited for jobs to be done.
+    private(set) var waited = Duration.zero
+
     /// How many jobs are in flight at most.
     let capacity: Int
 
@@ -73,10 +76,12 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
         guard !inFlight.isEmpty else { return nil }
         let entry = inFlight.removeFirst()
         defer { idle.append(entry.job) }
+        let start = ContinuousClock.now
         let result = condition.withLock {
             while entry.result == nil { condition.wait() }
             return entry.result
         }
+        waited += ContinuousClock.now - start
         try result?.get()
         return try body(entry.job)
     }

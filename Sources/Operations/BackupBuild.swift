@@ -75,6 +75,8 @@ final class BackupBuild {
         let trailer = try manifest.finish(problems: problems)
         try writer.add(manifest.entry)
         _ = try writer.finish()
+        context.report(.timed("wait for compression", writer.waited))
+        context.report(.timed("write", writer.wrote))
         return trailer
     }
 
@@ -111,8 +113,10 @@ final class BackupBuild {
             store.path.name, store.path.name.appending("-wal"),
             store.path.name.appending("-journal"),
         ] {
-            guard let info = try? parent.info(name), info.kind == .file else { continue }
             let path = store.path.parent?.appending(name) ?? RelativePath(name: name)
+            // What is not SQLite's own comes with all the other files.
+            guard known.contains(path), let info = try? parent.info(name), info.kind == .file
+            else { continue }
             try addFile(WalkedFile(path: path, directory: parent, info: info))
         }
     }
@@ -276,7 +280,7 @@ final class BackupBuild {
 
     private func advance(_ body: () throws -> Int) throws -> Int {
         try context.checkCancellation()
-        let count = try body()
+        let count = try context.timing("read", body)
         context.report(.advanced(Int64(count)))
         return count
     }

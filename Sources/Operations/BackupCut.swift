@@ -62,12 +62,17 @@ struct BackupCut {
     }
 
     private init(of directory: StoresDirectory, _ context: OperationContext) throws {
-        survey = try directory.survey(isCancelled: context.checkCancellation)
-        let cut = try StoresCut(
-            of: survey.stores,
-            scratchParent: context.scratch,
-            busyTimeout: .seconds(1)
-        )
+        let survey = try context.timing("survey") {
+            try directory.survey(isCancelled: context.checkCancellation)
+        }
+        self.survey = survey
+        let cut = try context.timing("cut") {
+            try StoresCut(
+                of: survey.stores,
+                scratchParent: context.scratch,
+                busyTimeout: .seconds(1)
+            )
+        }
         for failure in cut.failures { try note(failure) }
         if !cut.isOneMoment {
             context.report(.note("writers did not pause: the stores are cut a moment apart"))
@@ -77,9 +82,11 @@ struct BackupCut {
             try context.checkCancellation()
             let store = member.store
             let support = store.supportDirectory.below(store.directory)
-            let report = try member.snapshot.report(
-                hasSupportDirectory: FileInfo.ifPresent(support) != nil
-            )
+            let report = try context.timing("count rows") {
+                try member.snapshot.report(
+                    hasSupportDirectory: FileInfo.ifPresent(support) != nil
+                )
+            }
             problems += report.damage.map {
                 Problem(
                     kind: .damagedStore,

@@ -128,7 +128,7 @@ public struct CreateBackup: Sendable {
         do {
             let file = try File.create(partial)
             var outcome = try await writeArchive(of: directory, to: file)
-            try file.sync()
+            try context.timing("sync") { try file.sync() }
             outcome.backup = try await publish(partial, size: file.info().size)
             return outcome
         } catch {

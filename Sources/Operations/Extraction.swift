@@ -112,6 +112,7 @@ struct Extraction {
         }
         defer { extractor.close() }
         var foreignOwners = 0
+        let start = ContinuousClock.now
         try plan.contents.forEach { item in
             var item = item
             if !Self.mayGiveAway {
@@ -121,7 +122,10 @@ struct Extraction {
             try extractor.extract(item)
         }
         try extractor.finish()
-        if let directory, !syncsEach { try directory.syncFileSystem() }
+        context.report(.timed("extract", ContinuousClock.now - start))
+        if let directory, !syncsEach {
+            try context.timing("sync") { try directory.syncFileSystem() }
+        }
         if foreignOwners > 0, directory != nil {
             context.report(
                 .note(

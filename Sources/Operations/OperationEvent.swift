@@ -18,6 +18,8 @@ public enum OperationEvent: Sendable {
     case problem(Problem)
     /// Waiting for another run.
     case waiting(for: LockHolder?)
+    /// Time that a step took; of a step that comes often, a part of it.
+    case timed(String, Duration)
 
     /// What a restore replaced could not be removed, and is kept where it is in nobody's way.
     static func leftover(_ path: FilePath) -> OperationEvent {
@@ -78,6 +80,13 @@ public struct OperationContext: Sendable {
         self.threads = threads
         self.lockWait = lockWait
         self.scratch = scratch
+    }
+
+    /// Tells how long a step took.
+    func timing<Result>(_ step: String, _ body: () throws -> Result) rethrows -> Result {
+        let start = ContinuousClock.now
+        defer { report(.timed(step, ContinuousClock.now - start)) }
+        return try body()
     }
 
     func lock(_ path: FilePath) async throws -> FileLock {

@@ -42,7 +42,8 @@ public struct RecoverRestore: Sendable {
         let recovery = try StoresSwap.recover(paths, with: fileSystem) {
             try StoresDirectory(paths.live).checkStores(.none, context)
         }
-        try fileSystem.remove(LocalFileSystem.draft(of: paths.journal))
+        let draft = LocalFileSystem.draft(of: paths.journal)
+        if try FileInfo.ifPresent(draft) != nil { try fileSystem.remove(draft) }
         switch recovery {
         case .finished(let backup, let leftover):
             context.report(.note("finished the restore of '\(backup)', which was interrupted"))

@@ -33,7 +33,9 @@ extension RestoreBackup {
     ) throws -> Outcome {
         let parent =
             target.removingLastComponent().isEmpty ? FilePath(".") : target.removingLastComponent()
-        let plan = try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
+        let plan = try context.timing("open archive") {
+            try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
+        }
         try plan.checkSpace(at: parent)
         var outcome = Outcome(
             backup: backup,

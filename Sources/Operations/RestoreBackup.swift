@@ -89,7 +89,9 @@ public struct RestoreBackup: Sendable {
         let archive = try await FetchedArchive.fetch(backup, from: remote, context)
         defer { withExtendedLifetime(archive) {} }
         do {
-            let plan = try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
+            let plan = try context.timing("open archive") {
+                try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
+            }
             try plan.checkSpace(at: paths.parent)
             if locks.live != nil {
                 try StoresDirectory(paths.live).refuseRemote(remote)
@@ -253,11 +255,13 @@ public struct RestoreBackup: Sendable {
 
     func checkStaged(_ path: FilePath) throws -> Int {
         context.report(.began(.checking, total: nil))
-        return try StoresDirectory(path).checkStores(options.check, context, tolerating: tolerate)
+        return try context.timing("check stores") {
+            try StoresDirectory(path).checkStores(options.check, context, tolerating: tolerate)
+        }
     }
 
     private func tolerate(_ error: StoreError) throws {
-        guard case .damaged = error, options.allowsDamage else { throw error }
+        guard options.allowsDamage else { throw error }
         context.report(.note("\(error), and restored all the same"))
     }
 

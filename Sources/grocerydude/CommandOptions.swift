@@ -51,6 +51,9 @@ struct OutputOptions: ParsableArguments {
 
     @Flag(help: "Show no progress bar.")
     var noProgress = false
+
+    @Flag(help: .hidden)
+    var timings = false
 }
 
 /// A length of time as people type it.

@@ -7,6 +7,7 @@ internal import Synchronization
 final class Console: Sendable {
     private let options: OutputOptions
     private let progress: Mutex<ProgressBar?>
+    private let timings = Mutex<[String: Duration]>([:])
 
     init(_ options: OutputOptions) {
         self.options = options
@@ -66,14 +67,27 @@ final class Console: Sendable {
         case .advanced(let bytes): progress.withLock { $0?.advance(bytes) }
         case .note(let text): tell("note", text)
         case .problem(let problem): tell("problem", problem.description)
+        case .timed(let step, let duration):
+            timings.withLock { $0[step, default: .zero] += duration }
         case .waiting(let holder):
             tell("note", "waiting for \(holder?.description ?? "another run")")
         }
     }
 
-    /// Removes the progress bar.
+    /// Removes the progress bar, and tells where the time went if that was asked for.
     func finish() {
         progress.withLock { $0?.clear() }
+        guard options.timings else { return }
+        let taken = timings.withLock { timings in
+            defer { timings = [:] }
+            return timings
+        }
+        for (step, duration) in taken.sorted(by: { $0.value > $1.value }) {
+            let time = duration.formatted(
+                .units(allowed: [.seconds], fractionalPart: .show(length: 3))
+            )
+            writeAll("\(time)  \(step)\n", to: 2)
+        }
     }
 
     /// Standard output has the answer and nothing else.

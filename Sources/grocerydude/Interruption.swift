@@ -30,7 +30,21 @@ enum Interruption {
         #endif
         // Without SA_RESTART, so that a question is not waited for any longer.
         action.sa_flags = 0
-        for number in [SIGINT, SIGTERM, SIGHUP] { sigaction(number, &action, nil) }
+        for number in [SIGINT, SIGTERM, SIGHUP] { install(&action, for: number) }
+    }
+
+    /// Leaves a signal alone that whoever started us wanted ignored, as nohup(1) does.
+    private static func install(_ action: inout sigaction, for number: Int32) {
+        var previous = sigaction()
+        sigaction(number, nil, &previous)
+        #if canImport(Darwin)
+        let handler = previous.__sigaction_u.__sa_handler
+        #else
+        let handler = previous.__sigaction_handler.sa_handler
+        #endif
+        if unsafeBitCast(handler, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) {
+            sigaction(number, &action, nil)
+        }
     }
 
     /// The signal that was received, or 0.

@@ -73,7 +73,8 @@ struct ArchiveReaderTests {
             try sandbox.write(damaged, to: "a.zip")
             #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
         }
-        try sandbox.write(bytes + [UInt8](repeating: 0, count: 511), to: "a.zip")
+        // Zeros fill up the last block of what bsdtar writes to a pipe.
+        try sandbox.write(bytes + [UInt8](repeating: 0, count: 9000), to: "a.zip")
         #expect(try ArchiveReader.open(path).count == 1)
     }
 

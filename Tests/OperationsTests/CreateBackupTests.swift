@@ -238,10 +238,120 @@ struct CreateBackupTests {
         #expect(mkfifo(scene.stores.appending("pipe").string, 0o600) == 0)
         try scene.sandbox.write("{}", to: "Stores/.grocerydude/manifest.json")
         try await scene.backUp()
-        #expect(scene.told == ["'pipe' is left out: a named pipe cannot be in an archive"])
+        #expect(
+            scene.told == [
+                "'.grocerydude/manifest.json' is left out: every archive has its own",
+                "'pipe' is left out: a named pipe cannot be in an archive",
+            ]
+        )
         try await scene.restore { $0.makesSafetyBackup = false }
         #expect(!scene.sandbox.exists("Stores/pipe"))
         #expect(!scene.sandbox.exists("Stores/.grocerydude/manifest.json"))
+    }
+
+    @Test("keeps files whose names only look like those that SQLite keeps beside a database")
+    func namesLikeSidecars() async throws {
+        let scene = try Scene()
+        let name = GroceryStore.fileName
+        try scene.sandbox.write("dear diary", to: "Stores/\(name)-journal")
+        try scene.sandbox.write("x", to: "Stores/other-wal/file")
+        try scene.sandbox.write("also not a log", to: "Stores/other-shm")
+        let outcome = try await scene.backUp()
+        #expect(outcome.problems.isEmpty)
+        try await scene.restore { $0.makesSafetyBackup = false }
+        #expect(try scene.sandbox.read("Stores/\(name)-journal") == Array("dear diary".utf8))
+        #expect(try scene.sandbox.read("Stores/other-wal/file") == Array("x".utf8))
+    }
+
+    @Test("keeps names that would be hostile in an archive of another program")
+    func backslashes() async throws {
+        let scene = try Scene()
+        for name in ["\\leading", "..\\x", "a\\..\\b", "C:\\x"] {
+            try scene.sandbox.write(name, to: "Stores/\(name)")
+        }
+        try await scene.backUp()
+        try await scene.restore { $0.makesSafetyBackup = false }
+        #expect(try scene.sandbox.read("Stores/..\\x") == Array("..\\x".utf8))
+    }
+
+    @Test("has every file once where external data holds stores with external data")
+    func nestedExternalData() async throws {
+        let scene = try Scene(withStore: false)
+        try scene.sandbox.write("x", to: "Stores/.A_SUPPORT/.B_SUPPORT/_EXTERNAL_DATA/photo")
+        for path in ["Stores/A.sqlite", "Stores/.A_SUPPORT/B.sqlite"] {
+            let writer = try RunningTool(
+                Tool.product("StoreWriter"),
+                ["sql", scene.sandbox.path(path).string]
+            )
+            try writer.writeLine("CREATE TABLE t (x)")
+            for expected in ["ready", "ok"] { #expect(try writer.readLine() == expected) }
+            try writer.closeInput()
+            writer.wait()
+        }
+        #expect(try await scene.backUp().stores == 2)
+        try await scene.restore { $0.makesSafetyBackup = false }
+        #expect(scene.sandbox.exists("Stores/.A_SUPPORT/.B_SUPPORT/_EXTERNAL_DATA/photo"))
+    }
+
+    @Test("saves the files of a store that SQLite cannot read for another reason than damage")
+    func unreadableStore() async throws {
+        let scene = try Scene()
+        // A schema format of the future.
+        var bytes = try await atRest(scene)
+        bytes[47] = 9
+        try scene.sandbox.write(bytes, to: "Stores/future.sqlite")
+        let outcome = try await scene.backUp()
+        #expect(outcome.problems.map(\.path) == ["future.sqlite"])
+        try await scene.restore {
+            $0.makesSafetyBackup = false
+            $0.check = .none
+            $0.allowsDamage = true
+        }
+        #expect(try scene.sandbox.read("Stores/future.sqlite") == bytes)
+    }
+
+    private func atRest(_ scene: Scene) async throws -> [UInt8] {
+        let path = scene.sandbox.path("Cache.sqlite")
+        let writer = try RunningTool(Tool.product("StoreWriter"), ["sql", path.string])
+        try writer.writeLine("CREATE TABLE t (x)")
+        for expected in ["ready", "ok"] { #expect(try writer.readLine() == expected) }
+        try writer.closeInput()
+        writer.wait()
+        defer { try? LocalFileSystem().remove(path) }
+        return try scene.sandbox.read("Cache.sqlite")
+    }
+
+    @Test("of a store beside an empty log and an index that nobody keeps takes no minute")
+    func emptyLog() async throws {
+        let scene = try Scene(withStore: false)
+        try scene.sandbox.write(try await atRest(scene), to: "Stores/a.sqlite")
+        try scene.sandbox.write("", to: "Stores/a.sqlite-wal")
+        try scene.sandbox.write("", to: "Stores/a.sqlite-shm")
+        let start = ContinuousClock.now
+        let outcome = try await scene.backUp()
+        #expect(outcome.stores == 1 && outcome.problems.isEmpty)
+        #expect(ContinuousClock.now - start < .seconds(30))
+    }
+
+    @Test("into the stores directory itself, or a folder in it, is refused")
+    func remoteInside() async throws {
+        let scene = try Scene()
+        for path in [scene.stores, try scene.sandbox.directory("Stores/backups")] {
+            let error = await #expect(throws: OperationError.self) {
+                try await scene.backUp(to: LocalFolder(path))
+            }
+            #expect(error?.description.contains("inside the stores directory") == true)
+        }
+        // Beside it, in the directory that holds it, is fine, also for a restore.
+        try await scene.backUp(to: LocalFolder(scene.sandbox.path))
+        let restore = RestoreBackup(
+            from: LocalFolder(scene.sandbox.path),
+            catalog: scene.catalog,
+            options: .init(backup: scene.options()),
+            context: scene.context()
+        )
+        let outcome = try await restore.run(try await restore.find("latest"), to: scene.stores)
+        #expect(outcome.safetyBackup != nil)
     }
 }
 

@@ -1,0 +1,228 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The built program, run as people run it.
+@Suite("The program")
+struct CommandTests {
+    let sandbox: Sandbox
+
+    init() throws {
+        sandbox = try Sandbox()
+        try sandbox.directory("Remote")
+    }
+
+    private func run(
+        _ arguments: String...,
+        environment: [String: String] = [:]
+    ) throws -> Tool.Outcome {
+        var surroundings = [
+            "HOME": sandbox.path.string, "TZ": "UTC", "XDG_DATA_HOME": "", "XDG_CACHE_HOME": "",
+            "GROCERYDUDE_STORES": sandbox.path("Stores").string,
+            "GROCERYDUDE_REMOTE": sandbox.path("Remote").string,
+        ]
+        surroundings.merge(environment) { $1 }
+        return try Tool.run(Tool.product("grocerydude"), arguments, environment: surroundings)
+    }
+
+    private func text(_ outcome: Tool.Outcome) -> String {
+        String(decoding: outcome.output, as: UTF8.self)
+    }
+
+    private func json(_ outcome: Tool.Outcome) throws -> Any {
+        try JSONSerialization.jsonObject(with: Data(outcome.output))
+    }
+
+    @Test("saves, loses and restores, as its help promises")
+    func story() throws {
+        #expect(try run("init").status == 0)
+        let backup = try run("backup")
+        #expect(backup.status == 0)
+        #expect(text(backup).hasSuffix("Stores.zip\n"))
+        #expect(try run("items", "remove", "Apples").status == 0)
+        #expect(try run("items", "add", "Honey", "--quantity", "2", "--unit", "jar").status == 0)
+        #expect(text(try run("items")).contains("2 jar"))
+        #expect(try run("restore", "latest", "--yes").status == 0)
+        let items = text(try run("items", "show"))
+        #expect(items.contains("Apples") && !items.contains("Honey"))
+        let list = text(try run("list"))
+        #expect(list.split(separator: "\n").count == 2)
+        #expect(list.contains(" kB  20"))
+        #expect(text(try run("show", "(2)")).contains("before the restore of"))
+        #expect(try run("delete", "(2)", "--yes").status == 0)
+        #expect(text(try run("list")).split(separator: "\n").count == 1)
+    }
+
+    @Test("works with its default directories in an empty home")
+    func defaults() throws {
+        let nothing = ["GROCERYDUDE_STORES": "", "GROCERYDUDE_REMOTE": ""]
+        #expect(try run("init", environment: nothing).status == 0)
+        #expect(try run("backup", environment: nothing).status == 0)
+        #expect(sandbox.exists(".local/share/grocerydude/Stores/Grocery-Dude.sqlite"))
+        #expect(sandbox.exists(".local/share/grocerydude/Apps/Grocery Dude"))
+    }
+
+    @Test("answers in JSON on standard output, and only that")
+    func jsonOutput() throws {
+        let created = try #require(json(run("init", "--json")) as? [String: Any])
+        #expect(created["items"] as? Int == 12)
+        let summary = try #require(json(run("backup", "--json")) as? [String: Any])
+        #expect(summary["message_type"] as? String == "summary")
+        #expect(summary["stores"] as? Int == 1)
+        let list = try #require(json(run("list", "--json")) as? [[String: Any]])
+        #expect(list.first?["name"] as? String == summary["name"] as? String)
+        #expect(list.first?["time_source"] as? String == "manifest")
+        let show = try #require(json(run("show", "latest", "--json")) as? [String: Any])
+        let stores = try #require(show["stores"] as? [[String: Any]])
+        #expect(stores.first?["journal_mode"] as? String == "wal")
+        #expect(try (json(run("items", "--json")) as? [Any])?.count == 12)
+        let restored = try #require(
+            json(run("restore", "latest", "--yes", "--json")) as? [String: Any]
+        )
+        #expect(restored["safety_backup"] is String)
+        let deleted = try #require(json(run("delete", "(2)", "--yes", "--json")) as? [String: Any])
+        #expect(deleted["name"] is String)
+        let error = try run("show", "nothing", "--json")
+        #expect(error.output.isEmpty)
+        let message = try #require(
+            JSONSerialization.jsonObject(with: Data(error.errors.utf8)) as? [String: Any]
+        )
+        #expect(message["code"] as? Int == 10)
+    }
+
+    @Test("exits with the code for what went wrong, and says what and what to do")
+    func exitCodes() throws {
+        func expect(_ status: Int32, _ words: String..., from outcome: Tool.Outcome) {
+            #expect(outcome.status == status, "\(outcome.errors)")
+            for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)") }
+        }
+        expect(1, "no stores directory", "hint: run 'grocerydude init'", from: try run("backup"))
+        try sandbox.directory("Stores")
+        expect(1, "nothing to back up", from: try run("backup"))
+        try LocalFileSystem().remove(sandbox.path("Stores"))
+        #expect(try run("init").status == 0)
+        expect(1, "there is a store already", from: try run("init"))
+        expect(10, "there is no backup in", from: try run("restore", "latest", "--yes"))
+        expect(
+            10,
+            "no remote folder",
+            "mkdir -p",
+            from: try run("backup", "--remote", sandbox.path("No").string)
+        )
+        #expect(try run("backup").status == 0)
+        #expect(try run("backup").status == 0)
+        expect(10, "2 backups", "latest", from: try run("restore", "Stores", "--yes"))
+        expect(10, "no backup named 'x'", from: try run("show", "x"))
+        expect(64, "nobody can be asked", "--yes", from: try run("restore", "latest"))
+        expect(64, "nobody can be asked", from: try run("delete", "latest"))
+        expect(64, "--lock-wait", from: try run("backup", "--lock-wait", "soon"))
+        expect(64, from: try run("backup", "--compression", "magic"))
+        let name = try #require(
+            try Directory.open(sandbox.path("Remote")).names().first?.description
+        )
+        try sandbox.write("no zip at all", to: "Remote/\(name)")
+        expect(
+            21,
+            "your data is as it was",
+            "not a zip archive",
+            from: try run("restore", name, "--yes")
+        )
+    }
+
+    @Test("is refused by another run's lock, names it, and waits if it should")
+    func locks() async throws {
+        #expect(try run("init").status == 0)
+        var lock: FileLock? = try await FileLock.acquire(sandbox.path("Stores"))
+        let refused = try run("backup")
+        #expect(refused.status == 11)
+        #expect(refused.errors.contains("process \(ProcessInfo.processInfo.processIdentifier)"))
+        let waiting = try RunningTool(
+            Tool.product("grocerydude"),
+            [
+                "backup", "--lock-wait", "60s", "--stores", sandbox.path("Stores").string,
+                "--remote", sandbox.path("Remote").string,
+            ],
+            environment: ["HOME": sandbox.path.string]
+        )
+        withExtendedLifetime(lock) {}
+        lock = nil
+        #expect(waiting.wait() == 0)
+    }
+
+    @Test(
+        "stops when it is told to, leaves nothing behind, and exits as a signal does",
+        arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)]
+    )
+    func signals(number: Int32, status: Int32) async throws {
+        #expect(try run("init").status == 0)
+        // It says that it waits for this lock, so the moment of the signal is no matter of luck.
+        let lock = try await FileLock.acquire(sandbox.path("Remote"))
+        let command = """
+            exec '\(Tool.product("grocerydude"))' backup --lock-wait 60s \
+                --stores '\(sandbox.path("Stores"))' --remote '\(sandbox.path("Remote"))' 2>&1
+            """
+        let running = try RunningTool(
+            "/bin/sh",
+            ["-c", command],
+            environment: ["HOME": sandbox.path.string]
+        )
+        #expect(try running.readLine()?.contains("waiting for process") == true)
+        running.signal(number)
+        #expect(running.wait() == status)
+        withExtendedLifetime(lock) {}
+        #expect(try Directory.open(sandbox.path("Remote")).names() == [])
+    }
+
+    @Test("says nothing but its answer when it should be quiet")
+    func quiet() throws {
+        #expect(try run("init").status == 0)
+        let backup = try run("backup", "--quiet")
+        #expect(backup.errors == "")
+        #expect(text(backup).split(separator: "\n").count == 1)
+    }
+
+    @Test("shows its version, and help with an example and the exit codes for every command")
+    func help() throws {
+        #expect(text(try run("--version")).hasPrefix("0."))
+        for command in ["init", "items", "backup", "list", "show", "restore", "delete"] {
+            let help = text(try run(command, "--help"))
+            #expect(help.contains("EXAMPLE") && help.contains("EXIT CODES"), "\(command)")
+            #expect(help.contains("\n  130, 143  interrupted"), "\(command)")
+        }
+    }
+
+    @Test("makes names from an archive safe to print")
+    func hostileNames() throws {
+        try sandbox.write("x", to: "Stores/\u{1B}[2Jevil\nname")
+        #expect(try run("backup").status == 0)
+        let show = try run("show", "latest")
+        #expect(!show.output.contains(0x1B))
+        #expect(text(show).contains("evil\\nname"))
+    }
+
+    @Test("takes paths that are relative, end in a slash, or lead through a link")
+    func paths() throws {
+        #expect(try run("init").status == 0)
+        try sandbox.link("Link", to: "Stores")
+        let folder = sandbox.path.string
+        for stores in ["Stores", "Stores/", "./Stores", "Link", "Link/"] {
+            let outcome = try Tool.run(
+                Tool.product("grocerydude"),
+                ["backup", "--stores", stores, "--remote", "Remote/"],
+                environment: ["HOME": folder],
+                directory: sandbox.path
+            )
+            #expect(outcome.status == 0, "\(stores): \(outcome.errors)")
+        }
+        let restored = try Tool.run(
+            Tool.product("grocerydude"),
+            ["restore", "latest", "--yes", "--stores", "Link", "--remote", "Remote"],
+            environment: ["HOME": folder],
+            directory: sandbox.path
+        )
+        #expect(restored.status == 0)
+        #expect(try FileInfo(of: sandbox.path("Link")).kind == .link)
+    }
+}

@@ -19,7 +19,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deps test lint format demo manual install uninstall clean
+.PHONY: build deps test lint format demo benchmark manual install uninstall clean
 
 build: deps
 	swift build -c release $(BUILD_FLAGS) --product grocerydude
@@ -39,6 +39,11 @@ format:
 
 demo: build
 	scripts/demo.sh $(PROGRAM)
+
+# Against its peers; for example: make benchmark ARGS=--quick
+benchmark: build
+	Benchmarks/install-peers.sh
+	Benchmarks/benchmark.py --binary $(PROGRAM) $(ARGS)
 
 # Manual pages and completions. Made once for each state of the sources, so that 'sudo make install'
 # after 'make manual' finds all there and builds nothing as root.

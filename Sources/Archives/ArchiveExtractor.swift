@@ -82,6 +82,7 @@ public final class ArchiveExtractor {
     /// Restores one entry; it may be in place only after `finish()`.
     public func extract(_ item: Item) throws {
         do {
+            if let segments = item.segments { try checkTable(segments, of: item.entry) }
             switch item.attributes.kind {
             case .directory: try target?.makeDirectory(item)
             case .link: try makeLink(item)
@@ -108,7 +109,6 @@ public final class ArchiveExtractor {
 
     private func extractFile(_ item: Item) throws {
         fileCount += 1
-        if let segments = item.segments { try checkTable(segments, of: item.entry) }
         let isSmall =
             item.entry.size <= Int64(Segment.size)
             && item.entry.compressedSize <= Int64(Segment.size + 1024)

@@ -216,7 +216,8 @@ final class BackupBuild {
             let isLast = attempt == Self.triesForAFile
             do {
                 guard try add(file, acceptingChanges: isLast) else { continue }
-                addedFiles.insert(file.path)
+                // Later ones nobody asks for, and there may be a million.
+                if cut != nil { addedFiles.insert(file.path) }
             } catch let failure as ReadFailure {
                 if failure.error.isMissing { return }
                 problems.append(

@@ -64,10 +64,17 @@ final class BackupContents {
         struct Version: Decodable { var format: Int }
         do {
             let format = try decoder.decode(Version.self, from: Data(text)).format
-            guard (1...ManifestHeader.currentFormat).contains(format) else {
+            guard format <= ManifestHeader.currentFormat else {
                 throw OperationError.newerFormat(name, format: format)
             }
-            return try decoder.decode(ManifestHeader.self, from: Data(text))
+            let header = try decoder.decode(ManifestHeader.self, from: Data(text))
+            guard format > 0, header.segmentSize == Segment.size else {
+                throw OperationError.badManifest(
+                    name,
+                    reason: "there is no such format or size of segments"
+                )
+            }
+            return header
         } catch is DecodingError {
             throw OperationError.badManifest(
                 name,

@@ -61,8 +61,9 @@ extension Store {
                     let table = row[0] as String? ?? "?"
                     return "a row of '\(table)' refers to one that is not there"
                 }
+                // The first line may name the database, "main", which says nothing here.
                 let text = row[0] as String? ?? ""
-                return text == "ok" ? nil : text
+                return text == "ok" ? nil : text.split(separator: "\n").last.map(String.init) ?? ""
             }
         } catch StoreError.unreadable(_, let reason) where reason.hasPrefix("no such") {
             return nil

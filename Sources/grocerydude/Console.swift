@@ -31,7 +31,7 @@ final class Console: Sendable {
     /// Writes a message for the person, unless only errors are wanted.
     func message(_ text: String) {
         guard !options.quiet else { return }
-        withoutProgress { writeAll("grocerydude: \(text)\n", to: 2) }
+        withoutProgress { say(text) }
     }
 
     /// Writes an error and its hint.
@@ -46,16 +46,14 @@ final class Console: Sendable {
             return
         }
         withoutProgress {
-            writeAll("grocerydude: error: \(explain(error))\n", to: 2)
-            if let hint = (error as? any ExplainedError)?.hint {
-                writeAll("grocerydude: hint: \(hint)\n", to: 2)
-            }
+            say("error: \(explain(error))")
+            if let hint = (error as? any ExplainedError)?.hint { say("hint: \(hint)") }
         }
     }
 
     /// Asks a question that can be answered with yes; everything else is no.
     func ask(_ question: String) -> Bool {
-        withoutProgress { writeAll("\(question) [y/N] ", to: 2) }
+        withoutProgress { writeAll("\(printable(bytes: question.utf8)) [y/N] ", to: 2) }
         let reply = readLine()?.lowercased() ?? ""
         return reply == "y" || reply == "yes"
     }
@@ -102,6 +100,12 @@ final class Console: Sendable {
         } else {
             message(type == "problem" ? "warning: \(text)" : text)
         }
+    }
+
+    /// Writes a line to standard error; what SQLite says of a store has names from it, so it is made
+    /// safe to print too.
+    private func say(_ text: String) {
+        writeAll("grocerydude: \(printable(bytes: text.utf8))\n", to: 2)
     }
 
     private func withoutProgress(_ body: () -> Void) {

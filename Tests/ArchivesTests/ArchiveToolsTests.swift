@@ -127,7 +127,7 @@ struct Zip64Tests {
         #expect(try Tool.check("python3", ["-c", program, path.string]) == "\(count)\n")
     }
 
-    /// Takes half a minute without optimization.
+    /// Takes minutes without optimization, and 9 GB of space.
     private static let isSlowAllowed =
         ProcessInfo.processInfo.environment["GROCERYDUDE_SLOW_TESTS"] == "1"
 
@@ -157,6 +157,6 @@ struct Zip64Tests {
         #expect(try restored.readExactly(count: 4, at: size - 4) == [0] + Array("end".utf8))
         #expect(try sandbox.read("out/last") == last.bytes)
         guard Tool.isInstalled("unzip") else { return }
-        try Tool.check("unzip", ["-tqq", path.string])
+        #expect(try Tool.run("unzip", ["-tqq", path.string], timeout: .seconds(600)).status == 0)
     }
 }

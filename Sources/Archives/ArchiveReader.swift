@@ -178,8 +178,9 @@ public final class ArchiveReader: Sendable {
             if !isUnix || leaves { meant = slashed }
         }
         // Some programs begin every name with the directory itself.
-        while meant.starts(with: [0x2E, slash]), meant.count > 2 { meant.removeFirst(2) }
-        return meant
+        var start = 0
+        while meant.count - start > 2, meant[start...].starts(with: [0x2E, slash]) { start += 2 }
+        return Array(meant[start...])
     }
 
     // MARK: - Structure

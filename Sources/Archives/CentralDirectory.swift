@@ -58,9 +58,8 @@ struct CentralDirectory {
         func isRoot(_ start: UInt32) -> Bool {
             let name = Int(start) + ZipRecords.centralLength
             let length = Int(bytes.uint16(at: Int(start) + 28))
-            return [Array(".".utf8), Array("./".utf8)].contains {
-                bytes[name..<(name + length)].elementsEqual($0)
-            }
+            return (1...2).contains(length) && bytes[name] == UInt8(ascii: ".")
+                && (length == 1 || bytes[name + 1] == UInt8(ascii: "/"))
         }
         starts = all.filter { !isRoot($0) }
         places =

@@ -29,10 +29,12 @@ struct ArchiveDamageTests {
 
     @Test("an archive that was cut is refused, wherever it was cut")
     func truncated() throws {
-        for length in 0..<archive.count {
-            try sandbox.write(archive[..<length], to: "a.zip")
+        let file = try File.create(sandbox.path("cut.zip"))
+        try archive.withUnsafeBytes { try file.write($0, at: 0) }
+        for length in (0..<archive.count).reversed() {
+            try file.truncate(to: Int64(length))
             #expect(throws: ArchiveError.self, "\(length) bytes") {
-                try ArchiveReader.open(path)
+                try ArchiveReader.open(sandbox.path("cut.zip"))
             }
         }
     }

@@ -39,7 +39,8 @@ struct ArchiveExtractorTests {
         try extract(
             ArchiveReader.open(path),
             into: sandbox.path("out"),
-            written: hasTables ? written : []
+            written: hasTables ? written : [],
+            syncing: compression == .none
         ) { progress += $0 }
         for sample in samples {
             let info = try FileInfo(of: sample.attributes.path.below(sandbox.path("out")))
@@ -59,6 +60,26 @@ struct ArchiveExtractorTests {
         #expect(try directory.linkTarget("dangling") == [0xFF, 0x2F])
         let files = samples.filter { $0.attributes.kind == .file }
         #expect(progress == files.reduce(0) { $0 + Int64($1.bytes.count) })
+    }
+
+    /// Root may enter every directory, so that only another user's run can fail here.
+    @Test("a directory that may not be entered gets its mode after what is in it")
+    func unenterable() throws {
+        let time: Int64 = 1_600_000_000_000_000_000
+        let samples = [
+            try Sample("a", kind: .directory, mode: 0, modified: time),
+            try Sample("a/b", kind: .directory, mode: 0, modified: time),
+            try Sample("a/b/c", [1], mode: 0, modified: time),
+        ]
+        try writeArchive(to: path, samples)
+        try extract(ArchiveReader.open(path), into: sandbox.path("out"))
+        for sample in samples {
+            let path = sample.attributes.path.below(sandbox.path("out"))
+            let info = try FileInfo(of: path)
+            #expect(info.mode == 0)
+            #expect(info.modified == time)
+            try Tool.check("chmod", ["700", path.string])
+        }
     }
 
     @Test("many small files come back, and each once")

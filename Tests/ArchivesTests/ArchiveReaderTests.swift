@@ -66,13 +66,13 @@ struct ArchiveReaderTests {
         }
     }
 
-    @Test("bytes before or behind the archive are noticed")
+    @Test("bytes before or behind the archive are noticed, but for zeros that fill up a block")
     func addedBytes() throws {
         let bytes = CraftedZip([.init("a", "milk")]).bytes()
-        try sandbox.write([0] + bytes, to: "a.zip")
-        #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
-        try sandbox.write(bytes + [7], to: "a.zip")
-        #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
+        for damaged in [[0] + bytes, bytes + [1], bytes + [0, 0, 1], bytes + bytes.suffix(21)] {
+            try sandbox.write(damaged, to: "a.zip")
+            #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
+        }
         // Zeros fill up the last block of what bsdtar writes to a pipe.
         try sandbox.write(bytes + [UInt8](repeating: 0, count: 9000), to: "a.zip")
         #expect(try ArchiveReader.open(path).count == 1)
@@ -96,7 +96,8 @@ struct ArchiveReaderTests {
     @Test(
         "a name that could lead out, or cannot be a file's, is refused",
         arguments: [
-            "..", "../a", "a/../../b", "/etc/passwd", "/", "", "a//b", "a/./b", "a/.", "a\0b",
+            "..", "../a", "a/../../b", "/etc/passwd", "/", "", "a//b", "a/./b", "a/.", "./../a",
+            "a\0b",
             "..\\a", "\\a", "a\\..\\..\\b", "\\\\server\\share",
         ],
         [UInt16(0), 3]
@@ -112,6 +113,19 @@ struct ArchiveReaderTests {
         }
     }
 
+    @Test("the directory itself is no entry, and names that begin with it are without it")
+    func rootEntries() throws {
+        let reader = try open(.init("./"), .init("./a", "milk"), .init("."), .init("././b", "eggs"))
+        #expect(try reader.samples().map(\.attributes.path.description) == ["a", "b"])
+        #expect(try reader.bytes(of: reader.entry(at: 1)) == Array("eggs".utf8))
+    }
+
+    @Test("a name that is nothing but the directory itself, over and over, is soon read")
+    func longRootName() throws {
+        let name = [UInt8](Array(repeating: Array("./".utf8), count: 32_767).joined())
+        #expect(try open(.init(name + [0x61])).entry(at: 0).attributes.path == RelativePath("a"))
+    }
+
     @Test("a backslash is a separator for DOS and a letter for Unix")
     func backslashes() throws {
         var entry = CraftedZip.Entry("a\\b", "milk")
@@ -122,6 +136,40 @@ struct ArchiveReaderTests {
         for host in [0, 10, 14] as [UInt16] {
             entry.host = host
             #expect(try open(entry).entry(at: 0).attributes.path == RelativePath("a/b"))
+        }
+    }
+
+    @Test("names in an archive that ends with our mark are bytes with no other meaning")
+    func mark() throws {
+        let mark = try RelativePath(".grocerydude/manifest.json")
+        let names = ["a\\..\\b", "\\a", "c\\d"]
+        for (last, isOurs) in [(mark.description, true), ("other", false)] {
+            let zip = CraftedZip((names + [last]).map { CraftedZip.Entry($0) })
+            try sandbox.write(zip.bytes(), to: "a.zip")
+            #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
+            guard isOurs else {
+                #expect(throws: ArchiveError.self) { try ArchiveReader.open(path, mark: mark) }
+                continue
+            }
+            let reader = try ArchiveReader.open(path, mark: mark)
+            #expect(reader.hasMark)
+            #expect(try reader.samples().map(\.attributes.path.description) == names + [last])
+        }
+    }
+
+    @Test("sizes that together are beyond all bounds are refused")
+    func hugeSum() throws {
+        let entries = ["a", "b", "c"].map { name in
+            var entry = CraftedZip.Entry(name, "milk")
+            entry.size = .max
+            entry.centralExtra = wideExtra(UInt64(Int64.max) / 2)
+            return entry
+        }
+        _ = try open(CraftedZip(Array(entries[..<2])))
+        #expect(
+            throws: ArchiveError.beyondLimit(path, reason: "its sizes are beyond all bounds")
+        ) {
+            try open(CraftedZip(entries))
         }
     }
 

@@ -105,8 +105,9 @@ struct Zip64Tests {
         path = sandbox.path("a.zip")
     }
 
-    @Test("65,534 entries fit the old format, and one more does not", arguments: [65_534, 65_535])
-    func manyEntries(count: Int) throws {
+    @Test("more entries than the old format can count are all there")
+    func manyEntries() throws {
+        let count = 65_535
         try writeArchive(to: path, compression: .none) { writer in
             for number in 0..<count {
                 try writer.add(
@@ -124,13 +125,13 @@ struct Zip64Tests {
         #expect(try reader.entry(at: count - 1).attributes.path.description == "f\(count - 1)")
         let file = try File.open(path)
         let locator = try file.readExactly(count: 4, at: file.info().size - 22 - 20)
-        #expect((locator.uint32(at: 0) == ZipRecords.zip64LocatorSignature) == (count > 65_534))
+        #expect(locator.uint32(at: 0) == ZipRecords.zip64LocatorSignature)
         guard Tool.isInstalled("python3") else { return }
         let program = "import sys, zipfile; print(len(zipfile.ZipFile(sys.argv[1]).infolist()))"
         #expect(try Tool.check("python3", ["-c", program, path.string]) == "\(count)\n")
     }
 
-    /// Takes half a minute without optimization.
+    /// Takes minutes without optimization, and 9 GB of space.
     private static let isSlowAllowed =
         ProcessInfo.processInfo.environment["GROCERYDUDE_SLOW_TESTS"] == "1"
 
@@ -160,6 +161,6 @@ struct Zip64Tests {
         #expect(try restored.readExactly(count: 4, at: size - 4) == [0] + Array("end".utf8))
         #expect(try sandbox.read("out/last") == last.bytes)
         guard Tool.isInstalled("unzip") else { return }
-        try Tool.check("unzip", ["-tqq", path.string])
+        #expect(try Tool.run("unzip", ["-tqq", path.string], timeout: .seconds(600)).status == 0)
     }
 }

@@ -73,10 +73,10 @@ struct ArchiveWriterTakeBackTests {
     /// Takes an entry back between others, and compares with an archive that never had it.
     private func check(_ takeBack: (ArchiveWriter, Int) throws -> Void) throws {
         let before = [
-            try Sample("a", Shape.text.bytes(300)), try Sample("b", Shape.mixed.bytes(3 << 20)),
+            try Sample("a", Shape.text.bytes(300)), try Sample("b", Shape.mixed.bytes(1 << 20 | 9)),
             try Sample("c", Shape.random.bytes(10)),
         ]
-        let after = [try Sample("d", Shape.text.bytes(2 << 20)), try Sample("e", [1, 2])]
+        let after = [try Sample("d", Shape.mixed.bytes(1 << 20 | 1)), try Sample("e", [1, 2])]
         let written = try writeArchive(to: path) { writer in
             for sample in before { #expect(try writer.add(sample)) }
             try takeBack(writer, before.count)

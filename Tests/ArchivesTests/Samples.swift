@@ -146,12 +146,14 @@ func extract(
     _ reader: ArchiveReader,
     into directory: FilePath?,
     written: [WrittenEntry] = [],
+    syncing: Bool = false,
     threads: Int = 2,
     progressed: @escaping (Int64) throws -> Void = { _ in }
 ) throws {
     let extractor = try ArchiveExtractor(
         reader,
         into: directory.map { try Directory.open($0) },
+        syncing: syncing,
         threads: threads,
         progressed: progressed
     )

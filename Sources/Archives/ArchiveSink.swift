@@ -71,8 +71,9 @@ final class ArchiveSink {
         buffered = 0
     }
 
-    /// The disk works while we compress; the sync at the end then has little left to do. What it has
-    /// done is waited for a few steps later, when that takes no time.
+    /// Lets the disk work while we compress; the sync at the end then has little left to do.
+    ///
+    /// What it has done is waited for a few steps later, when that takes no time.
     private func beginWriteback() {
         guard flushed - writtenBack >= Self.writebackStep else { return }
         file.beginWriteback(from: writtenBack, length: flushed - writtenBack)

@@ -268,10 +268,11 @@ final class BackupBuild {
             return !changed || acceptingChanges
         } read: { buffer, offset in
             let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
-            if offset == 0, !known.contains(walked.path),
+            // The survey would have found it, if it had been there.
+            if offset == 0, !known.contains(walked.path), !isLastTry,
                 DatabaseHeader.begins(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             {
-                try meetUnknownStore(walked.path, size: info.size)
+                throw CutAgain(reason: "the store '\(walked.path)' was made")
             }
             guard count < buffer.count, acceptingChanges else { return count }
             // It was cut while it was read; the archive gets zeros, and the problem is told.
@@ -280,22 +281,6 @@ final class BackupBuild {
                 repeating: 0
             )
             return buffer.count
-        }
-    }
-
-    /// A database that the survey did not find: it was cut off at some time, or has just been made.
-    private func meetUnknownStore(_ path: RelativePath, size: Int64) throws {
-        if DatabaseHeader.isPossible(inFileOfSize: size) {
-            guard isLastTry else { throw CutAgain(reason: "the store '\(path)' was made") }
-        } else if !problems.contains(where: { $0.path == path.description }) {
-            problems.append(
-                Problem(
-                    kind: .damagedStore,
-                    path: path.description,
-                    reason:
-                        "it is a database, but not a whole number of pages; it is saved as it is"
-                )
-            )
         }
     }
 

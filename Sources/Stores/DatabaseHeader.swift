@@ -10,15 +10,6 @@ public struct DatabaseHeader: Sendable {
     /// Bytes; 512 to 65,536.
     let pageSize: Int
 
-    /// Whether a file can be a database: a whole number of the smallest pages, or the beginning of
-    /// the first.
-    ///
-    /// - Parameter size: the file's, in bytes.
-    /// - Returns: `false` for most other files, which then need not be opened.
-    public static func isPossible(inFileOfSize size: Int64) -> Bool {
-        size >= Int64(length) && (size % 512 == 0 || size < 512)
-    }
-
     /// Whether bytes are the beginning of a database file.
     public static func begins(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.count >= length && bytes.starts(with: magic)

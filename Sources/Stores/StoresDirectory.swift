@@ -39,7 +39,8 @@ public struct StoresDirectory: Sendable {
             survey.fileCount += 1
             guard file.info.kind == .file else { return .descend }
             survey.size += file.info.size
-            guard DatabaseHeader.isPossible(inFileOfSize: file.info.size), isDatabase(file) else {
+            // Not even its size tells: SQLite opens a database with a torn page at its end.
+            guard file.info.size >= Int64(DatabaseHeader.length), isDatabase(file) else {
                 return .descend
             }
             let store = Store(path: file.path, directory: path, identity: file.info.identity)

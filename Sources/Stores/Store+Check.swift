@@ -18,6 +18,7 @@ extension Store {
     /// - Parameters:
     ///   - level: how thoroughly.
     ///   - scratchParent: where a copy goes if there is a journal or a log to be played back first.
+    ///   - checkCancellation: asked in the middle of long queries; what it throws ends them.
     /// - Throws: `StoreError.damaged` with SQLite's first finding. What cannot be checked for want
     ///   of a collation or a module of the application is taken for good.
     public func check(

@@ -50,8 +50,9 @@ extension StoreSnapshot {
     /// Counts rows and collects references, in the snapshot's transaction.
     ///
     /// - Parameters:
-    ///   - hasSupportDirectory: whether there is a directory for external data; only then,
-    ///   or in a store of Core Data, rows are searched for references.
+    ///   - hasSupportDirectory: whether there is a directory for external data; only then, or in a
+    ///     store of Core Data, rows are searched for references.
+    ///   - checkCancellation: asked in the middle of long queries; what it throws ends them.
     /// - Returns: what is known; a table whose rows cannot be counted has no count.
     /// - Throws: `StoreError` where not even the list of tables can be read.
     public func report(

@@ -88,17 +88,18 @@ final class Console: Sendable {
         }
     }
 
-    /// Standard output has the answer and nothing else.
+    /// Standard output has the answer and nothing else; who wants quiet wants to know of problems
+    /// all the same.
     private func tell(_ type: String, _ text: String) {
-        if options.json, !options.quiet {
-            withoutProgress {
-                writeAll(
-                    ((try? Self.json(["message_type": type, "message": text])) ?? "{}") + "\n",
-                    to: 2
-                )
+        let isProblem = type == "problem"
+        guard isProblem || !options.quiet else { return }
+        withoutProgress {
+            if options.json {
+                let line = try? Self.json(["message_type": type, "message": text])
+                writeAll((line ?? "{}") + "\n", to: 2)
+            } else {
+                say(isProblem ? "warning: \(text)" : text)
             }
-        } else {
-            message(type == "problem" ? "warning: \(text)" : text)
         }
     }
 

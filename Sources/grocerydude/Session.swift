@@ -7,6 +7,9 @@ internal import SystemPackage
 
 /// One run of a command: what it needs of the world, and how it ends.
 struct Session {
+    /// Each thread costs some 4 MiB of buffers; more of them would not be kept busy by one reader.
+    private static let threadsLimit = 16
+
     let console: Console
     let output: OutputOptions
     let context: OperationContext
@@ -24,7 +27,7 @@ struct Session {
         context = OperationContext(
             report: { console.show($0) },
             checkCancellation: Interruption.check,
-            threads: max(1, ProcessInfo.processInfo.activeProcessorCount),
+            threads: min(max(1, ProcessInfo.processInfo.activeProcessorCount), Self.threadsLimit),
             lockWait: lockWait,
             scratch: FilePath(NSTemporaryDirectory())
         )

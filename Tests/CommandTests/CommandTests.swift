@@ -50,8 +50,8 @@ struct CommandTests {
         let list = text(try run("list"))
         #expect(list.split(separator: "\n").count == 2)
         #expect(list.contains(" kB  20"))
-        #expect(text(try run("show", "(2)")).contains("before the restore of"))
-        #expect(try run("delete", "(2)", "--yes").status == 0)
+        #expect(text(try run("show", "latest")).contains("before the restore of"))
+        #expect(try run("delete", "latest", "--yes").status == 0)
         #expect(text(try run("list")).split(separator: "\n").count == 1)
     }
 
@@ -82,7 +82,7 @@ struct CommandTests {
             json(run("restore", "latest", "--yes", "--json")) as? [String: Any]
         )
         #expect(restored["safety_backup"] is String)
-        let deleted = try #require(json(run("delete", "(2)", "--yes", "--json")) as? [String: Any])
+        let deleted = try #require(json(run("delete", "latest", "--yes", "--json")) as? [String: Any])
         #expect(deleted["name"] is String)
         let error = try run("show", "nothing", "--json")
         #expect(error.output.isEmpty)
@@ -181,6 +181,14 @@ struct CommandTests {
         let backup = try run("backup", "--quiet")
         #expect(backup.errors == "")
         #expect(text(backup).split(separator: "\n").count == 1)
+        // A problem is no chatter.
+        try sandbox.write(
+            Array("SQLite format 3\0".utf8) + [UInt8](repeating: 7, count: 1008),
+            to: "Stores/bad.db"
+        )
+        let partial = try run("backup", "--quiet")
+        #expect(partial.status == 3)
+        #expect(partial.errors.contains("warning: 'bad.db'"))
     }
 
     @Test("shows its version, and help with an example and the exit codes for every command")

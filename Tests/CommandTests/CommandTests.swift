@@ -82,7 +82,8 @@ struct CommandTests {
             json(run("restore", "latest", "--yes", "--json")) as? [String: Any]
         )
         #expect(restored["safety_backup"] is String)
-        let deleted = try #require(json(run("delete", "latest", "--yes", "--json")) as? [String: Any])
+        let deletion = try run("delete", "latest", "--yes", "--json")
+        let deleted = try #require(json(deletion) as? [String: Any])
         #expect(deleted["name"] is String)
         let error = try run("show", "nothing", "--json")
         #expect(error.output.isEmpty)

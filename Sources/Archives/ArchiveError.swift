@@ -19,8 +19,6 @@ public enum ArchiveError: ExplainedError, Equatable {
     case encrypted(FilePath, entry: String)
     /// An entry is compressed in a way that cannot be read here.
     case unsupported(FilePath, entry: String, reason: String)
-    /// There is no such entry.
-    case noEntry(FilePath, entry: String)
 
     public var description: String {
         switch self {
@@ -39,7 +37,6 @@ public enum ArchiveError: ExplainedError, Equatable {
             "'\(entry)' in \(name(path)) is encrypted, and there is no password"
         case .unsupported(let path, let entry, let reason):
             "'\(entry)' in \(name(path)) cannot be read: \(reason)"
-        case .noEntry(let path, let entry): "\(name(path)) has no '\(entry)'"
         }
     }
 
@@ -51,7 +48,6 @@ public enum ArchiveError: ExplainedError, Equatable {
             "this archive may be hostile: do not unpack it with another program either"
         case .encrypted, .unsupported:
             "unpack it with the program that made it, and restore from a plain zip"
-        case .noEntry: nil
         }
     }
 

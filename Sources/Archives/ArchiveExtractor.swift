@@ -50,8 +50,6 @@ public final class ArchiveExtractor {
     private let progressed: (Int64) throws -> Void
     private var batch: [(Item, Directory?)] = []
     private var batchSize: Int64 = 0
-    /// How many files were restored.
-    public private(set) var fileCount = 0
 
     /// Starts the threads.
     ///
@@ -108,7 +106,6 @@ public final class ArchiveExtractor {
     // MARK: - Files
 
     private func extractFile(_ item: Item) throws {
-        fileCount += 1
         let isSmall =
             item.entry.size <= Int64(Segment.size)
             && item.entry.compressedSize <= Int64(Segment.size + 1024)

@@ -103,15 +103,6 @@ public final class ArchiveReader: Sendable {
         )
     }
 
-    /// The last entry with a path, where there is one.
-    public func lastEntry(named path: RelativePath) throws -> Entry? {
-        for index in (0..<count).reversed() where try nameBytes(at: index).elementsEqual(path.bytes)
-        {
-            return try entry(at: index)
-        }
-        return nil
-    }
-
     private func nameBytes(at index: Int) throws -> ArraySlice<UInt8> {
         try directory.bytes[record(at: index).name]
     }

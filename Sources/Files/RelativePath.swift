@@ -112,15 +112,6 @@ public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible,
         FileName(unchecked: bytes + suffix)
     }
 
-    /// The name without an ending, or `nil` where it has another or would be empty.
-    public func removing(suffix: String) -> FileName? {
-        let ending = Array(suffix.utf8)
-        guard bytes.count > ending.count, bytes.suffix(ending.count).elementsEqual(ending) else {
-            return nil
-        }
-        return FileName(unchecked: Array(bytes.dropLast(ending.count)))
-    }
-
     /// Escaped for printing.
     public var description: String { printable(bytes: bytes) }
 

@@ -74,7 +74,7 @@ final class StoreSession {
                 try connection.begin()
                 let after = try connection.logState()
                 if before == after, before != .changing {
-                    if case .state(let seen) = after { state = seen }
+                    state = if case .state(let seen) = after { seen } else { nil }
                     return true
                 }
                 refusal = nil

@@ -55,6 +55,11 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         return RelativePath(unchecked: bytes)
     }
 
+    /// The path of a name beside this one.
+    public func sibling(_ name: FileName) -> RelativePath {
+        parent?.appending(name) ?? RelativePath(name: name)
+    }
+
     /// The last component.
     public var name: FileName {
         guard let end = bytes.lastIndex(of: slash) else { return FileName(unchecked: bytes) }

@@ -117,7 +117,7 @@ final class BackupBuild {
             store.path.name, store.path.name.appending("-wal"),
             store.path.name.appending("-journal"),
         ] {
-            let path = store.path.parent?.appending(name) ?? RelativePath(name: name)
+            let path = store.path.sibling(name)
             // What is not SQLite's own comes with all the other files.
             guard known.contains(path), let info = try? parent.info(name), info.kind == .file
             else { continue }

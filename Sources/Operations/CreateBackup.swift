@@ -123,7 +123,7 @@ public struct CreateBackup: Sendable {
 
     private func build(_ directory: StoresDirectory) async throws -> Outcome {
         let partial = remote.staging.appending(
-            "\(LocalFolder.partialPrefix)\(UInt64.random(in: 0 ... .max))\(LocalFolder.partialSuffix)"
+            LocalFolder.makePartialName()
         )
         do {
             let file = try File.create(partial)

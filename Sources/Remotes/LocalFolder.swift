@@ -46,7 +46,7 @@ public struct LocalFolder: RemoteFolder {
     /// Brings a file from elsewhere under a hidden name first, so that it is seen only when it is whole.
     private func copy(_ file: FilePath, as target: FilePath) throws {
         let partial = path.appending(
-            "\(Self.partialPrefix)\(UInt64.random(in: 0 ... .max))\(Self.partialSuffix)"
+            Self.makePartialName()
         )
         do {
             try File.open(file).copy(to: partial, syncing: true)

@@ -52,7 +52,7 @@ public struct RcloneFolder: RemoteFolder {
     }
 
     public func upload(_ file: FilePath, as name: String) async throws {
-        let partial = "\(Self.partialPrefix)\(UInt64.random(in: 0 ... .max))\(Self.partialSuffix)"
+        let partial = Self.makePartialName()
         do {
             guard try await !list().contains(where: { $0.name == name }) else {
                 throw RemoteError.exists(address, name: name)

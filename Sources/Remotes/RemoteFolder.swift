@@ -55,4 +55,9 @@ extension RemoteFolder {
     /// as a backup.
     public static var partialPrefix: String { ".grocerydude-" }
     public static var partialSuffix: String { ".partial" }
+
+    /// Such a name that nobody else has.
+    public static func makePartialName() -> String {
+        "\(partialPrefix)\(UInt64.random(in: 0 ... .max))\(partialSuffix)"
+    }
 }

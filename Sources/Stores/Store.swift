@@ -25,7 +25,7 @@ public struct Store: Sendable, Hashable {
 
     func sidecar(_ suffix: String) -> FilePath {
         let name = path.name.appending(suffix)
-        let sidecar = path.parent?.appending(name) ?? RelativePath(name: name)
+        let sidecar = path.sibling(name)
         return sidecar.below(directory)
     }
 
@@ -42,6 +42,6 @@ public struct Store: Sendable, Hashable {
         let end =
             bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil } ?? bytes.count
         let name = FileName(".").appending(bytes[..<end]).appending("_SUPPORT")
-        return path.parent?.appending(name) ?? RelativePath(name: name)
+        return path.sibling(name)
     }
 }

@@ -50,7 +50,7 @@ public struct StoresDirectory: Sendable {
             where isSidecar(file.name.appending(suffix), suffix, in: file.directory) {
                 let name = file.name.appending(suffix)
                 survey.storeFiles.insert(
-                    file.path.parent?.appending(name) ?? RelativePath(name: name)
+                    file.path.sibling(name)
                 )
             }
             return .descend

@@ -57,6 +57,8 @@ public enum FileError: ExplainedError, Equatable {
             case .permissionDenied, .notPermitted: "run as the owner of '\(printable(path))'"
             case .readOnlyFileSystem: "choose a folder on a file system that can be written"
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "raise the limit with 'ulimit -n'"
+            case .ioError:
+                "look for the disk's errors with 'dmesg', and save what is on it elsewhere"
             case .fileTooLarge: "the file system or 'ulimit -f' sets a limit on a file's size"
             default: nil
             }

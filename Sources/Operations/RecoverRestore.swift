@@ -118,7 +118,10 @@ extension StoresDirectory {
         _ context: OperationContext,
         tolerating: (StoreError) throws -> Void = { throw $0 }
     ) throws -> Int {
-        let stores = try survey().stores
+        let survey = try survey()
+        // A store that cannot be opened looks like no store at all.
+        if let failure = survey.failures.first { throw failure.error }
+        let stores = survey.stores
         for store in stores {
             try context.checkCancellation()
             do {

@@ -94,7 +94,7 @@ struct Session {
     func remote(_ options: RemoteOptions) throws -> any RemoteFolder {
         guard let address = options.address ?? Surroundings.value("GROCERYDUDE_REMOTE") else {
             let path = Surroundings.data + "/grocerydude/Apps/Grocery Dude"
-            try makeDirectory(path)
+            try LocalFileSystem().createDirectories(FilePath(path))
             return LocalFolder(FilePath(path))
         }
         guard address.hasPrefix(RcloneFolder.scheme) else {
@@ -105,16 +105,8 @@ struct Session {
         let remote = String(address.dropFirst(RcloneFolder.scheme.count))
         let digest = Array(remote.utf8).withUnsafeBytes { Digest(of: $0) }
         let staging = Surroundings.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
-        try makeDirectory(staging)
+        try LocalFileSystem().createDirectories(FilePath(staging))
         return RcloneFolder(remote, staging: FilePath(staging))
-    }
-
-    private func makeDirectory(_ path: String) throws {
-        try FileManager.default.createDirectory(
-            atPath: path,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
     }
 
     /// Asks before something is replaced or deleted.

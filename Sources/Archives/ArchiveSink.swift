@@ -1,5 +1,4 @@
 internal import Files
-internal import SystemPackage
 
 /// A file that grows at its end, with a buffer, so that many small entries cost few calls, and the
 /// sizes of an entry can be put into its record afterwards.
@@ -20,7 +19,6 @@ final class ArchiveSink {
     private var buffered = 0
     /// Bytes in the file that will not be written again; a multiple of the block.
     private var flushed: Int64 = 0
-    private var isUncached: Bool
     private var dropped: Int64 = 0
 
     /// Where the next byte goes.
@@ -28,7 +26,6 @@ final class ArchiveSink {
 
     init(_ file: File) {
         self.file = file
-        isUncached = file.setUncached(true)
     }
 
     deinit {
@@ -55,7 +52,7 @@ final class ArchiveSink {
         let inFile = bytes.prefix(Int(max(0, min(Int64(bytes.count), flushed - offset))))
         let inBuffer = bytes.dropFirst(inFile.count)
         if !inFile.isEmpty {
-            try cached { try inFile.withUnsafeBytes { try file.write($0, at: offset) } }
+            try inFile.withUnsafeBytes { try file.write($0, at: offset) }
         }
         if !inBuffer.isEmpty {
             let start = Int(offset + Int64(inFile.count) - flushed)
@@ -68,10 +65,8 @@ final class ArchiveSink {
         if offset < flushed {
             // What stays of the block in which it ends goes back into the buffer.
             let start = offset - offset % Int64(File.uncachedBlock)
-            try cached {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(offset - start)])
-                try file.readExactly(into: rest, at: start)
-            }
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(offset - start)])
+            try file.readExactly(into: rest, at: start)
             flushed = start
             dropped = min(dropped, start)
         }
@@ -83,9 +78,7 @@ final class ArchiveSink {
     func flush() throws {
         try writeBlocks()
         guard buffered > 0 else { return }
-        try cached {
-            try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<buffered]), at: flushed)
-        }
+        try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<buffered]), at: flushed)
     }
 
     private func space(from start: Int) -> UnsafeMutableRawBufferPointer {
@@ -97,27 +90,16 @@ final class ArchiveSink {
         let length = buffered - buffered % File.uncachedBlock
         guard length > 0 else { return }
         let blocks = UnsafeRawBufferPointer(rebasing: buffer[..<length])
-        do {
-            try file.write(blocks, at: flushed)
-        } catch FileError.failed(.write, _, .invalidArgument) where isUncached {
-            // The flag was taken and means nothing here.
-            isUncached = !file.setUncached(false)
-            try file.write(blocks, at: flushed)
-        }
+        // Only for this call: whoever reads the file, or writes less than a block, needs the cache.
+        let isUncached = file.setUncached(true)
+        defer { if isUncached { _ = file.setUncached(false) } }
+        try file.write(blocks, at: flushed)
         flushed += Int64(length)
         buffered -= length
         space(from: 0).copyMemory(
             from: UnsafeRawBufferPointer(rebasing: buffer[length..<(length + buffered)])
         )
         if !isUncached { writeBack(length) }
-    }
-
-    /// Does what no whole block is, through the page cache.
-    private func cached(_ body: () throws -> Void) throws {
-        guard isUncached else { return try body() }
-        isUncached = !file.setUncached(false)
-        defer { isUncached = file.setUncached(true) }
-        try body()
     }
 
     /// Lets the disk work while we compress; the sync at the end then has little left to do.

@@ -36,9 +36,18 @@ static int writes_directly(int descriptor) {
     struct statfs status;
     if (fstatfs(descriptor, &status) != 0) return 0;
     switch ((uint32_t)status.f_type) {
-    case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case F2FS_SUPER_MAGIC: return 1;
+    case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case F2FS_SUPER_MAGIC: break;
     default: return 0;
     }
+#ifdef STATX_DIOALIGN
+    struct statx alignment;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &alignment) != 0) return 0;
+    uint32_t memory = alignment.stx_dio_mem_align, offset = alignment.stx_dio_offset_align;
+    return (alignment.stx_mask & STATX_DIOALIGN) && memory && offset
+        && CFILES_UNCACHED_BLOCK % memory == 0 && CFILES_UNCACHED_BLOCK % offset == 0;
+#else
+    return 0;
+#endif
 }
 int cfiles_set_uncached(int descriptor, int uncached) {
     if (uncached && !writes_directly(descriptor)) return -1;

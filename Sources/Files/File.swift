@@ -139,7 +139,7 @@ public final class File: Sendable {
     }
 
     /// The unit of writes that go round the page cache: a multiple of every disk's block.
-    public static let uncachedBlock = 4096
+    public static let uncachedBlock = Int(CFILES_UNCACHED_BLOCK)
 
     /// Lets writes go round the system's page cache, or not (O_DIRECT of open(2); F_NOCACHE on macOS).
     ///
@@ -148,7 +148,7 @@ public final class File: Sendable {
     /// multiples of `uncachedBlock` as long as it is on.
     ///
     /// - Returns: whether it is as asked for. `false` where the file system cannot, or is not known to
-    ///   be faster so. One that takes the flag may refuse the writes, with EINVAL.
+    ///   be faster so.
     public func setUncached(_ isUncached: Bool) -> Bool {
         cfiles_set_uncached(descriptor, isUncached ? 1 : 0) == 0
     }

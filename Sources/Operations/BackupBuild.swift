@@ -195,9 +195,8 @@ final class BackupBuild {
         }
     }
 
-    /// Adds a store's directory of external data.
-    ///
-    /// - Parameter needed: files in it that were there a moment ago, and that rows refer to.
+    /// Adds a store's directory of external data, in which the files that are needed were there a
+    /// moment ago.
     private func addExternalData(of store: Store, needed: Set<RelativePath>) throws {
         let support = store.supportDirectory
         if !isAdded(support), addedSupport.insert(support).inserted,

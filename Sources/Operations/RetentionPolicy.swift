@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Which backups to keep; restic's words, with restic's meaning
 /// (https://restic.readthedocs.io/en/stable/060_forget.html).
 public struct RetentionPolicy: Sendable, Equatable {

@@ -17,6 +17,7 @@ final class BackupBuild {
     private let directory: StoresDirectory
     private let context: OperationContext
     private let isLastTry: Bool
+    private let checksStores: Bool
     private let survey: StoresDirectory.Survey
     private let known: Set<RelativePath>
     private let manifest: ManifestWriter
@@ -33,6 +34,7 @@ final class BackupBuild {
     ///   - directory: where they are.
     ///   - file: where the archive goes; the caller's to sync.
     ///   - header: what the manifest says first.
+    ///   - checksStores: whether every store is checked in full before it is read.
     ///   - compression: how hard to compress.
     ///   - isLastTry: whether what would need a new cut is now reported instead.
     ///   - context: told of what was read; asked whether to stop.
@@ -42,6 +44,7 @@ final class BackupBuild {
         in directory: StoresDirectory,
         to file: File,
         header: ManifestHeader,
+        checksStores: Bool,
         compression: Compression,
         isLastTry: Bool,
         _ context: OperationContext
@@ -49,6 +52,7 @@ final class BackupBuild {
         self.directory = directory
         self.context = context
         self.isLastTry = isLastTry
+        self.checksStores = checksStores
         survey = cut.survey
         problems = cut.problems
         known = cut.survey.storeFiles
@@ -88,9 +92,27 @@ final class BackupBuild {
 
     private func addStores() throws {
         guard let cut else { return }
-        for member in cut.members { try add(member) }
+        for member in cut.members {
+            if checksStores { try check(member) }
+            try add(member)
+        }
         for store in cut.damaged { try addDamaged(store) }
         for member in cut.members { try addExternalData(of: member, in: cut) }
+    }
+
+    /// Notes what SQLite finds in all of a store, in the transaction whose pages are then saved.
+    ///
+    /// Before they are read: of a store at rest, whether it still was is asked after that.
+    private func check(_ member: BackupCut.Member) throws {
+        let findings = try context.timing("check stores") {
+            try member.snapshot.findings(.full, checkCancellation: context.checkCancellation)
+        }
+        let path = member.store.path.description
+        for finding in findings {
+            let reason = "SQLite finds it damaged: \(finding)"
+            let problem = Problem(kind: .damagedStore, path: path, reason: reason)
+            if !problems.contains(problem) { problems.append(problem) }
+        }
     }
 
     private func add(_ member: BackupCut.Member) throws {

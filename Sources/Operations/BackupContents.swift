@@ -25,12 +25,11 @@ final class BackupContents {
         self.manifest = manifest
     }
 
-    /// When a backup was made, without looking at more of the archive than that takes.
-    static func date(of path: FilePath, name: String) throws -> Date? {
+    /// What a backup's manifest says first, without looking at more of the archive than that takes;
+    /// `nil` where it has none.
+    static func header(of path: FilePath, name: String) throws -> ManifestHeader? {
         let reader = try ArchiveReader.openWithoutChecks(path, mark: ManifestPlace.path)
-        return try manifestEntry(of: reader).flatMap {
-            try readHeader($0, of: reader, name: name).date
-        }
+        return try manifestEntry(of: reader).map { try readHeader($0, of: reader, name: name) }
     }
 
     /// Our manifest, which is the last entry.

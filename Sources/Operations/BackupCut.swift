@@ -143,6 +143,18 @@ struct BackupCut {
         return missing
     }
 
+    /// Adds something that was found by comparing the cut with what was there before.
+    mutating func note(_ problem: Problem) {
+        problems.append(problem)
+    }
+
+    /// The paths of stores that are there and could not be read.
+    var unreadableStores: Set<String> {
+        Set(survey.stores.map(\.path.description)).subtracting(
+            members.map(\.store.path.description)
+        )
+    }
+
     private mutating func report(missing: Set<RelativePath>) {
         missingExternalFiles = missing
         problems += missing.sorted().map {

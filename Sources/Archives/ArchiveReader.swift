@@ -204,7 +204,8 @@ public final class ArchiveReader: Sendable {
         let name = directory.bytes[entry.record.name]
         guard header.uint32(at: 0) == ZipRecords.localSignature,
             header.uint16(at: 8) == entry.record.method,
-            Int(header.uint16(at: 26)) == name.count
+            Int(header.uint16(at: 26)) == name.count,
+            hasMark || hasSameSizes(header, entry)
         else { throw damage(entry, "its local record contradicts the directory") }
         let nameOffset = Int64(entry.record.offset) + Int64(ZipRecords.localLength)
         guard try file.readExactly(count: name.count, at: nameOffset).elementsEqual(name) else {
@@ -215,6 +216,20 @@ public final class ArchiveReader: Sendable {
             throw damage(entry, "its data lies outside the file")
         }
         return offset
+    }
+
+    /// Whether a local record has the checksum and sizes of the central one, as far as it has any.
+    ///
+    /// Without a manifest nothing else tells of a directory that says that a file is empty. A writer
+    /// that could not seek has them behind the data (4.4.4, bit 3); large ones are in an extra field.
+    private func hasSameSizes(_ local: [UInt8], _ entry: Entry) -> Bool {
+        guard local.uint16(at: 6) & ZipRecords.descriptorFlag == 0 else { return true }
+        let sizes = [(18, entry.compressedSize), (22, entry.size)]
+        return local.uint32(at: 14) == entry.record.checksum
+            && sizes.allSatisfy { position, size in
+                let value = local.uint32(at: position)
+                return value == UInt32.max || Int64(value) == size
+            }
     }
 
     /// Reads an entry's data from its beginning, in parts, checking its size and CRC at the end.

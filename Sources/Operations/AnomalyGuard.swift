@@ -66,8 +66,9 @@ public struct Anomaly: Codable, Sendable, Equatable, CustomStringConvertible {
 /// compared with, and so does not become the measure: the guard warns until the rows are back or a
 /// person accepts that they are gone. A backup made before a restore carries on what is restored.
 struct AnomalyGuard {
-    /// Below this, half of the rows is a matter of a few, which a person may well have deleted. It
-    /// counts only for a fraction: a store that has lost all its rows is told whatever it had.
+    /// Below this, half of the rows is a matter of a few, which a person may well have deleted.
+    ///
+    /// It counts only for a fraction: a store that has lost all its rows is told whatever it had.
     static let fewestRows: Int64 = 20
 
     /// What was there before; `nil` where there is nothing to compare with.
@@ -157,11 +158,10 @@ extension ManifestHeader {
 }
 
 extension [Backup] {
-    /// Whether the anomaly guard is up: the newest backup has much less than there was before, and
-    /// so none may be deleted by itself, for in them may be what was lost. In a list as
-    /// `ListBackups` sorts it.
+    /// Whether the anomaly guard is up, so that no backup may be deleted by itself.
     ///
-    /// The newest backup's manifest says it; of an archive elsewhere it is known where this machine
-    /// made it and remembers that.
+    /// The newest backup has much less than there was before, and in the others may be what was
+    /// lost. Its manifest says so; of an archive elsewhere it is known where this machine made it and
+    /// remembers that. For a list as `ListBackups` sorts it.
     public var isGuarded: Bool { first?.isAnomalous ?? false }
 }

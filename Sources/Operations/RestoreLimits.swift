@@ -12,10 +12,11 @@ public struct RestoreLimits: Sendable {
 
     /// The most entries: directories with a million files are rare, and each costs memory.
     public var entries = 1_000_000
-    /// The most bytes in all. What is free where they go is asked besides, also of our own archives.
+    /// The most bytes in all; what is free where they go is asked besides, also of our own archives.
     public var bytes: Int64 = 1_000_000_000_000
-    /// The most bytes in all, for each byte of the archive; asked only beyond `freeBytes`. Databases
-    /// shrink to a third, logs to a twentieth; deflate's utmost is 1032.
+    /// The most bytes in all, for each byte of the archive; asked only beyond `freeBytes`.
+    ///
+    /// Databases shrink to a third, logs to a twentieth; deflate's utmost is 1032.
     public var ratio: Int64 = 200
     /// What every archive may unpack to whatever its ratio: an empty database is mostly zeros.
     public var freeBytes: Int64 = 64 << 20

@@ -83,20 +83,19 @@ struct AnomalyGuard {
     /// - Parameters:
     ///   - header: the manifest's beginning, with its stores.
     ///   - unreadable: the paths of stores that are there and are not among those of the manifest.
-    /// - Returns: what to tell, if there is anything.
-    func mark(_ header: inout ManifestHeader, unreadable: Set<String>) -> Problem? {
+    func mark(_ header: inout ManifestHeader, unreadable: Set<String>) {
         header.baseline = successor
-        guard let baseline, !acceptsChanges else { return nil }
+        guard let baseline, !acceptsChanges else { return }
         let anomalies = Self.compare(header.rows, with: baseline, unreadable: unreadable)
-        guard !anomalies.isEmpty else { return nil }
+        guard !anomalies.isEmpty else { return }
         header.anomalies = anomalies
-        // What a restore puts there is no news to the person who makes it.
-        guard successor == nil else { return nil }
-        header.baseline = baseline
-        return Self.problem(anomalies)
+        if successor == nil { header.baseline = baseline }
     }
 
-    private static func problem(_ anomalies: [Anomaly]) -> Problem {
+    /// What to tell of a manifest that was marked, if there is anything.
+    func problem(_ header: ManifestHeader) -> Problem? {
+        // What is lost before a restore is no news to the person who makes it.
+        guard let anomalies = header.anomalies, successor == nil else { return nil }
         var findings = anomalies.prefix(5).map(\.description)
         if anomalies.count > 5 { findings.append("and \(anomalies.count - 5) more") }
         return Problem(

@@ -54,12 +54,13 @@ public final class BackupCatalog: Sendable {
         guard let header = try? BackupContents.header(of: location, name: file.name),
             let date = header.date
         else { return backup(file, nil, timeZone) }
-        remember(date, header, of: file, in: address)
+        let isAnomalous = header.anomalies != nil
+        remember(date, isAnomalous: isAnomalous, of: file, in: address)
         return Backup(
             file: file,
             time: date,
             timeSource: .manifest,
-            isAnomalous: header.anomalies != nil
+            isAnomalous: isAnomalous
         )
     }
 
@@ -91,7 +92,7 @@ public final class BackupCatalog: Sendable {
     /// Remembers when a backup was made, and whether it was an anomaly.
     func remember(
         _ date: Date,
-        _ header: ManifestHeader,
+        isAnomalous: Bool,
         of file: RemoteFile,
         in address: String
     ) {
@@ -100,7 +101,7 @@ public final class BackupCatalog: Sendable {
             state.content.folders[address, default: [:]][file.name] = Record(
                 size: file.size,
                 time: Int64((date.timeIntervalSince1970 * 1000).rounded()),
-                isAnomalous: header.anomalies == nil ? nil : true
+                isAnomalous: isAnomalous ? true : nil
             )
             state.isChanged = true
         }

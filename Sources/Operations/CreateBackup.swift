@@ -169,14 +169,16 @@ public struct CreateBackup: Sendable {
         of directory: StoresDirectory,
         to file: File,
         _ anomalyGuard: AnomalyGuard
-    ) async throws -> (ManifestHeader, Outcome) {
+    ) async throws -> (ManifestHeader?, Outcome) {
         var attempt = 1
+        var missing: Set<RelativePath> = []
         while true {
-            let (build, header) = try await beginBuild(
+            let (build, stores) = try await beginBuild(
                 of: directory,
                 to: file,
                 anomalyGuard,
-                attempt: attempt
+                missing: missing,
+                isLastTry: attempt == Self.cutsLimit
             )
             do {
                 let trailer = try build.run()
@@ -185,12 +187,13 @@ public struct CreateBackup: Sendable {
                     backup: Backup(file: RemoteFile(name: "", size: 0)),
                     entries: trailer.entries,
                     bytes: trailer.bytes,
-                    stores: header.stores.count,
+                    stores: stores,
                     problems: trailer.problems
                 )
-                return (header, outcome)
+                return (build.header, outcome)
             } catch let again as CutAgain where attempt < Self.cutsLimit {
                 context.report(.note("\(again.reason) while it was backed up: starting again"))
+                missing = again.missing ?? missing
                 try file.truncate(to: 0)
                 attempt += 1
             }
@@ -202,28 +205,28 @@ public struct CreateBackup: Sendable {
         of directory: StoresDirectory,
         to file: File,
         _ anomalyGuard: AnomalyGuard,
-        attempt: Int
-    ) async throws -> (BackupBuild, ManifestHeader) {
-        var cut = try await BackupCut.make(of: directory, busyTimeout: options.busyTimeout, context)
+        missing: Set<RelativePath>,
+        isLastTry: Bool
+    ) async throws -> (BackupBuild, stores: Int) {
+        let cut = try await BackupCut.make(of: directory, busyTimeout: options.busyTimeout, context)
         guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
-        var header = try header(cut, of: directory)
-        if let problem = anomalyGuard.mark(&header, unreadable: cut.unreadableStores) {
-            cut.note(problem)
-        }
-        let build = try BackupBuild(
-            of: cut,
-            in: directory,
-            to: file,
-            header: header,
-            checksStores: options.checksStores,
+        let plan = BackupBuild.Plan(
             compression: options.compression,
-            isLastTry: attempt == Self.cutsLimit,
-            context
+            date: options.date,
+            header: { try header(of: directory, $0) },
+            anomalyGuard: anomalyGuard,
+            checksStores: options.checksStores,
+            knownMissing: missing,
+            isLastTry: isLastTry
         )
-        return (build, header)
+        let build = BackupBuild(of: cut, in: directory, to: file, plan, context)
+        return (build, cut.members.count)
     }
 
-    private func header(_ cut: BackupCut, of directory: StoresDirectory) throws -> ManifestHeader {
+    private func header(
+        of directory: StoresDirectory,
+        _ stores: [(StoresCut.Member, StoreReport)]
+    ) throws -> ManifestHeader {
         let root = try FileInfo(of: directory.path)
         return ManifestHeader(
             format: ManifestHeader.currentFormat,
@@ -236,8 +239,8 @@ public struct CreateBackup: Sendable {
                 uid: root.owner,
                 gid: root.group
             ),
-            stores: cut.members.map {
-                ManifestHeader.StoreRecord(path: $0.store.path, facts: $0.report.facts)
+            stores: stores.map { member, report in
+                ManifestHeader.StoreRecord(path: member.store.path, facts: report.facts)
             }
         )
     }
@@ -246,7 +249,7 @@ public struct CreateBackup: Sendable {
     private func publish(
         _ partial: FilePath,
         size: Int64,
-        _ header: ManifestHeader
+        _ header: ManifestHeader?
     ) async throws -> Backup {
         context.report(.began(.uploading, total: nil))
         for number in 1... {
@@ -258,13 +261,16 @@ public struct CreateBackup: Sendable {
                 continue
             }
             let file = RemoteFile(name: name, size: size)
-            catalog.remember(options.date, header, of: file, in: remote.address)
-            catalog.rememberBaseline(header.successorBaseline, of: file, in: remote.address)
+            let isAnomalous = header?.anomalies != nil
+            catalog.remember(options.date, isAnomalous: isAnomalous, of: file, in: remote.address)
+            if let header {
+                catalog.rememberBaseline(header.successorBaseline, of: file, in: remote.address)
+            }
             return Backup(
                 file: file,
                 time: options.date,
                 timeSource: .manifest,
-                isAnomalous: header.anomalies != nil
+                isAnomalous: isAnomalous
             )
         }
         preconditionFailure("numbers do not end")

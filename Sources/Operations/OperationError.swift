@@ -25,6 +25,8 @@ public enum OperationError: ExplainedError {
     case storesInUse(store: String, by: [LockHolder])
     /// An archive says things that cannot be true of it.
     case badManifest(String, reason: String)
+    /// An archive without a manifest would unpack to more than a limit.
+    case beyondLimit(String, reason: String, RestoreLimits.Kind)
     /// An archive's format is newer than this program.
     case newerFormat(String, format: Int)
     /// What is to be unpacked needs more space than there is.
@@ -57,6 +59,7 @@ public enum OperationError: ExplainedError {
         case .storesInUse(let store, let holders):
             "the store '\(store)' is in use by \(holders.map(\.description).joined(separator: ", "))"
         case .badManifest(let name, let reason): "the manifest of '\(name)' is damaged: \(reason)"
+        case .beyondLimit(let name, let reason, _): "'\(name)' is refused: \(reason)"
         case .newerFormat(let name, let format):
             "'\(name)' has archive format \(format), which is newer than this program"
         case .tooLarge(let path, let needed, let available):
@@ -87,6 +90,8 @@ public enum OperationError: ExplainedError {
         case .storesInUse: "close it and try again, or go on at your own risk with '--force'"
         case .badManifest:
             "restore another backup; 'unzip' may still get single files out of this one"
+        case .beyondLimit(_, _, let limit):
+            "this archive may be hostile; if you know where it is from, raise the limit with '--max-\(limit)'"
         case .newerFormat: "install a newer grocerydude"
         case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
         case .remoteInsideStores:

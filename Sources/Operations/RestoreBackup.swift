@@ -92,6 +92,7 @@ public struct RestoreBackup: Sendable {
             let plan = try context.timing("open archive") {
                 try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
             }
+            plan.tellOrigin(context)
             try plan.checkSpace(at: paths.parent)
             if locks.live != nil {
                 try StoresDirectory(paths.live).refuseRemote(remote)
@@ -289,6 +290,7 @@ public struct RestoreBackup: Sendable {
             return nil
         }
         var backupOptions = options.backup
+        backupOptions.successor = plan.contents.header?.rows ?? []
         backupOptions.reason = "before the restore of '\(BackupName.display(plan.name))'"
         do {
             return try await CreateBackup(

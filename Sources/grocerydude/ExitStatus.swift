@@ -60,7 +60,7 @@ enum ExitStatus: Int32 {
             // Space, locks and passwords have codes of their own; all else is "as they were".
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
-        case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .targetNotEmpty,
+        case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .beyondLimit, .targetNotEmpty,
             .remoteInsideStores:
             self = .failed
         }

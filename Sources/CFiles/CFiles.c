@@ -29,6 +29,14 @@ void cfiles_finish_writeback(int descriptor, off_t offset, off_t length) {
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
     (void)posix_fadvise(descriptor, offset, length, POSIX_FADV_DONTNEED);
 }
+int cfiles_is_mount_point(const char *path) {
+    struct statx status;
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &status) != 0) return -1;
+    if (status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
+        return (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+    errno = ENOSYS;
+    return -1;
+}
 int cfiles_sync(int descriptor) { return fsync(descriptor); }
 int cfiles_sync_file_system(int descriptor) { return syncfs(descriptor); }
 #else
@@ -43,6 +51,11 @@ void cfiles_begin_writeback(int descriptor, off_t offset, off_t length) {
 }
 void cfiles_finish_writeback(int descriptor, off_t offset, off_t length) {
     (void)descriptor; (void)offset; (void)length;
+}
+int cfiles_is_mount_point(const char *path) {
+    (void)path;
+    errno = ENOSYS;
+    return -1;
 }
 int cfiles_sync(int descriptor) {
     if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;

@@ -77,6 +77,15 @@ public enum FileError: ExplainedError, Equatable {
         return reason
     }
 
+    /// Whether a rename is impossible there, whatever the state of the directories: of a mount
+    /// point, from one file system to another, or where the directory above may not be changed.
+    public var forbidsRename: Bool {
+        guard case .failed(_, _, let errno) = self else { return false }
+        return [
+            .resourceBusy, .improperLink, .permissionDenied, .notPermitted, .readOnlyFileSystem,
+        ].contains(errno)
+    }
+
     /// Whether what was asked for is not there.
     public var isMissing: Bool {
         guard case .failed(_, _, let errno) = self else { return false }
@@ -97,6 +106,8 @@ func reason(_ errno: Errno) -> String {
     case .ioError: "input/output error, the disk may be failing"
     case .tooManySymbolicLinkLevels: "a symbolic link stands where a file is expected"
     case .fileNameTooLong: "the name is too long for this file system"
+    case .resourceBusy: "something is mounted there, or uses it"
+    case .improperLink: "that leads from one file system to another"
     default: lowercasedFirst(errno.description)
     }
 }

@@ -84,8 +84,9 @@ struct Extraction {
     /// Whether files may be given to their owners: only root may.
     static var mayGiveAway: Bool { geteuid() == 0 }
 
-    /// Whether an entry would be taken for what a restore left there. In what case it is written
-    /// makes no difference, since some file systems make none.
+    /// Whether an entry would be taken for what a restore left there.
+    ///
+    /// In what case it is written makes no difference, since some file systems make none.
     private static func isReserved(_ path: RelativePath) -> Bool {
         let reserved = StoresDirectory.restoreArea.bytes
         guard path.bytes.count >= reserved.count, let first = path.components.first?.bytes else {

@@ -69,8 +69,9 @@ public struct RecoverRestore: Sendable {
 }
 
 /// The locks of a restore, in their order: the directory that holds the stores directory, so that
-/// two restores cannot meet while it is away, then the stores directory itself. One that stays
-/// where it is needs no lock but its own.
+/// two restores cannot meet while it is away, then the stores directory itself.
+///
+/// A stores directory that stays where it is needs no lock but its own.
 struct RestoreLocks {
     let parent: FileLock?
     let live: FileLock?

@@ -45,12 +45,12 @@ struct RestorePaths {
         }
     }
 
-    /// The paths for a stores directory that may not be there.
+    /// The paths for a stores directory that may not be there; `nil` where not even the directory
+    /// that would hold it is.
     ///
     /// - Parameters:
     ///   - stores: the stores directory, perhaps through a symbolic link.
     ///   - layout: `nil` for the one that a restore has to take.
-    /// - Returns: `nil` where not even the directory that would hold it is there.
     /// - Throws: `FileError`.
     init?(resolving stores: FilePath, _ layout: Layout? = nil) throws {
         if let live = try? stores.resolved() {

@@ -19,7 +19,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deps test lint format demo benchmark manual install uninstall clean
+.PHONY: build deps test sanitize lint format demo benchmark manual install uninstall clean
 
 build: deps
 	swift build -c release $(BUILD_FLAGS) --product grocerydude
@@ -30,6 +30,10 @@ deps:
 
 test: deps
 	swift test
+
+# The tests under the thread sanitizer and the address sanitizer; each has its own build.
+sanitize: deps
+	scripts/sanitize.sh thread address
 
 lint:
 	scripts/lint.sh

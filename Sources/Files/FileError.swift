@@ -50,12 +50,15 @@ public enum FileError: ExplainedError, Equatable {
 
     public var hint: String? {
         switch self {
-        case .failed(_, let path, let errno):
+        case .failed(let action, let path, let errno):
             switch errno {
             case .noSpace, .diskQuotaExceeded:
                 "free some space where '\(printable(path))' is, and try again"
-            case .permissionDenied, .notPermitted: "run as the owner of '\(printable(path))'"
-            case .readOnlyFileSystem: "choose a folder on a file system that can be written"
+            case .permissionDenied, .notPermitted:
+                "run as the owner of '\(printable(action == .create ? path.removingLastComponent() : path))'"
+            case .readOnlyFileSystem: "mount it for writing, or choose a folder somewhere else"
+            case .resourceBusy where action == .move, .improperLink where action == .move:
+                "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "raise the limit with 'ulimit -n'"
             case .fileTooLarge: "the file system or 'ulimit -f' sets a limit on a file's size"
             default: nil

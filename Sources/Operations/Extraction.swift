@@ -153,7 +153,7 @@ struct Extraction {
         if foreignOwners > 0, directory != nil {
             context.report(
                 .note(
-                    "\(foreignOwners) files belong to others; only root can give them back, so they are yours now"
+                    "\(counted(foreignOwners, "name belongs", "names belong")) to other users; only root can give them back, so they are yours now"
                 )
             )
         }

@@ -221,6 +221,8 @@ extension RestoreBackup {
             ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self)).backup
         } catch OperationError.nothingToBackUp {
             return nil
+        } catch OperationError.backupFailed(let error) {
+            throw OperationError.safetyBackupFailed(error)
         }
     }
 

@@ -78,7 +78,7 @@ struct RestorePaths {
         if try beside.hasTraces() { return .beside }
         let inside = RestorePaths(live: live, .inside)
         // The refused data that is kept there would go with the directory.
-        if try FileInfo.ifPresent(inside.area) != nil { return .inside }
+        if (try? FileInfo(of: inside.area)) != nil { return .inside }
         return try live.isMountPoint() || !beside.area.allowsChanges ? .inside : .beside
     }
 

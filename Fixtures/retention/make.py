@@ -25,9 +25,9 @@ TIMES = """
 """
 
 POLICIES = [
-    "--keep-last 1", "--keep-last 4", "--keep-last -1", "--keep-hourly 3", "--keep-hourly 28", "--keep-daily 5",
+    "--keep-last 1", "--keep-last 4", "--keep-hourly 3", "--keep-hourly 28", "--keep-daily 5",
     "--keep-daily 100", "--keep-weekly 4", "--keep-weekly 60", "--keep-monthly 3", "--keep-monthly 12",
-    "--keep-yearly 1", "--keep-yearly 2", "--keep-yearly 10", "--keep-yearly -1",
+    "--keep-yearly 1", "--keep-yearly 2", "--keep-yearly 10",
     "--keep-last 2 --keep-daily 3 --keep-weekly 2 --keep-monthly 4 --keep-yearly 1",
     "--keep-within 1h", "--keep-within 3d", "--keep-within 1m", "--keep-within 2m", "--keep-within 10m1d",
     "--keep-within 1y", "--keep-within 1y1d", "--keep-within 59d23h", "--keep-within 7m5d3h",
@@ -76,6 +76,13 @@ def cases(directory, zone):
     return {"zone": zone, "moments": moments, "policies": policies}
 
 
+def lines(zone):
+    """A zone with a line for each moment and each policy."""
+    moments = ",\n".join("  " + json.dumps(moment) for moment in zone["moments"])
+    policies = ",\n".join("  " + json.dumps(policy) for policy in zone["policies"])
+    return f'{{"zone": {json.dumps(zone["zone"])},\n "moments": [\n{moments}\n ],\n "policies": [\n{policies}\n ]}}'
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         found = []
@@ -85,8 +92,9 @@ def main():
     version = subprocess.run(["restic", "version"], capture_output=True, text=True, check=True).stdout.split()[1]
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "retention.json")
     with open(path, "w") as file:
-        json.dump({"restic": version, "zones": found}, file, indent=1)
-        file.write("\n")
+        file.write(f'{{"restic": {json.dumps(version)}, "zones": [\n')
+        file.write(",\n".join(map(lines, found)))
+        file.write("\n]}\n")
 
 
 main()

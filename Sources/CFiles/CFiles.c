@@ -10,6 +10,8 @@
 
 #ifdef __linux__
 #include <linux/fs.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <sys/syscall.h>
 static int rename_with(const char *from, const char *to, unsigned flags) {
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
@@ -29,6 +31,38 @@ void cfiles_finish_writeback(int descriptor, off_t offset, off_t length) {
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
     (void)posix_fadvise(descriptor, offset, length, POSIX_FADV_DONTNEED);
 }
+// Elsewhere it may be refused, ignored, or slower than the page cache (network, FUSE, checksums).
+static int writes_directly(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return 0;
+    switch ((uint32_t)status.f_type) {
+    case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case F2FS_SUPER_MAGIC: break;
+    default: return 0;
+    }
+#ifdef STATX_DIOALIGN
+    struct statx alignment;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &alignment) != 0) return 0;
+    uint32_t memory = alignment.stx_dio_mem_align, offset = alignment.stx_dio_offset_align;
+    return (alignment.stx_mask & STATX_DIOALIGN) && memory && offset
+        && CFILES_UNCACHED_BLOCK % memory == 0 && CFILES_UNCACHED_BLOCK % offset == 0;
+#else
+    return 0;
+#endif
+}
+int cfiles_set_uncached(int descriptor, int uncached) {
+    if (uncached && !writes_directly(descriptor)) return -1;
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags == -1) return -1;
+    return fcntl(descriptor, F_SETFL, uncached ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
+int cfiles_is_mount_point(const char *path) {
+    struct statx status;
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &status) != 0) return -1;
+    if (status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
+        return (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+    errno = ENOSYS;
+    return -1;
+}
 int cfiles_sync(int descriptor) { return fsync(descriptor); }
 int cfiles_sync_file_system(int descriptor) { return syncfs(descriptor); }
 #else
@@ -43,6 +77,14 @@ void cfiles_begin_writeback(int descriptor, off_t offset, off_t length) {
 }
 void cfiles_finish_writeback(int descriptor, off_t offset, off_t length) {
     (void)descriptor; (void)offset; (void)length;
+}
+int cfiles_set_uncached(int descriptor, int uncached) {
+    return fcntl(descriptor, F_NOCACHE, uncached);
+}
+int cfiles_is_mount_point(const char *path) {
+    (void)path;
+    errno = ENOSYS;
+    return -1;
 }
 int cfiles_sync(int descriptor) {
     if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;

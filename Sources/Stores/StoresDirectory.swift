@@ -5,6 +5,8 @@ public import SystemPackage
 public struct StoresDirectory: Sendable {
     /// Where it is, without symbolic links in it.
     public let path: FilePath
+    /// Whether something is mounted there: a container's volume, a disk.
+    public let isMountPoint: Bool
 
     /// What a first look at the directory found.
     public struct Survey: Sendable {
@@ -27,6 +29,7 @@ public struct StoresDirectory: Sendable {
     public init(_ path: FilePath) throws {
         self.path = try path.resolved()
         _ = try Directory.open(self.path)
+        isMountPoint = try self.path.isMountPoint()
     }
 
     /// Walks through the directory, and reads the beginning of every file to tell stores from others.
@@ -38,11 +41,13 @@ public struct StoresDirectory: Sendable {
         var survey = Survey()
         try Directory.open(path).walk(failed: { survey.failures.append(($0, $1)) }) { file in
             try isCancelled()
+            if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
             survey.fileCount += 1
             guard file.info.kind == .file else { return .descend }
             survey.size += file.info.size
-            // Not even its size tells: SQLite opens a database with a torn page at its end.
-            guard file.info.size >= Int64(DatabaseHeader.length) else { return .descend }
+            // Not even its size tells: SQLite opens a database with a torn page at its end, and one
+            // that was cut off in its header is damaged and no file like others.
+            guard file.info.size > 0 else { return .descend }
             do {
                 guard try isDatabase(file) else { return .descend }
             } catch let error as FileError where error.isMissing {
@@ -90,6 +95,6 @@ public struct StoresDirectory: Sendable {
     }
 
     private func isDatabase(_ file: WalkedFile) throws -> Bool {
-        try DatabaseHeader.read(file.directory.file(file.name)) != nil
+        try DatabaseHeader.begins(file.directory.file(file.name))
     }
 }

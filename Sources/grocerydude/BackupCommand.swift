@@ -29,6 +29,12 @@ struct BackupCommand: AsyncParsableCommand {
     )
     var compression: Compression = .default
 
+    @Flag(help: "Have SQLite check all of every store; what it finds gives exit code 3.")
+    var check = false
+
+    @Flag(help: "Take what is there for right, however much less than in the last backup it is.")
+    var acceptChanges = false
+
     func run() async throws {
         try await Session.run(output, stores: stores.directory, lockWait: remote.lockWait.duration)
         { session in
@@ -38,6 +44,8 @@ struct BackupCommand: AsyncParsableCommand {
                 tool: session.tool
             )
             options.compression = compression
+            options.checksStores = check
+            options.acceptsChanges = acceptChanges
             let outcome = try await CreateBackup(
                 of: stores.directory,
                 to: session.remote(remote),

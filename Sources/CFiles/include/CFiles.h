@@ -23,6 +23,14 @@ void cfiles_begin_writeback(int descriptor, off_t offset, off_t length);
 // nobody will read soon (sync_file_range(2), posix_fadvise(2)). Does nothing where there is no such call.
 void cfiles_finish_writeback(int descriptor, off_t offset, off_t length);
 
+// Of what writes that go round the page cache must be multiples in address, offset and length.
+#define CFILES_UNCACHED_BLOCK 4096
+
+// Lets writes go round the page cache, or not: O_DIRECT on file systems that are known to do it well
+// and say that such blocks will do (statx(2), STATX_DIOALIGN, Linux 6.1); F_NOCACHE on macOS.
+// 0, or -1 where it is not to be had.
+int cfiles_set_uncached(int descriptor, int uncached);
+
 // Flushes a file to the disk itself: fsync(2), F_FULLFSYNC on macOS.
 int cfiles_sync(int descriptor);
 
@@ -32,6 +40,11 @@ int cfiles_sync_file_system(int descriptor);
 
 // The bytes that an unprivileged process may still write to the file system, or -1 and errno.
 int64_t cfiles_available_space(int descriptor);
+
+// Whether a path, not following a link, is where something is mounted, be it a directory of the same
+// file system (statx(2), STATX_ATTR_MOUNT_ROOT): 1 or 0; -1 and errno, ENOSYS where the system
+// does not tell.
+int cfiles_is_mount_point(const char *path);
 
 // openat(2), which is variadic.
 int cfiles_openat(int directory, const char *path, int flags, mode_t mode);

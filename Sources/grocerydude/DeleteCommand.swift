@@ -48,7 +48,11 @@ struct DeleteCommand: AsyncParsableCommand {
                     session.console.message("nothing was changed")
                     return .failed
                 }
-                try await delete.run(backup)
+                try await delete.run(
+                    backup,
+                    at: session.now,
+                    keepingTrash: .seconds(7 * 86_400)
+                )
             }
             if output.json {
                 try session.console.answer(json: Answer(name: backup.name, dryRun: dryRun))

@@ -50,7 +50,8 @@ enum ExitStatus: Int32 {
 
     private init(_ error: OperationError) {
         switch error {
-        case .noBackup, .noBackups, .ambiguous: self = .notFound
+        case .noBackup, .noBackups, .ambiguous, .notInTrash: self = .notFound
+        case .keepsNothing: self = .usage
         case .storesInUse: self = .inUse
         case .tooLarge: self = .noSpace
         case .rollbackFailed, .cannotRecover: self = .rollbackFailed
@@ -61,7 +62,7 @@ enum ExitStatus: Int32 {
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
         case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .beyondLimit, .targetNotEmpty,
-            .remoteInsideStores:
+            .remoteInsideStores, .badAnnotations, .nameTaken, .pinned:
             self = .failed
         }
     }

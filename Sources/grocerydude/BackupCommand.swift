@@ -14,6 +14,8 @@ struct BackupCommand: AsyncParsableCommand {
 
             EXAMPLE
               grocerydude backup --stores ~/app/data --remote /mnt/nas/backups
+              grocerydude backup --profile photos
+              grocerydude backup --all-profiles --quiet
 
             \(ExitStatus.help)
             """
@@ -27,20 +29,32 @@ struct BackupCommand: AsyncParsableCommand {
         help:
             "How hard to compress: \(Compression.allCases.map(\.rawValue).joined(separator: ", "))."
     )
-    var compression: Compression = .default
+    var compression: Compression?
+
+    @Flag(help: "Back up every profile of the configuration, one after the other.")
+    var allProfiles = false
+
+    func validate() throws {
+        guard !allProfiles || stores.configuration.profile == nil else {
+            throw ValidationError("'--all-profiles' and '--profile' exclude each other")
+        }
+    }
 
     func run() async throws {
-        try await Session.run(output, stores: stores.directory, lockWait: remote.lockWait.duration)
-        { session in
+        let flags = [FlagValue("--compression", "compression", compression?.rawValue)].compactMap(
+            \.self
+        )
+        try await Session.run(output, stores, remote, flags: flags, ofAllProfiles: allProfiles) {
+            session in
             var options = CreateBackup.Options(
                 date: session.now,
                 timeZone: session.timeZone,
                 tool: session.tool
             )
-            options.compression = compression
+            options.compression = session.profile.compression
             let outcome = try await CreateBackup(
-                of: stores.directory,
-                to: session.remote(remote),
+                of: session.stores,
+                to: session.remote(),
                 catalog: session.catalog,
                 options: options,
                 context: session.context
@@ -64,6 +78,7 @@ struct BackupCommand: AsyncParsableCommand {
     /// The answer in JSON.
     private struct Summary: Encodable {
         var messageType = "summary"
+        var profile: String?
         var name: String
         var displayName: String
         var time: String?
@@ -74,6 +89,7 @@ struct BackupCommand: AsyncParsableCommand {
         var problems: [Problem]
 
         init(_ outcome: CreateBackup.Outcome, _ session: Session) {
+            profile = session.profile.name
             name = outcome.backup.name
             displayName = outcome.backup.displayName
             time = outcome.backup.time.map { RFC3339.text($0, in: session.timeZone) }

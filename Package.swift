@@ -131,7 +131,7 @@ let package = Package(
             name: "OperationsTests",
             dependencies: [
                 "Operations", "Stores", "Archives", "Remotes", "Files", "TestSupport",
-                "StoreWriter", filePath,
+                "StoreWriter", filePath, .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),

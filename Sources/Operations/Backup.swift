@@ -18,6 +18,8 @@ public struct Backup: Sendable, Equatable {
     public var time: Date?
     /// Where `time` is from.
     public var timeSource: TimeSource?
+    /// Whether it has much less than there was before, as far as is known; see `Anomaly`.
+    public var isAnomalous = false
 
     /// The file's name.
     public var name: String { file.name }

@@ -23,6 +23,12 @@ public struct CreateBackup: Sendable {
         public var reason: String?
         /// For how long to try while a writer lets nobody read a store.
         public var busyTimeout: Duration = .seconds(30)
+        /// Whether every store is checked in full while it is saved, which takes a while.
+        public var checksStores = false
+        /// Whether what is there is right, however much less than before it is.
+        public var acceptsChanges = false
+        /// What the next backup is compared with in place of this one.
+        var successor: [StoreRows]?
 
         public init(date: Date, timeZone: TimeZone, tool: String) {
             self.date = date
@@ -89,18 +95,36 @@ public struct CreateBackup: Sendable {
     ) async throws -> Outcome {
         try directory.refuseRemote(remote)
         // Asked for first: a folder that is not there is better told before the work than after it.
-        _ = try await remote.list()
+        let backups = try await ListBackups(
+            in: remote,
+            catalog: catalog,
+            timeZone: options.timeZone
+        ).run().backups
         let isHeld = try locks.contains { try $0.isHeld(on: remote.staging) }
         let lock = isHeld ? nil : try await context.lock(remote.staging)
         defer { withExtendedLifetime(lock) {} }
         do {
             try removeLeftovers()
-            return try await build(directory)
+            return try await build(directory, anomalyGuard(after: backups))
         } catch let error where Self.saysItAll(error) {
             throw error
         } catch {
             throw OperationError.backupFailed(error)
         }
+    }
+
+    private func anomalyGuard(after backups: [Backup]) -> AnomalyGuard {
+        let baseline = catalog.baseline(after: backups, in: remote.address)
+        if baseline == nil, backups.contains(where: { $0.file.location == nil }) {
+            context.report(
+                .note("the last backup was made elsewhere: what it had is not compared with")
+            )
+        }
+        return AnomalyGuard(
+            baseline: baseline,
+            acceptsChanges: options.acceptsChanges,
+            successor: options.successor
+        )
     }
 
     private static func saysItAll(_ error: any Error) -> Bool {
@@ -121,15 +145,19 @@ public struct CreateBackup: Sendable {
         }
     }
 
-    private func build(_ directory: StoresDirectory) async throws -> Outcome {
+    private func build(
+        _ directory: StoresDirectory,
+        _ anomalyGuard: AnomalyGuard
+    ) async throws -> Outcome {
         let partial = remote.staging.appending(
             LocalFolder.makePartialName()
         )
         do {
             let file = try File.create(partial)
-            var outcome = try await writeArchive(of: directory, to: file)
+            let (header, written) = try await writeArchive(of: directory, to: file, anomalyGuard)
             try context.timing("sync") { try file.sync() }
-            outcome.backup = try await publish(partial, size: file.info().size)
+            var outcome = written
+            outcome.backup = try await publish(partial, size: file.info().size, header)
             return outcome
         } catch {
             try? LocalFileSystem().remove(partial)
@@ -137,27 +165,32 @@ public struct CreateBackup: Sendable {
         }
     }
 
-    private func writeArchive(of directory: StoresDirectory, to file: File) async throws -> Outcome
-    {
+    private func writeArchive(
+        of directory: StoresDirectory,
+        to file: File,
+        _ anomalyGuard: AnomalyGuard
+    ) async throws -> (ManifestHeader?, Outcome) {
         var attempt = 1
         var missing: Set<RelativePath> = []
         while true {
             let (build, stores) = try await beginBuild(
                 of: directory,
                 to: file,
+                anomalyGuard,
                 missing: missing,
                 isLastTry: attempt == Self.cutsLimit
             )
             do {
                 let trailer = try build.run()
                 for problem in trailer.problems { context.report(.problem(problem)) }
-                return Outcome(
+                let outcome = Outcome(
                     backup: Backup(file: RemoteFile(name: "", size: 0)),
                     entries: trailer.entries,
                     bytes: trailer.bytes,
                     stores: stores,
                     problems: trailer.problems
                 )
+                return (build.header, outcome)
             } catch let again as CutAgain where attempt < Self.cutsLimit {
                 context.report(.note("\(again.reason) while it was backed up: starting again"))
                 missing = again.missing ?? missing
@@ -171,6 +204,7 @@ public struct CreateBackup: Sendable {
     private func beginBuild(
         of directory: StoresDirectory,
         to file: File,
+        _ anomalyGuard: AnomalyGuard,
         missing: Set<RelativePath>,
         isLastTry: Bool
     ) async throws -> (BackupBuild, stores: Int) {
@@ -180,6 +214,8 @@ public struct CreateBackup: Sendable {
             compression: options.compression,
             date: options.date,
             header: { try header(of: directory, $0) },
+            anomalyGuard: anomalyGuard,
+            checksStores: options.checksStores,
             knownMissing: missing,
             isLastTry: isLastTry
         )
@@ -210,7 +246,11 @@ public struct CreateBackup: Sendable {
     }
 
     /// Gives the archive its name, the next one of that minute that is free.
-    private func publish(_ partial: FilePath, size: Int64) async throws -> Backup {
+    private func publish(
+        _ partial: FilePath,
+        size: Int64,
+        _ header: ManifestHeader?
+    ) async throws -> Backup {
         context.report(.began(.uploading, total: nil))
         for number in 1... {
             let name = BackupName.make(options.date, in: options.timeZone, number: number)
@@ -221,8 +261,17 @@ public struct CreateBackup: Sendable {
                 continue
             }
             let file = RemoteFile(name: name, size: size)
-            catalog.remember(options.date, of: file, in: remote.address)
-            return Backup(file: file, time: options.date, timeSource: .manifest)
+            let isAnomalous = header?.anomalies != nil
+            catalog.remember(options.date, isAnomalous: isAnomalous, of: file, in: remote.address)
+            if let header {
+                catalog.rememberBaseline(header.successorBaseline, of: file, in: remote.address)
+            }
+            return Backup(
+                file: file,
+                time: options.date,
+                timeSource: .manifest,
+                isAnomalous: isAnomalous
+            )
         }
         preconditionFailure("numbers do not end")
     }

@@ -19,6 +19,10 @@ public struct ManifestHeader: Codable, Sendable {
     public var segmentSize: Int
     public var root: Root
     public var stores: [StoreRecord]
+    /// What this backup has much less of than there was; `nil` where there is nothing.
+    public var anomalies: [Anomaly]?
+    /// What the next backup is to be compared with, where that is not this one.
+    public var baseline: [StoreRows]?
 
     /// The stores directory itself.
     public struct Root: Codable, Sendable {

@@ -17,6 +17,8 @@ public enum OperationError: ExplainedError {
     case backupFailed(any Error)
     /// A restore failed before or after the exchange; the stores are as they were.
     case restoreFailed(any Error)
+    /// What a restore would replace could not be backed up first.
+    case safetyBackupFailed(any Error)
     /// The stores that were restored did not reopen; the old ones are back, the others kept.
     case rolledBack(any Error, refused: FilePath)
     /// A restore failed and what was there could not be put back.
@@ -25,6 +27,8 @@ public enum OperationError: ExplainedError {
     case storesInUse(store: String, by: [LockHolder])
     /// An archive says things that cannot be true of it.
     case badManifest(String, reason: String)
+    /// An archive without a manifest would unpack to more than a limit.
+    case beyondLimit(String, reason: String, RestoreLimits.Kind)
     /// An archive's format is newer than this program.
     case newerFormat(String, format: Int)
     /// What is to be unpacked needs more space than there is.
@@ -49,6 +53,8 @@ public enum OperationError: ExplainedError {
             "'\(name)' is in the names of \(matches.count) backups: \(matches.prefix(5).joined(separator: ", "))"
         case .backupFailed(let error): "backup failed, nothing was changed: \(explain(error))"
         case .restoreFailed(let error): "restore failed, your data is as it was: \(explain(error))"
+        case .safetyBackupFailed(let error):
+            "what would be replaced cannot be backed up first: \(explain(error))"
         case .rolledBack(let error, let refused):
             "restore failed, your data is as it was: \(explain(error)); what was refused is in '\(printable(refused))'"
         case .rollbackFailed(let error, let old, let new):
@@ -57,6 +63,7 @@ public enum OperationError: ExplainedError {
         case .storesInUse(let store, let holders):
             "the store '\(store)' is in use by \(holders.map(\.description).joined(separator: ", "))"
         case .badManifest(let name, let reason): "the manifest of '\(name)' is damaged: \(reason)"
+        case .beyondLimit(let name, let reason, _): "'\(name)' is refused: \(reason)"
         case .newerFormat(let name, let format):
             "'\(name)' has archive format \(format), which is newer than this program"
         case .tooLarge(let path, let needed, let available):
@@ -82,11 +89,14 @@ public enum OperationError: ExplainedError {
         case .restoreFailed(let error), .rolledBack(let error, _):
             (error as? any ExplainedError)?.hint
                 ?? "run 'grocerydude list' to choose another backup"
+        case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
         case .rollbackFailed:
             "move the directory that you want to its place by hand; nothing was deleted"
         case .storesInUse: "close it and try again, or go on at your own risk with '--force'"
         case .badManifest:
             "restore another backup; 'unzip' may still get single files out of this one"
+        case .beyondLimit(_, _, let limit):
+            "this archive may be hostile; if you know where it is from, raise the limit with '--max-\(limit)'"
         case .newerFormat: "install a newer grocerydude"
         case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
         case .remoteInsideStores:

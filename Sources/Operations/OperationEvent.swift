@@ -39,6 +39,8 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         case damagedStore = "damaged_store"
         /// A file of external data that a store refers to and that is not there.
         case missingExternalData = "missing_external_data"
+        /// The stores have much less than in the backup before.
+        case anomaly
     }
 
     public var kind: Kind
@@ -52,7 +54,9 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         self.reason = reason
     }
 
-    public var description: String { "'\(path)': \(reason)" }
+    public var description: String {
+        kind == .anomaly ? reason : "'\(path)': \(reason)"
+    }
 }
 
 /// What every operation is given of the world around it.

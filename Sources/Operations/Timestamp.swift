@@ -42,6 +42,13 @@ enum Timestamp {
         return Date(timeIntervalSince1970: Double(seconds) + Double(parts.millisecond) / 1000)
     }
 
+    /// The moment at which clocks of a time zone show what those of UTC show at another one.
+    static func moment(_ local: Date, in timeZone: TimeZone) -> Date {
+        // The offset depends on the moment, and the moment on the offset: the second look settles it.
+        let near = local - Double(timeZone.secondsFromGMT(for: local))
+        return local - Double(timeZone.secondsFromGMT(for: near))
+    }
+
     /// As RFC 3339 has it, with milliseconds and an offset: `2026-11-21T09:01:00.123+01:00`.
     static func rfc3339(_ date: Date, in timeZone: TimeZone) -> String {
         let parts = parts(of: date, in: timeZone)
@@ -135,7 +142,7 @@ enum Timestamp {
         return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 
-    private static func floorDivide(_ dividend: Int, _ divisor: Int) -> Int {
+    static func floorDivide(_ dividend: Int, _ divisor: Int) -> Int {
         dividend >= 0 ? dividend / divisor : -((divisor - 1 - dividend) / divisor)
     }
 }

@@ -40,10 +40,17 @@ struct BackupCommand: AsyncParsableCommand {
         }
     }
 
+    @Flag(help: "Have SQLite check all of every store; what it finds gives exit code 3.")
+    var check = false
+
+    @Flag(help: "Take what is there for right, however much less than in the last backup it is.")
+    var acceptChanges = false
+
     func run() async throws {
-        let flags = [FlagValue("--compression", "compression", compression?.rawValue)].compactMap(
-            \.self
-        )
+        let flags = [
+            FlagValue("--compression", "compression", compression?.rawValue),
+            FlagValue("--check", "check_stores", check ? "true" : nil),
+        ].compactMap(\.self)
         try await Session.run(output, stores, remote, flags: flags, ofAllProfiles: allProfiles) {
             session in
             var options = CreateBackup.Options(
@@ -52,6 +59,8 @@ struct BackupCommand: AsyncParsableCommand {
                 tool: session.tool
             )
             options.compression = session.profile.compression
+            options.checksStores = session.profile.checksStores
+            options.acceptsChanges = acceptChanges
             let outcome = try await CreateBackup(
                 of: session.stores,
                 to: session.remote(),

@@ -46,8 +46,9 @@ struct ListCommand: AsyncParsableCommand {
         let size = byteCount(backup.size)
         let name =
             backup.displayName + String(repeating: " ", count: width - backup.displayName.count)
+        let mark = backup.isAnomalous ? "  much less than before" : ""
         return
-            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))"
+            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))\(mark)"
     }
 
     /// A backup in JSON.
@@ -57,6 +58,7 @@ struct ListCommand: AsyncParsableCommand {
         var size: Int64
         var time: String?
         var timeSource: String?
+        var anomaly: Bool
 
         init(_ backup: Backup, _ session: Session) {
             name = backup.name
@@ -64,6 +66,7 @@ struct ListCommand: AsyncParsableCommand {
             size = backup.size
             time = backup.time.map { RFC3339.text($0, in: session.timeZone) }
             timeSource = backup.timeSource?.rawValue
+            anomaly = backup.isAnomalous
         }
     }
 }

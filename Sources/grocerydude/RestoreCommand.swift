@@ -30,6 +30,7 @@ struct RestoreCommand: AsyncParsableCommand {
     @OptionGroup var stores: StoresOptions
     @OptionGroup var remote: RemoteOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
 
     @Option(
         help: ArgumentHelp(
@@ -115,6 +116,7 @@ struct RestoreCommand: AsyncParsableCommand {
         options.force = force
         options.makesSafetyBackup = session.profile.restore.makesSafetyBackup
         options.isDryRun = dryRun
+        options.limits = limits.limits
         return options
     }
 

@@ -91,6 +91,8 @@ struct Session {
         _ body: () async throws -> Int32
     ) async throws {
         Interruption.install()
+        // A umask that takes rights from the owner would make archives that we cannot read again.
+        _ = umask(umask(0o777) & 0o077)
         let code: Int32
         do {
             code = try await body()

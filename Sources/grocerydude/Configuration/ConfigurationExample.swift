@@ -10,6 +10,7 @@ let configurationExample = """
     compression: default              # fast, default, best or none
     lock_wait: 10m                    # how long to wait for another run
     skip_if_unchanged: true           # no new backup of what is in the newest
+    check_stores: false               # have SQLite check all of every store in each backup
 
     prune: true                       # after every backup, once it is verified
     retention:                        # restic's words, with restic's meaning

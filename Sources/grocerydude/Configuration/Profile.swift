@@ -21,6 +21,8 @@ struct Profile {
 
     var tags: [String] = []
     var skipsIfUnchanged = false
+    /// Whether SQLite checks all of every store that is backed up.
+    var checksStores = false
     /// Whether a backup prunes once it is verified.
     var prunes = false
     var retention = RetentionPolicy()

@@ -55,6 +55,7 @@ struct Setting {
             choice("compression", environment: "COMPRESSION", \.compression),
             texts("tags", \.tags, "a tag or a list of tags"),
             boolean("skip_if_unchanged", \.skipsIfUnchanged),
+            boolean("check_stores", \.checksStores),
             schedule("schedule", environment: "SCHEDULE", \.schedule),
             boolean("prune", \.prunes),
         ]

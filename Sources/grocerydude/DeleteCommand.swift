@@ -28,13 +28,8 @@ struct DeleteCommand: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        try await Session.run(
-            output,
-            stores: stores.directory,
-            needsWholeStores: false,
-            lockWait: remote.lockWait.duration
-        ) { session in
-            let folder = try session.remote(remote)
+        try await Session.run(output, stores, remote, needsWholeStores: false) { session in
+            let folder = try session.remote()
             let delete = DeleteBackup(
                 from: folder,
                 catalog: session.catalog,

@@ -43,9 +43,18 @@ enum ExitStatus: Int32 {
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
         case ArchiveError.encrypted: self = .password
-        case is CommandError: self = .usage
+        case is CommandError, is ConfigurationError, is UsageError: self = .usage
         default: self = .failed
         }
+    }
+
+    /// From the best to the worst; what is not here is worse than all.
+    private static let order: [Int32] = [0, 75, 3, 25, 20, 11, 10, 12, 24, 64, 1, 23, 21, 22]
+
+    /// The code of two runs that tells of the greater trouble.
+    static func worse(_ first: Int32, _ second: Int32) -> Int32 {
+        let ranks = [first, second].map { order.firstIndex(of: $0) ?? order.count }
+        return ranks[1] > ranks[0] ? second : first
     }
 
     private init(_ error: OperationError) {

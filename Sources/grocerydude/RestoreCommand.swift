@@ -92,7 +92,7 @@ struct RestoreCommand: AsyncParsableCommand {
             } else {
                 tell(outcome, session.console)
             }
-            return .done
+            return outcome.problems.isEmpty ? .done : .partial
         }
     }
 
@@ -143,6 +143,7 @@ struct RestoreCommand: AsyncParsableCommand {
         var stores: Int
         var safetyBackup: String?
         var dryRun: Bool
+        var problems: [Problem]
 
         init(_ outcome: RestoreBackup.Outcome, isDryRun: Bool) {
             name = outcome.backup.name
@@ -152,6 +153,7 @@ struct RestoreCommand: AsyncParsableCommand {
             stores = outcome.stores
             safetyBackup = outcome.safetyBackup?.name
             dryRun = isDryRun
+            problems = outcome.problems
         }
     }
 }

@@ -19,7 +19,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deps test fuzz verdicts lint format demo benchmark manual install uninstall clean
+.PHONY: build deps test fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
 
 build: deps
 	swift build -c release $(BUILD_FLAGS) --product grocerydude
@@ -43,6 +43,10 @@ verdicts: deps
 	mkdir -p .build/verdicts
 	GROCERYDUDE_VERDICTS="$(CURDIR)/.build/verdicts" swift test --filter CorporaTests
 	cat .build/verdicts/*.txt
+
+# The tests under the thread sanitizer and the address sanitizer; each has its own build.
+sanitize: deps
+	scripts/sanitize.sh thread address
 
 lint:
 	scripts/lint.sh

@@ -263,6 +263,7 @@ final class BackupBuild {
 
     private func visit(_ file: WalkedFile) throws -> WalkChoice {
         guard !known.contains(file.path) else { return .skip }
+        if file.path.parent == nil, directory.leavesOut(file.name, file.info) { return .skip }
         guard file.path != ManifestPlace.path else {
             context.report(.note("'\(file.path)' is left out: every archive has its own"))
             return .skip

@@ -1,6 +1,7 @@
 internal import Archives
 internal import Files
 internal import Foundation
+internal import Stores
 internal import SystemPackage
 
 #if canImport(Darwin)
@@ -90,6 +91,17 @@ struct Extraction {
     /// Whether files may be given to their owners: only root may.
     static var mayGiveAway: Bool { geteuid() == 0 }
 
+    /// Whether an entry would be taken for what a restore left there.
+    ///
+    /// In what case it is written makes no difference, since some file systems make none.
+    private static func isReserved(_ path: RelativePath) -> Bool {
+        let reserved = StoresDirectory.restoreArea.bytes
+        guard path.bytes.count >= reserved.count, let first = path.components.first?.bytes else {
+            return false
+        }
+        return first.count == reserved.count && zip(first, reserved).allSatisfy { $0 | 0x20 == $1 }
+    }
+
     /// A few files are flushed one by one; for many, one call for the whole file system takes a
     /// fraction of the time.
     private static let filesToSyncOneByOne = 64
@@ -119,8 +131,13 @@ struct Extraction {
         }
         defer { extractor.close() }
         var foreignOwners = 0
+        var reserved = 0
         let start = ContinuousClock.now
         try plan.contents.forEach { item in
+            guard !Self.isReserved(item.attributes.path) else {
+                reserved += 1
+                return
+            }
             var item = item
             if !Self.mayGiveAway {
                 if let owner = item.attributes.owner, owner.user != geteuid() { foreignOwners += 1 }
@@ -133,10 +150,17 @@ struct Extraction {
         if let directory, !syncsEach {
             try context.timing("sync") { try directory.syncFileSystem() }
         }
+        if reserved > 0 {
+            context.report(
+                .note(
+                    "'\(StoresDirectory.restoreArea)' is left out: a journal in it is not to be obeyed"
+                )
+            )
+        }
         if foreignOwners > 0, directory != nil {
             context.report(
                 .note(
-                    "\(foreignOwners) files belong to others; only root can give them back, so they are yours now"
+                    "\(counted(foreignOwners, "name belongs", "names belong")) to other users; only root can give them back, so they are yours now"
                 )
             )
         }

@@ -17,6 +17,8 @@ public enum OperationError: ExplainedError {
     case backupFailed(any Error)
     /// A restore failed before or after the exchange; the stores are as they were.
     case restoreFailed(any Error)
+    /// What a restore would replace could not be backed up first.
+    case safetyBackupFailed(any Error)
     /// The stores that were restored did not reopen; the old ones are back, the others kept.
     case rolledBack(any Error, refused: FilePath)
     /// A restore failed and what was there could not be put back.
@@ -51,6 +53,8 @@ public enum OperationError: ExplainedError {
             "'\(name)' is in the names of \(matches.count) backups: \(matches.prefix(5).joined(separator: ", "))"
         case .backupFailed(let error): "backup failed, nothing was changed: \(explain(error))"
         case .restoreFailed(let error): "restore failed, your data is as it was: \(explain(error))"
+        case .safetyBackupFailed(let error):
+            "what would be replaced cannot be backed up first: \(explain(error))"
         case .rolledBack(let error, let refused):
             "restore failed, your data is as it was: \(explain(error)); what was refused is in '\(printable(refused))'"
         case .rollbackFailed(let error, let old, let new):
@@ -85,6 +89,7 @@ public enum OperationError: ExplainedError {
         case .restoreFailed(let error), .rolledBack(let error, _):
             (error as? any ExplainedError)?.hint
                 ?? "run 'grocerydude list' to choose another backup"
+        case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
         case .rollbackFailed:
             "move the directory that you want to its place by hand; nothing was deleted"
         case .storesInUse: "close it and try again, or go on at your own risk with '--force'"

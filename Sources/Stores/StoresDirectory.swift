@@ -5,6 +5,8 @@ public import SystemPackage
 public struct StoresDirectory: Sendable {
     /// Where it is, without symbolic links in it.
     public let path: FilePath
+    /// Whether something is mounted there: a container's volume, a disk.
+    public let isMountPoint: Bool
 
     /// What a first look at the directory found.
     public struct Survey: Sendable {
@@ -25,6 +27,7 @@ public struct StoresDirectory: Sendable {
     public init(_ path: FilePath) throws {
         self.path = try path.resolved()
         _ = try Directory.open(self.path)
+        isMountPoint = try self.path.isMountPoint()
     }
 
     /// Walks through the directory, and reads the beginning of every file to tell stores from others.
@@ -36,6 +39,7 @@ public struct StoresDirectory: Sendable {
         var survey = Survey()
         try Directory.open(path).walk(failed: { _, _ in }) { file in
             try isCancelled()
+            if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
             survey.fileCount += 1
             guard file.info.kind == .file else { return .descend }
             survey.size += file.info.size

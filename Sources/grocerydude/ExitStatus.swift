@@ -55,7 +55,7 @@ enum ExitStatus: Int32 {
         case .tooLarge: self = .noSpace
         case .rollbackFailed, .cannotRecover: self = .rollbackFailed
         case .rolledBack, .inTheWay: self = .restoreFailed
-        case .backupFailed(let cause): self.init(cause)
+        case .backupFailed(let cause), .safetyBackupFailed(let cause): self.init(cause)
         case .restoreFailed(let cause):
             // Space, locks and passwords have codes of their own; all else is "as they were".
             let inner = ExitStatus(cause)

@@ -54,6 +54,8 @@ struct Session {
         _ body: (Session) async throws -> ExitStatus
     ) async throws {
         Interruption.install()
+        // A umask that takes rights from the owner would make archives that we cannot read again.
+        _ = umask(umask(0o777) & 0o077)
         let session = Session(output, lockWait: lockWait)
         let code: Int32
         do {

@@ -146,14 +146,17 @@ struct AnomalyGuardTests {
         var address: String { "elsewhere" }
         var staging: FilePath { folder.staging }
 
-        func list() async throws -> [RemoteFile] {
-            try await folder.list().map { RemoteFile(name: $0.name, size: $0.size) }
+        func list(in subfolder: String?) async throws -> [RemoteFile] {
+            try await folder.list(in: subfolder).map { RemoteFile(name: $0.name, size: $0.size) }
         }
         func upload(_ file: FilePath, as name: String) async throws {
             try await folder.upload(file, as: name)
         }
         func download(_ name: String, to path: FilePath) async throws {
             Issue.record("'\(name)' was fetched")
+        }
+        func move(_ name: String, to newName: String) async throws {
+            try await folder.move(name, to: newName)
         }
         func delete(_ name: String) async throws { try await folder.delete(name) }
     }

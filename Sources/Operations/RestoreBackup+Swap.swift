@@ -152,6 +152,9 @@ extension RestoreBackup {
         } catch {
             let refused: FilePath
             do {
+                // Said before it is done, so that nobody wonders after a crash what it is.
+                let kept = printable(try swap.paths.vacant("FailedRestore"))
+                context.report(.note("what was restored does not open; it goes to '\(kept)'"))
                 refused = try swap.rollBack()
             } catch {
                 throw OperationError.rollbackFailed(

@@ -5,8 +5,11 @@ internal import Stores
 internal import SystemPackage
 
 /// Something changed while an archive was written that only a new cut can mend.
-struct CutAgain: Error {
+struct CutAgain: ExplainedError {
     var reason: String
+
+    var description: String { "\(reason) while it was backed up, every time that was tried" }
+    var hint: String? { "try again when fewer applications come and go" }
 }
 
 /// Writes one archive from one cut: the stores, their external data while the cut is held, then
@@ -96,7 +99,15 @@ final class BackupBuild {
     private func add(_ member: BackupCut.Member) throws {
         let snapshot = member.snapshot
         guard let info = try FileInfo.ifPresent(member.store.location) else {
-            throw CutAgain(reason: "'\(member.store.path)' was removed")
+            guard isLastTry else { throw CutAgain(reason: "'\(member.store.path)' was removed") }
+            problems.append(
+                Problem(
+                    kind: .unreadable,
+                    path: member.store.path.description,
+                    reason: "it was removed while it was backed up"
+                )
+            )
+            return
         }
         let isWhole = try writer.add(
             attributes(member.store.path, .file, info),

@@ -2,16 +2,23 @@ internal import Files
 
 /// A file that grows at its end, with a buffer, so that many small entries cost few calls, and the
 /// sizes of an entry can be put into its record afterwards.
+///
+/// Where the file system allows it, whole buffers go round the page cache: nobody reads an archive
+/// soon, and to fill and empty the cache takes the processor longer than to deflate. Elsewhere the
+/// system is told to write early and to forget.
 final class ArchiveSink {
-    private static let capacity = 1 << 20
-    private static let writebackStep: Int64 = 8 << 20
+    private static let capacity = 2 << 20
     private static let writebackLag: Int64 = 24 << 20
 
     private let file: File
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: capacity,
+        alignment: File.uncachedBlock
+    )
+    /// Bytes in the buffer; they belong behind the ones in the file.
     private var buffered = 0
+    /// Bytes in the file that will not be written again; a multiple of the block.
     private var flushed: Int64 = 0
-    private var writtenBack: Int64 = 0
     private var dropped: Int64 = 0
 
     /// Where the next byte goes.
@@ -26,17 +33,14 @@ final class ArchiveSink {
     }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws {
-        let isLarge = bytes.count >= buffer.count / 2
-        // What is written directly must not overtake what is still in the buffer.
-        if isLarge || bytes.count > buffer.count - buffered { try flush() }
-        if isLarge {
-            try file.write(bytes, at: flushed)
-            flushed += Int64(bytes.count)
-        } else if let base = buffer.baseAddress, let source = bytes.baseAddress {
-            (base + buffered).copyMemory(from: source, byteCount: bytes.count)
-            buffered += bytes.count
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(buffer.count - buffered)
+            rest = rest.dropFirst(part.count)
+            space(from: buffered).copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
+            buffered += part.count
+            if buffered == buffer.count { try writeBlocks() }
         }
-        beginWriteback()
     }
 
     func append(_ bytes: [UInt8]) throws {
@@ -45,41 +49,66 @@ final class ArchiveSink {
 
     /// Overwrites bytes that were appended before.
     func patch(_ bytes: [UInt8], at offset: Int64) throws {
-        if offset < flushed { try flush() }
-        try bytes.withUnsafeBytes { source in
-            if offset < flushed {
-                try file.write(source, at: offset)
-            } else if let base = buffer.baseAddress, let start = source.baseAddress {
-                (base + Int(offset - flushed)).copyMemory(from: start, byteCount: source.count)
-            }
+        let inFile = bytes.prefix(Int(max(0, min(Int64(bytes.count), flushed - offset))))
+        let inBuffer = bytes.dropFirst(inFile.count)
+        if !inFile.isEmpty {
+            try inFile.withUnsafeBytes { try file.write($0, at: offset) }
+        }
+        if !inBuffer.isEmpty {
+            let start = Int(offset + Int64(inFile.count) - flushed)
+            space(from: start).copyBytes(from: inBuffer)
         }
     }
 
     /// Takes back all bytes from an offset on.
     func truncate(to offset: Int64) throws {
-        try flush()
-        try file.truncate(to: offset)
-        flushed = offset
-        writtenBack = min(writtenBack, offset)
-        dropped = min(dropped, offset)
+        if offset < flushed {
+            // What stays of the block in which it ends goes back into the buffer.
+            let start = offset - offset % Int64(File.uncachedBlock)
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(offset - start)])
+            try file.readExactly(into: rest, at: start)
+            flushed = start
+            dropped = min(dropped, start)
+        }
+        try file.truncate(to: flushed)
+        buffered = Int(offset - flushed)
     }
 
+    /// Writes all that is in the buffer; more may follow.
     func flush() throws {
+        try writeBlocks()
         guard buffered > 0 else { return }
         try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<buffered]), at: flushed)
-        flushed += Int64(buffered)
-        buffered = 0
+    }
+
+    private func space(from start: Int) -> UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
+    }
+
+    /// Writes the whole blocks that are in the buffer, and keeps the rest.
+    private func writeBlocks() throws {
+        let length = buffered - buffered % File.uncachedBlock
+        guard length > 0 else { return }
+        let blocks = UnsafeRawBufferPointer(rebasing: buffer[..<length])
+        // Only for this call: whoever reads the file, or writes less than a block, needs the cache.
+        let isUncached = file.setUncached(true)
+        defer { if isUncached { _ = file.setUncached(false) } }
+        try file.write(blocks, at: flushed)
+        flushed += Int64(length)
+        buffered -= length
+        space(from: 0).copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: buffer[length..<(length + buffered)])
+        )
+        if !isUncached { writeBack(length) }
     }
 
     /// Lets the disk work while we compress; the sync at the end then has little left to do.
     ///
     /// What it has done is waited for a few steps later, when that takes no time.
-    private func beginWriteback() {
-        guard flushed - writtenBack >= Self.writebackStep else { return }
-        file.beginWriteback(from: writtenBack, length: flushed - writtenBack)
-        writtenBack = flushed
-        let end = writtenBack - Self.writebackLag
-        guard end - dropped >= Self.writebackStep else { return }
+    private func writeBack(_ length: Int) {
+        file.beginWriteback(from: flushed - Int64(length), length: Int64(length))
+        let end = flushed - Self.writebackLag
+        guard end - dropped >= Int64(Self.capacity) else { return }
         file.finishWriteback(from: dropped, length: end - dropped)
         dropped = end
     }

@@ -10,6 +10,8 @@
 
 #ifdef __linux__
 #include <linux/fs.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <sys/syscall.h>
 static int rename_with(const char *from, const char *to, unsigned flags) {
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
@@ -37,6 +39,30 @@ int cfiles_is_mount_point(const char *path) {
     errno = ENOSYS;
     return -1;
 }
+// Elsewhere it may be refused, ignored, or slower than the page cache (network, FUSE, checksums).
+static int writes_directly(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return 0;
+    switch ((uint32_t)status.f_type) {
+    case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case F2FS_SUPER_MAGIC: break;
+    default: return 0;
+    }
+#ifdef STATX_DIOALIGN
+    struct statx alignment;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &alignment) != 0) return 0;
+    uint32_t memory = alignment.stx_dio_mem_align, offset = alignment.stx_dio_offset_align;
+    return (alignment.stx_mask & STATX_DIOALIGN) && memory && offset
+        && CFILES_UNCACHED_BLOCK % memory == 0 && CFILES_UNCACHED_BLOCK % offset == 0;
+#else
+    return 0;
+#endif
+}
+int cfiles_set_uncached(int descriptor, int uncached) {
+    if (uncached && !writes_directly(descriptor)) return -1;
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags == -1) return -1;
+    return fcntl(descriptor, F_SETFL, uncached ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
 int cfiles_sync(int descriptor) { return fsync(descriptor); }
 int cfiles_sync_file_system(int descriptor) { return syncfs(descriptor); }
 #else
@@ -56,6 +82,9 @@ int cfiles_is_mount_point(const char *path) {
     (void)path;
     errno = ENOSYS;
     return -1;
+}
+int cfiles_set_uncached(int descriptor, int uncached) {
+    return fcntl(descriptor, F_NOCACHE, uncached);
 }
 int cfiles_sync(int descriptor) {
     if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;

@@ -138,6 +138,21 @@ public final class File: Sendable {
         }
     }
 
+    /// The unit of writes that go round the page cache: a multiple of every disk's block.
+    public static let uncachedBlock = Int(CFILES_UNCACHED_BLOCK)
+
+    /// Lets writes go round the system's page cache, or not (O_DIRECT of open(2); F_NOCACHE on macOS).
+    ///
+    /// What is written once and not read soon costs the processor a fraction of its time then, and
+    /// pushes out nothing that applications use. Address, offset and length of every write must be
+    /// multiples of `uncachedBlock` as long as it is on.
+    ///
+    /// - Returns: whether it is as asked for. `false` where the file system cannot, or is not known to
+    ///   be faster so.
+    public func setUncached(_ isUncached: Bool) -> Bool {
+        cfiles_set_uncached(descriptor, isUncached ? 1 : 0) == 0
+    }
+
     /// Lets the system start to write a range to the disk, so that a later `sync()` waits less.
     public func beginWriteback(from offset: Int64, length: Int64) {
         cfiles_begin_writeback(descriptor, off_t(offset), off_t(length))

@@ -7,6 +7,9 @@ internal import SystemPackage
 /// Something changed while an archive was written that only a new cut can mend.
 struct CutAgain: ExplainedError {
     var reason: String
+    /// Files of external data that were not there; if they are missing again, they are not on
+    /// their way.
+    var missing: Set<RelativePath>?
 
     var description: String { "\(reason) while it was backed up, every time that was tried" }
     var hint: String? { "try again when fewer applications come and go" }
@@ -15,11 +18,25 @@ struct CutAgain: ExplainedError {
 /// Writes one archive from one cut: the stores, their external data while the cut is held, then
 /// everything else.
 final class BackupBuild {
+    /// How an archive is built.
+    struct Plan {
+        var compression: Compression
+        /// When the backup is made.
+        var date: Date
+        /// What the manifest says first, of stores of which it is known what is in them.
+        var header: ([(StoresCut.Member, StoreReport)]) throws -> ManifestHeader
+        /// Files of external data that were missing in the cut before.
+        var knownMissing: Set<RelativePath>
+        /// Whether what would need a new cut is now reported instead.
+        var isLastTry: Bool
+    }
+
     private static let triesForAFile = 3
 
     private let directory: StoresDirectory
     private let context: OperationContext
-    private let isLastTry: Bool
+    private let plan: Plan
+    private var isLastTry: Bool { plan.isLastTry }
     private let survey: StoresDirectory.Survey
     private let known: Set<RelativePath>
     private let manifest: ManifestWriter
@@ -35,34 +52,29 @@ final class BackupBuild {
     ///   - cut: the stores, as of one moment.
     ///   - directory: where they are.
     ///   - file: where the archive goes; the caller's to sync.
-    ///   - header: what the manifest says first.
-    ///   - compression: how hard to compress.
-    ///   - isLastTry: whether what would need a new cut is now reported instead.
+    ///   - plan: how.
     ///   - context: told of what was read; asked whether to stop.
-    /// - Throws: `EncodingError` where the header is no JSON.
     init(
         of cut: consuming BackupCut,
         in directory: StoresDirectory,
         to file: File,
-        header: ManifestHeader,
-        compression: Compression,
-        isLastTry: Bool,
+        _ plan: Plan,
         _ context: OperationContext
-    ) throws {
+    ) {
         self.directory = directory
         self.context = context
-        self.isLastTry = isLastTry
+        self.plan = plan
         survey = cut.survey
         problems = cut.problems
         known = cut.survey.storeFiles
         self.cut = cut
-        let manifest = try ManifestWriter(
-            header,
-            compression: compression,
+        let manifest = ManifestWriter(
+            modified: plan.date,
+            compression: plan.compression,
             in: file.path.removingLastComponent()
         )
         self.manifest = manifest
-        writer = ArchiveWriter(to: file, compression: compression, threads: context.threads) {
+        writer = ArchiveWriter(to: file, compression: plan.compression, threads: context.threads) {
             try manifest.append($0)
         }
     }
@@ -91,12 +103,70 @@ final class BackupBuild {
 
     private func addStores() throws {
         guard let cut else { return }
-        for member in cut.members { try add(member) }
+        // Only now that all transactions have begun: it takes time, and would pull the cut apart.
+        let counting = StoreReports(of: cut.members, context)
+        defer { counting.close() }
+        for member in cut.members {
+            try add(member)
+            if manifest.isHeaderDue { _ = try beginManifest(cut, counting) }
+        }
         for store in cut.damaged { try addDamaged(store) }
-        for member in cut.members { try addExternalData(of: member, in: cut) }
+        let stores = try beginManifest(cut, counting)
+        for (member, report) in stores { note(report.damage, in: member.store) }
+        let missing = try findMissingExternalFiles(of: stores)
+        for (member, report) in stores {
+            let needed = member.externalFiles(report).subtracting(missing)
+            try addExternalData(of: member.store, needed: needed)
+        }
     }
 
-    private func add(_ member: BackupCut.Member) throws {
+    private typealias KnownStore = (StoresCut.Member, StoreReport)
+
+    private func beginManifest(_ cut: BackupCut, _ counting: StoreReports) throws -> [KnownStore] {
+        do {
+            let stores = Array(zip(cut.members, try counting.wait()))
+            try manifest.begin(plan.header(stores))
+            return stores
+        } catch StoreError.busy(let name) where !isLastTry {
+            throw CutAgain(reason: "'\(name)' was locked")
+        }
+    }
+
+    private func note(_ damage: [String], in store: Store) {
+        problems += damage.map {
+            Problem(
+                kind: .damagedStore,
+                path: store.path.description,
+                reason: "SQLite finds it damaged: \($0)"
+            )
+        }
+    }
+
+    /// Files that rows refer to and that are not there, also in a cut that was made again.
+    private func findMissingExternalFiles(of stores: [KnownStore]) throws -> Set<RelativePath> {
+        var missing: Set<RelativePath> = []
+        for (member, report) in stores {
+            for path in member.externalFiles(report)
+            where (try? FileInfo.ifPresent(path.below(directory.path))) as FileInfo?? == .some(nil)
+            {
+                missing.insert(path)
+            }
+        }
+        if let first = missing.sorted().first, !missing.isSubset(of: plan.knownMissing), !isLastTry
+        {
+            throw CutAgain(reason: "'\(first)' is missing", missing: missing)
+        }
+        problems += missing.sorted().map {
+            Problem(
+                kind: .missingExternalData,
+                path: $0.description,
+                reason: "a store refers to this file, and it is not there"
+            )
+        }
+        return missing
+    }
+
+    private func add(_ member: StoresCut.Member) throws {
         let snapshot = member.snapshot
         guard let info = try FileInfo.ifPresent(member.store.location) else {
             guard isLastTry else { throw CutAgain(reason: "'\(member.store.path)' was removed") }
@@ -136,8 +206,10 @@ final class BackupBuild {
         }
     }
 
-    private func addExternalData(of member: BackupCut.Member, in cut: BackupCut) throws {
-        let support = member.store.supportDirectory
+    /// Adds a store's directory of external data, in which the files that are needed were there a
+    /// moment ago.
+    private func addExternalData(of store: Store, needed: Set<RelativePath>) throws {
+        let support = store.supportDirectory
         if !isAdded(support), addedSupport.insert(support).inserted,
             let info = try FileInfo.ifPresent(support.below(directory.path)),
             info.kind == .directory
@@ -146,9 +218,7 @@ final class BackupBuild {
             _ = try visit(WalkedFile(path: support, directory: parent, info: info))
             try walk(from: support)
         }
-        let lost = member.externalFiles.subtracting(addedFiles).subtracting(
-            cut.missingExternalFiles
-        )
+        let lost = needed.subtracting(addedFiles)
         guard let first = lost.sorted().first else { return }
         guard isLastTry else { throw CutAgain(reason: "'\(first)' was removed") }
         problems += lost.sorted().map {

@@ -5,29 +5,15 @@ internal import SystemPackage
 /// All stores of a stores directory as of one moment: a read transaction is open on each of them,
 /// or a lock held, until the cut is dropped.
 struct BackupCut {
-    /// A store that can be read, and what a look at it brought up.
-    struct Member {
-        var store: Store
-        var snapshot: StoreSnapshot
-        var report: StoreReport
-
-        /// The files of external data that its rows refer to.
-        var externalFiles: Set<RelativePath> {
-            let names = report.externalReferences.compactMap { try? RelativePath($0).name }
-            return Set(names.map(store.externalDataDirectory.appending))
-        }
-    }
-
     /// What was found in the directory before the cut.
     let survey: StoresDirectory.Survey
-    private(set) var members: [Member] = []
+    /// The stores that can be read.
+    let members: [StoresCut.Member]
     /// Stores that SQLite cannot make sense of; their files are saved as they are.
     private(set) var damaged: [Store] = []
     private(set) var problems: [Problem] = []
-    /// Files of external data that are not there, also in a cut that was made again.
-    private(set) var missingExternalFiles: Set<RelativePath> = []
 
-    /// Makes a cut, again and again while a writer holds a store or external data is on its way.
+    /// Makes a cut, again and again while a writer holds a store.
     ///
     /// - Parameters:
     ///   - directory: the stores directory.
@@ -42,17 +28,10 @@ struct BackupCut {
         _ context: OperationContext
     ) async throws -> BackupCut {
         let deadline = ContinuousClock.now + busyTimeout
-        var missing: Set<RelativePath>?
         while true {
             try context.checkCancellation()
             do {
-                var cut = try BackupCut(of: directory, context)
-                let missingNow = cut.findMissingExternalFiles()
-                if missingNow.isEmpty || missingNow == missing {
-                    cut.report(missing: missingNow)
-                    return cut
-                }
-                missing = missingNow
+                return try BackupCut(of: directory, context)
             } catch let error as StoreError {
                 guard case .busy = error, ContinuousClock.now < deadline else { throw error }
                 // Everything is released meanwhile, so that two of us cannot wait for each other.
@@ -73,29 +52,10 @@ struct BackupCut {
                 busyTimeout: .seconds(1)
             )
         }
+        members = cut.members
         for failure in cut.failures { try note(failure) }
         if !cut.isOneMoment {
             context.report(.note("writers did not pause: the stores are cut a moment apart"))
-        }
-        // Only once all transactions have begun: counting takes time, and would pull the cut apart.
-        for member in cut.members {
-            try context.checkCancellation()
-            let store = member.store
-            let support = store.supportDirectory.below(store.directory)
-            let report = try context.timing("count rows") {
-                try member.snapshot.report(
-                    hasSupportDirectory: FileInfo.ifPresent(support) != nil,
-                    checkCancellation: context.checkCancellation
-                )
-            }
-            problems += report.damage.map {
-                Problem(
-                    kind: .damagedStore,
-                    path: store.path.description,
-                    reason: "SQLite finds it damaged: \($0)"
-                )
-            }
-            members.append(Member(store: store, snapshot: member.snapshot, report: report))
         }
     }
 
@@ -129,28 +89,12 @@ struct BackupCut {
             problems.append(Problem(kind: .unreadable, path: path, reason: explain(error)))
         }
     }
+}
 
-    private func findMissingExternalFiles() -> Set<RelativePath> {
-        var missing: Set<RelativePath> = []
-        for member in members {
-            for path in member.externalFiles
-            where (try? FileInfo.ifPresent(path.below(member.store.directory))) as FileInfo??
-                == .some(nil)
-            {
-                missing.insert(path)
-            }
-        }
-        return missing
-    }
-
-    private mutating func report(missing: Set<RelativePath>) {
-        missingExternalFiles = missing
-        problems += missing.sorted().map {
-            Problem(
-                kind: .missingExternalData,
-                path: $0.description,
-                reason: "a store refers to this file, and it is not there"
-            )
-        }
+extension StoresCut.Member {
+    /// The files of external data that a store's rows refer to.
+    func externalFiles(_ report: StoreReport) -> Set<RelativePath> {
+        let names = report.externalReferences.compactMap { try? RelativePath($0).name }
+        return Set(names.map(store.externalDataDirectory.appending))
     }
 }

@@ -35,18 +35,26 @@ public enum BackupName {
 
     /// The time that a name tells; `nil` where it is not a name of ours.
     public static func date(of name: String, in timeZone: TimeZone) -> Date? {
-        let pattern =
-            #/\[(\d{4})-([A-Z][a-z]{2})-(\d\d)\] (\d\d)\.(\d\d) (AM|PM)(?: \(\d+\))? Stores\.zip/#
-        guard let match = name.wholeMatch(of: pattern)?.output,
-            let month = months.firstIndex(of: String(match.2)), let year = Int(match.1),
-            let day = Int(match.3), let hour = Int(match.4), let minute = Int(match.5),
-            (1...12).contains(hour), minute < 60
+        var scanner = TextScanner(name)
+        guard scanner.take("["), let year = scanner.number(digits: 4), scanner.take("-"),
+            let month = scanner.take(oneOf: months), scanner.take("-"),
+            let day = scanner.number(digits: 2), scanner.take("] "),
+            let hour = scanner.number(digits: 2), scanner.take("."),
+            let minute = scanner.number(digits: 2),
+            let half = scanner.take(oneOf: [" AM", " PM"])
         else { return nil }
+        if scanner.take(" ("), scanner.number(digits: 1...18) == nil || !scanner.take(")") {
+            return nil
+        }
+        guard scanner.take(" \(suffix)"), scanner.isAtEnd, (1...12).contains(hour), minute < 60
+        else {
+            return nil
+        }
         var parts = Timestamp.Parts(
             year: year,
             month: month + 1,
             day: day,
-            hour: hour % 12 + (match.6 == "PM" ? 12 : 0),
+            hour: hour % 12 + 12 * half,
             minute: minute,
             second: 0,
             millisecond: 0,

@@ -140,8 +140,14 @@ public struct CreateBackup: Sendable {
     private func writeArchive(of directory: StoresDirectory, to file: File) async throws -> Outcome
     {
         var attempt = 1
+        var missing: Set<RelativePath> = []
         while true {
-            let (build, stores) = try await beginBuild(of: directory, to: file, attempt: attempt)
+            let (build, stores) = try await beginBuild(
+                of: directory,
+                to: file,
+                missing: missing,
+                isLastTry: attempt == Self.cutsLimit
+            )
             do {
                 let trailer = try build.run()
                 for problem in trailer.problems { context.report(.problem(problem)) }
@@ -154,6 +160,7 @@ public struct CreateBackup: Sendable {
                 )
             } catch let again as CutAgain where attempt < Self.cutsLimit {
                 context.report(.note("\(again.reason) while it was backed up: starting again"))
+                missing = again.missing ?? missing
                 try file.truncate(to: 0)
                 attempt += 1
             }
@@ -164,23 +171,26 @@ public struct CreateBackup: Sendable {
     private func beginBuild(
         of directory: StoresDirectory,
         to file: File,
-        attempt: Int
+        missing: Set<RelativePath>,
+        isLastTry: Bool
     ) async throws -> (BackupBuild, stores: Int) {
         let cut = try await BackupCut.make(of: directory, busyTimeout: options.busyTimeout, context)
         guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
-        let build = try BackupBuild(
-            of: cut,
-            in: directory,
-            to: file,
-            header: header(cut, of: directory),
+        let plan = BackupBuild.Plan(
             compression: options.compression,
-            isLastTry: attempt == Self.cutsLimit,
-            context
+            date: options.date,
+            header: { try header(of: directory, $0) },
+            knownMissing: missing,
+            isLastTry: isLastTry
         )
+        let build = BackupBuild(of: cut, in: directory, to: file, plan, context)
         return (build, cut.members.count)
     }
 
-    private func header(_ cut: BackupCut, of directory: StoresDirectory) throws -> ManifestHeader {
+    private func header(
+        of directory: StoresDirectory,
+        _ stores: [(StoresCut.Member, StoreReport)]
+    ) throws -> ManifestHeader {
         let root = try FileInfo(of: directory.path)
         return ManifestHeader(
             format: ManifestHeader.currentFormat,
@@ -193,8 +203,8 @@ public struct CreateBackup: Sendable {
                 uid: root.owner,
                 gid: root.group
             ),
-            stores: cut.members.map {
-                ManifestHeader.StoreRecord(path: $0.store.path, facts: $0.report.facts)
+            stores: stores.map { member, report in
+                ManifestHeader.StoreRecord(path: member.store.path, facts: report.facts)
             }
         )
     }

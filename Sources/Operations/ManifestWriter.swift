@@ -3,36 +3,68 @@ internal import Foundation
 internal import SystemPackage
 
 /// Makes a manifest while the archive is written: a line for each entry.
+///
+/// The header, which says what is in the stores, comes first in it and is known only when some
+/// lines are there already: they wait for it.
 final class ManifestWriter {
+    private static let waitingLimit = 1 << 20
+
     let entry: DeferredEntry
+    private var waiting: [UInt8]? = []
     private var entries = 0
     private var bytes: Int64 = 0
 
-    init(_ header: ManifestHeader, compression: Compression, in directory: FilePath) throws {
+    /// - Parameters:
+    ///   - modified: when the backup is made.
+    ///   - compression: how hard to compress.
+    ///   - directory: where it is kept while it is large.
+    init(modified: Date, compression: Compression, in directory: FilePath) {
         entry = DeferredEntry(
             EntryAttributes(
                 path: ManifestPlace.path,
                 kind: .file,
                 mode: 0o600,
-                modified: Int64((header.date?.timeIntervalSince1970 ?? 0) * 1_000_000_000)
+                modified: Int64(modified.timeIntervalSince1970 * 1_000_000_000)
             ),
             compression: compression,
             in: directory
         )
+    }
+
+    /// Whether so many lines wait for the header that it should come now.
+    var isHeaderDue: Bool { (waiting?.count ?? 0) > Self.waitingLimit }
+
+    /// Writes the first line, and what has waited for it; once.
+    func begin(_ header: ManifestHeader) throws {
+        guard let lines = waiting else { return }
+        waiting = nil
         var text = try Self.encoder.encode(header)
         text.removeLast()
         try entry.append(text)
         try entry.append(",\"files\":[\n".utf8)
+        try entry.append(lines)
     }
 
     func append(_ written: WrittenEntry) throws {
-        if entries > 0 { try entry.append(",\n".utf8) }
-        try entry.append(FileRecord(written).line)
+        if entries > 0 { try appendText(Array(",\n".utf8)) }
+        try appendText(FileRecord(written).line)
         entries += 1
         if written.attributes.kind == .file { bytes += written.size }
     }
 
+    private func appendText(_ text: [UInt8]) throws {
+        if waiting == nil {
+            try entry.append(text)
+        } else {
+            waiting?.append(contentsOf: text)
+        }
+    }
+
+    /// Writes the end.
+    ///
+    /// - Precondition: the header was written.
     func finish(problems: [Problem]) throws -> ManifestTrailer {
+        precondition(waiting == nil)
         let trailer = ManifestTrailer(problems: problems, entries: entries, bytes: bytes)
         try entry.append("\n],".utf8)
         try entry.append(Self.encoder.encode(trailer).dropFirst())

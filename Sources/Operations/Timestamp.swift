@@ -56,24 +56,54 @@ enum Timestamp {
 
     /// Reads RFC 3339; `nil` where it is not that.
     static func date(rfc3339 text: String) -> Date? {
-        let pattern =
-            #/(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))/#
-        guard let match = text.wholeMatch(of: pattern)?.output else { return nil }
-        let fraction = match.7.flatMap { Double("0.\($0)") } ?? 0
-        let sign = match.8 == "-" ? -60 : 60
-        let offset = (match.9.flatMap { Int($0) } ?? 0) * 60 + (match.10.flatMap { Int($0) } ?? 0)
+        var scanner = TextScanner(text)
+        guard let year = scanner.number(digits: 4), scanner.take("-"),
+            let month = scanner.number(digits: 2), scanner.take("-"),
+            let day = scanner.number(digits: 2), scanner.take("T"),
+            let hour = scanner.number(digits: 2), scanner.take(":"),
+            let minute = scanner.number(digits: 2), scanner.take(":"),
+            let second = scanner.number(digits: 2),
+            let millisecond = milliseconds(&scanner), let offset = offset(&scanner),
+            scanner.isAtEnd
+        else { return nil }
         return date(
             of: Parts(
-                year: Int(match.1) ?? 0,
-                month: Int(match.2) ?? 0,
-                day: Int(match.3) ?? 0,
-                hour: Int(match.4) ?? 0,
-                minute: Int(match.5) ?? 0,
-                second: Int(match.6) ?? 0,
-                millisecond: Int((fraction * 1000).rounded()),
-                offset: sign * offset
+                year: year,
+                month: month,
+                day: day,
+                hour: hour,
+                minute: minute,
+                second: second,
+                millisecond: millisecond,
+                offset: offset
             )
         )
+    }
+
+    /// A fraction of a second, of one digit to nine, or none.
+    private static func milliseconds(_ scanner: inout TextScanner) -> Int? {
+        guard scanner.take(".") else { return 0 }
+        var nanoseconds = 0
+        var digits = 0
+        while digits < 9, let digit = scanner.number(digits: 1) {
+            nanoseconds = nanoseconds * 10 + digit
+            digits += 1
+        }
+        guard digits > 0 else { return nil }
+        while digits < 9 {
+            nanoseconds *= 10
+            digits += 1
+        }
+        return (nanoseconds + 500_000) / 1_000_000
+    }
+
+    /// Seconds east of UTC.
+    private static func offset(_ scanner: inout TextScanner) -> Int? {
+        if scanner.take("Z") { return 0 }
+        guard let sign = scanner.take(oneOf: ["+", "-"]), let hours = scanner.number(digits: 2),
+            scanner.take(":"), let minutes = scanner.number(digits: 2)
+        else { return nil }
+        return (sign == 0 ? 60 : -60) * (hours * 60 + minutes)
     }
 
     static func pad(_ number: Int, _ width: Int) -> String {

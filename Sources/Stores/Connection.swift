@@ -31,6 +31,9 @@ final class Connection {
         configuration.allowsUnsafeTransactions = true
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
+        // What is mapped is remapped as the file grows, which another reader of the handle does not
+        // see; and where another process cuts the file, a mapping ends in a signal.
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA mmap_size = 0") }
         let uri = "file:\(Self.percentEncoded(path))?\(access.rawValue)"
         queue = try Self.translating(name) {
             try DatabaseQueue(path: uri, configuration: configuration)

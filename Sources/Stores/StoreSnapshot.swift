@@ -6,7 +6,8 @@ internal import SystemPackage
 /// One store's pages as of one committed transaction, read while the transaction is held.
 ///
 /// No byte in the stores directory is changed by it, and in WAL mode no writer waits for it. It
-/// belongs to one thread, and holds the store until its last reference goes.
+/// holds the store until its last reference goes. While one thread reads pages, one other may ask
+/// for a `report`.
 public final class StoreSnapshot {
     /// Where the snapshot's pages come from.
     private enum Pages {

@@ -1,21 +1,40 @@
 @testable internal import Archives
 internal import Files
+internal import SystemPackage
 internal import Testing
 internal import TestSupport
 
+/// Each on a file that goes round the page cache, where the sandbox's file system lets it, and on
+/// one that does not: /dev/shm is in memory.
 @Suite("Archive sink")
 struct ArchiveSinkTests {
+    private static let places = [FilePath?.none, "/dev/shm"].filter {
+        $0.map { (try? Directory.open($0)) != nil } ?? true
+    }
+
     private let sandbox: Sandbox
 
     init() throws {
         sandbox = try Sandbox()
     }
 
-    @Test("what is appended stands in the file in its order, whatever the sizes")
-    func order() throws {
-        // Around half of the buffer and all of it, each after all kinds of fill.
-        let sizes = [1, 400_000, 524_287, 524_288, 600_000, 1_048_576, 1_500_000]
-        let file = try File.create(sandbox.path("archive"))
+    /// A new file without a name for others, in the sandbox or in another place.
+    private func makeFile(in place: FilePath?) throws -> File {
+        guard let place else { return try File.create(sandbox.path("archive")) }
+        let path = place.appending("grocerydude-test-\(UInt64.random(in: 0 ... .max))")
+        defer { try? LocalFileSystem().remove(path) }
+        return try File.create(path)
+    }
+
+    private func content(of file: File) throws -> [UInt8] {
+        try file.readExactly(count: Int(file.info().size), at: 0)
+    }
+
+    @Test("what is appended stands in the file in its order, whatever the sizes", arguments: places)
+    func order(_ place: FilePath?) throws {
+        // Around a block, half of the buffer and all of it, each after all kinds of fill.
+        let sizes = [1, 4095, 4096, 1_048_576, 1_500_000, 2_097_151, 2_097_152, 2_500_000]
+        let file = try makeFile(in: place)
         let sink = ArchiveSink(file)
         var expected: [UInt8] = []
         for first in sizes {
@@ -29,35 +48,47 @@ struct ArchiveSinkTests {
             }
         }
         try sink.flush()
-        #expect(try sandbox.read("archive") == expected)
+        #expect(try content(of: file) == expected)
     }
 
-    @Test("bytes are patched where they are, in the buffer and in the file")
-    func patch() throws {
-        let file = try File.create(sandbox.path("archive"))
+    @Test(
+        "bytes are patched where they are: in the file, in the buffer, in both",
+        arguments: places
+    )
+    func patch(_ place: FilePath?) throws {
+        let file = try makeFile(in: place)
         let sink = ArchiveSink(file)
-        try sink.append([1, 2, 3, 4])
-        try sink.patch([20, 30], at: 1)
-        try sink.append([UInt8](repeating: 5, count: 600_000))
-        try sink.append([6, 7])
-        try sink.patch([40], at: 3)
-        try sink.patch([70], at: 600_005)
+        var expected = [UInt8](repeating: 5, count: 2_100_000)
+        try sink.append(expected)
+        for (offset, bytes) in [
+            (1, [20, 30]), (2_097_150, [1, 2, 3, 4]), (2_099_999, [7]), (2_097_152, [8]),
+        ] as [(Int, [UInt8])] {
+            try sink.patch(bytes, at: Int64(offset))
+            expected.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
+        }
         try sink.flush()
-        #expect(
-            try sandbox.read("archive")
-                == [1, 20, 30, 40] + [UInt8](repeating: 5, count: 600_000) + [6, 70]
-        )
+        try sink.patch([99], at: 2_099_998)
+        expected[2_099_998] = 99
+        try sink.append([6])
+        try sink.flush()
+        #expect(try content(of: file) == expected + [6])
     }
 
-    @Test("what is taken back is followed by what comes next")
-    func truncate() throws {
-        let file = try File.create(sandbox.path("archive"))
+    @Test(
+        "what is taken back, from the buffer or the file, is followed by what comes next",
+        arguments: places,
+        [10, 4096, 2_097_152, 2_097_153, 2_100_000]
+    )
+    func truncate(_ place: FilePath?, _ offset: Int) throws {
+        let file = try makeFile(in: place)
         let sink = ArchiveSink(file)
-        try sink.append([UInt8](repeating: 1, count: 700_000))
+        let start = (0..<2_100_000).map { UInt8(truncatingIfNeeded: $0 / 1000) }
+        try sink.append(start)
         try sink.append([2, 3])
-        try sink.truncate(to: 10)
+        try sink.truncate(to: Int64(offset))
+        #expect(sink.position == Int64(offset))
         try sink.append([4])
         try sink.flush()
-        #expect(try sandbox.read("archive") == [UInt8](repeating: 1, count: 10) + [4])
+        #expect(try content(of: file) == start[..<offset] + [4])
     }
 }

@@ -86,12 +86,15 @@ struct TimestampTests {
             #expect(abs(read.timeIntervalSince(date)) < 0.002, "\(text)")
         }
         #expect(RFC3339.text(Scene.morning, in: Scene.utc) == "2026-11-21T09:01:00.123Z")
+        #expect(Timestamp.date(rfc3339: "2026-11-21T10:01:00.1229996+01:00") == Scene.morning)
     }
 
     @Test(
         "that is no RFC 3339 is none",
         arguments: [
             "", "2026-11-21", "2026-11-21T09:01:00", "2026-13-21T09:01:00Z", "2026-11-21 09:01:00Z",
+            "2026-11-21T09:01:00.Z", "2026-11-21T09:01:00.1234567890Z", "2026-11-21T09:01:00+1:00",
+            "2026-11-21T09:01:00Zulu", "2026-11-21T9:01:00Z", "2026-11-21T09:01:00+01",
         ]
     )
     func refusals(text: String) {

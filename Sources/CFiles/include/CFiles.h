@@ -20,6 +20,14 @@ void cfiles_begin_writeback(int descriptor, off_t offset, off_t length);
 // nobody will read soon (sync_file_range(2), posix_fadvise(2)). Does nothing where there is no such call.
 void cfiles_finish_writeback(int descriptor, off_t offset, off_t length);
 
+// Of what writes that go round the page cache must be multiples in address, offset and length.
+#define CFILES_UNCACHED_BLOCK 4096
+
+// Lets writes go round the page cache, or not: O_DIRECT on file systems that are known to do it well
+// and say that such blocks will do (statx(2), STATX_DIOALIGN, Linux 6.1); F_NOCACHE on macOS.
+// 0, or -1 where it is not to be had.
+int cfiles_set_uncached(int descriptor, int uncached);
+
 // Flushes a file to the disk itself: fsync(2), F_FULLFSYNC on macOS.
 int cfiles_sync(int descriptor);
 

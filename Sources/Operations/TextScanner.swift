@@ -1,0 +1,35 @@
+/// Reads text of a fixed form from its beginning on, in ASCII; without a regular expression, which
+/// takes longer to compile than a thousand names to read.
+struct TextScanner {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) {
+        rest = Substring(text).utf8
+    }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    /// Goes past a text; `false`, and stays, where there is another one.
+    mutating func take(_ text: String) -> Bool {
+        guard rest.starts(with: text.utf8) else { return false }
+        rest = rest.dropFirst(text.utf8.count)
+        return true
+    }
+
+    /// Goes past one of some texts, and tells which.
+    mutating func take(oneOf texts: [String]) -> Int? {
+        for (index, text) in texts.enumerated() where take(text) { return index }
+        return nil
+    }
+
+    /// Goes past that many decimal digits, one at least and 18 at most.
+    mutating func number(digits: ClosedRange<Int>) -> Int? {
+        let found = rest.prefix(digits.upperBound).prefix { (0x30...0x39).contains($0) }
+        guard digits.contains(found.count) else { return nil }
+        rest = rest.dropFirst(found.count)
+        return found.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    /// Goes past just that many decimal digits.
+    mutating func number(digits: Int) -> Int? { number(digits: digits...digits) }
+}

@@ -152,13 +152,13 @@ public final class ArchiveExtractor {
         var sum: Int64 = 0
         for segment in segments {
             guard (0...(Segment.size + 1024)).contains(segment.length) else {
-                throw reader.damage(entry, "the manifest's segments contradict the archive")
+                throw reader.contradiction(entry)
             }
             sum += Int64(segment.length)
         }
         guard segments.count == Segment.count(forSize: entry.size), entry.isPlain,
             sum == entry.compressedSize
-        else { throw reader.damage(entry, "the manifest's segments contradict the archive") }
+        else { throw reader.contradiction(entry) }
     }
 
     private func submitBatch() throws {

@@ -13,6 +13,9 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
         self.value = value
     }
 
+    /// Its 32 bytes.
+    public var bytes: [UInt8] { (0..<32).map { value[$0] } }
+
     /// Reads 64 lower-case hexadecimal digits, as `description` writes them.
     public init?(hex: [UInt8]) {
         guard hex.count == 64 else { return nil }

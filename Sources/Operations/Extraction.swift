@@ -47,29 +47,36 @@ struct Extraction {
 
         private func checkForeign(_ limits: RestoreLimits) throws {
             let reader = contents.reader
-            try reader.checkNamesIgnoringCase()
-            guard reader.count <= limits.entries else {
-                throw ArchiveError.beyondLimit(
-                    reader.path,
-                    reason: "it has \(reader.count) entries"
-                )
+            func refuse(_ reason: String, _ limit: RestoreLimits.Kind) -> OperationError {
+                .beyondLimit(name, reason: reason, limit)
             }
-            guard bytes <= limits.freeBytes || bytes / limits.ratio <= reader.size else {
-                throw ArchiveError.beyondLimit(
-                    reader.path,
-                    reason:
-                        "its \(byteCount(reader.size)) would unpack to \(byteCount(bytes)), as a zip bomb does"
-                )
+            guard reader.count <= limits.entries else {
+                throw refuse("it has \(reader.count) entries", .entries)
+            }
+            guard bytes <= limits.bytes else {
+                throw refuse("it would unpack to \(byteCount(bytes))", .size)
+            }
+            guard bytes <= limits.freeBytes || (bytes - 1) / limits.ratio < reader.size else {
+                let sizes = "its \(byteCount(reader.size)) would unpack to \(byteCount(bytes))"
+                throw refuse("\(sizes), as a zip bomb does", .ratio)
             }
             for index in 0..<reader.count {
-                let path = try reader.entry(at: index).attributes.path
-                guard path.components.count <= limits.depth else {
-                    throw ArchiveError.beyondLimit(
-                        reader.path,
-                        reason: "a path has \(path.components.count) components"
-                    )
+                let depth = try reader.entry(at: index).attributes.path.components.count
+                guard depth <= limits.depth else {
+                    throw refuse("a path has \(depth) components", .depth)
                 }
             }
+            try reader.checkNamesIgnoringCase()
+        }
+
+        /// Says where an archive is not what its manifest describes.
+        func tellOrigin(_ context: OperationContext) {
+            guard contents.reader.isPackedAnew else { return }
+            context.report(
+                .note(
+                    "another program packed this backup anew: its manifest describes it no longer, so each file is held to its CRC-32 instead of its SHA-256"
+                )
+            )
         }
 
         /// Throws where the files would not fit, which is better told before than half-way.

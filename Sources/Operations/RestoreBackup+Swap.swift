@@ -210,6 +210,7 @@ extension RestoreBackup {
             return nil
         }
         var backupOptions = options.backup
+        backupOptions.successor = plan.contents.header?.rows ?? []
         backupOptions.reason = "before the restore of '\(BackupName.display(plan.name))'"
         do {
             return try await CreateBackup(

@@ -36,6 +36,7 @@ extension RestoreBackup {
         let plan = try context.timing("open archive") {
             try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
         }
+        plan.tellOrigin(context)
         try plan.checkSpace(at: parent)
         var outcome = Outcome(
             backup: backup,

@@ -95,6 +95,7 @@ public struct RestoreBackup: Sendable {
             let plan = try context.timing("open archive") {
                 try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
             }
+            plan.tellOrigin(context)
             try plan.checkSpace(at: paths.volume)
             if locks.live != nil {
                 try StoresDirectory(paths.live).refuseRemote(remote)

@@ -43,10 +43,9 @@ public struct StoresDirectory: Sendable {
             survey.fileCount += 1
             guard file.info.kind == .file else { return .descend }
             survey.size += file.info.size
-            // Not even its size tells: SQLite opens a database with a torn page at its end.
-            guard file.info.size >= Int64(DatabaseHeader.length), isDatabase(file) else {
-                return .descend
-            }
+            // Not even its size tells: SQLite opens a database with a torn page at its end, and one
+            // that was cut off in its header is damaged and no file like others.
+            guard file.info.size > 0, isDatabase(file) else { return .descend }
             let store = Store(path: file.path, directory: path, identity: file.info.identity)
             survey.stores.append(store)
             survey.storeFiles.insert(file.path)
@@ -86,6 +85,6 @@ public struct StoresDirectory: Sendable {
     /// A file that cannot be read is no store; the backup meets it again, and says so.
     private func isDatabase(_ file: WalkedFile) -> Bool {
         guard let file = try? file.directory.file(file.name) else { return false }
-        return (try? DatabaseHeader.read(file)) != nil
+        return (try? DatabaseHeader.begins(file)) ?? false
     }
 }

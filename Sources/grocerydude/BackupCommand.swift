@@ -14,6 +14,8 @@ struct BackupCommand: AsyncParsableCommand {
 
             EXAMPLE
               grocerydude backup --stores ~/app/data --remote /mnt/nas/backups
+              grocerydude backup --profile photos
+              grocerydude backup --all-profiles --quiet
 
             \(ExitStatus.help)
             """
@@ -27,20 +29,41 @@ struct BackupCommand: AsyncParsableCommand {
         help:
             "How hard to compress: \(Compression.allCases.map(\.rawValue).joined(separator: ", "))."
     )
-    var compression: Compression = .default
+    var compression: Compression?
+
+    @Flag(help: "Back up every profile of the configuration, one after the other.")
+    var allProfiles = false
+
+    func validate() throws {
+        guard !allProfiles || stores.configuration.profile == nil else {
+            throw ValidationError("'--all-profiles' and '--profile' exclude each other")
+        }
+    }
+
+    @Flag(help: "Have SQLite check all of every store; what it finds gives exit code 3.")
+    var check = false
+
+    @Flag(help: "Take what is there for right, however much less than in the last backup it is.")
+    var acceptChanges = false
 
     func run() async throws {
-        try await Session.run(output, stores: stores.directory, lockWait: remote.lockWait.duration)
-        { session in
+        let flags = [
+            FlagValue("--compression", "compression", compression?.rawValue),
+            FlagValue("--check", "check_stores", check ? "true" : nil),
+        ].compactMap(\.self)
+        try await Session.run(output, stores, remote, flags: flags, ofAllProfiles: allProfiles) {
+            session in
             var options = CreateBackup.Options(
                 date: session.now,
                 timeZone: session.timeZone,
                 tool: session.tool
             )
-            options.compression = compression
+            options.compression = session.profile.compression
+            options.checksStores = session.profile.checksStores
+            options.acceptsChanges = acceptChanges
             let outcome = try await CreateBackup(
-                of: stores.directory,
-                to: session.remote(remote),
+                of: session.stores,
+                to: session.remote(),
                 catalog: session.catalog,
                 options: options,
                 context: session.context
@@ -64,6 +87,7 @@ struct BackupCommand: AsyncParsableCommand {
     /// The answer in JSON.
     private struct Summary: Encodable {
         var messageType = "summary"
+        var profile: String?
         var name: String
         var displayName: String
         var time: String?
@@ -74,6 +98,7 @@ struct BackupCommand: AsyncParsableCommand {
         var problems: [Problem]
 
         init(_ outcome: CreateBackup.Outcome, _ session: Session) {
+            profile = session.profile.name
             name = outcome.backup.name
             displayName = outcome.backup.displayName
             time = outcome.backup.time.map { RFC3339.text($0, in: session.timeZone) }

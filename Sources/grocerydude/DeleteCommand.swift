@@ -28,13 +28,8 @@ struct DeleteCommand: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        try await Session.run(
-            output,
-            stores: stores.directory,
-            needsWholeStores: false,
-            lockWait: remote.lockWait.duration
-        ) { session in
-            let folder = try session.remote(remote)
+        try await Session.run(output, stores, remote, needsWholeStores: false) { session in
+            let folder = try session.remote()
             let delete = DeleteBackup(
                 from: folder,
                 catalog: session.catalog,
@@ -48,7 +43,11 @@ struct DeleteCommand: AsyncParsableCommand {
                     session.console.message("nothing was changed")
                     return .failed
                 }
-                try await delete.run(backup)
+                try await delete.run(
+                    backup,
+                    at: session.now,
+                    keepingTrash: .seconds(7 * 86_400)
+                )
             }
             if output.json {
                 try session.console.answer(json: Answer(name: backup.name, dryRun: dryRun))

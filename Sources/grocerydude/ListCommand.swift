@@ -18,14 +18,9 @@ struct ListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try await Session.run(
-            output,
-            stores: stores.directory,
-            needsWholeStores: false,
-            lockWait: remote.lockWait.duration
-        ) { session in
+        try await Session.run(output, stores, remote, needsWholeStores: false) { session in
             let outcome = try await ListBackups(
-                in: session.remote(remote),
+                in: session.remote(),
                 catalog: session.catalog,
                 timeZone: session.timeZone
             ).run()
@@ -51,8 +46,9 @@ struct ListCommand: AsyncParsableCommand {
         let size = byteCount(backup.size)
         let name =
             backup.displayName + String(repeating: " ", count: width - backup.displayName.count)
+        let mark = backup.isAnomalous ? "  much less than before" : ""
         return
-            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))"
+            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))\(mark)"
     }
 
     /// A backup in JSON.
@@ -62,6 +58,7 @@ struct ListCommand: AsyncParsableCommand {
         var size: Int64
         var time: String?
         var timeSource: String?
+        var anomaly: Bool
 
         init(_ backup: Backup, _ session: Session) {
             name = backup.name
@@ -69,6 +66,7 @@ struct ListCommand: AsyncParsableCommand {
             size = backup.size
             time = backup.time.map { RFC3339.text($0, in: session.timeZone) }
             timeSource = backup.timeSource?.rawValue
+            anomaly = backup.isAnomalous
         }
     }
 }

@@ -470,7 +470,11 @@ struct FixtureTests {
         StoresFixture(
             name: "header-only",
             status: 3,
-            words: ["'header.sqlite': ", "saved as"],
+            words: [
+                "'header.sqlite': SQLite finds it damaged: ",
+                "'magic.sqlite': SQLite finds it damaged: it has no whole SQLite header",
+                "saved as",
+            ],
             allowsDamage: true
         ),
         StoresFixture(name: "empty"),

@@ -7,7 +7,7 @@ internal import SystemPackage
 struct Annotation: Codable, Equatable {
     /// The archive's size: what is said of another archive of the same name is not meant.
     var size: Int64
-    /// When it was said: milliseconds since 1970-01-01 UTC. The last word counts.
+    /// When it was said: milliseconds since 1970-01-01 UTC; the last word counts.
     var changed: Int64
     var tags: [String] = []
     var note: String?

@@ -122,21 +122,7 @@ public struct CheckBackups: Sendable {
             guard case .damaged = error else { throw error }
             damage.append(error.description)
         }
-        return try damage + missingExternalData(in: directory)
-    }
-
-    private func missingExternalData(in directory: StoresDirectory) throws -> [String] {
-        let cut = try StoresCut(
-            of: directory.survey().stores,
-            scratchParent: context.scratch,
-            busyTimeout: .zero
-        )
-        let counting = StoreReports(of: cut.members, checking: false, context)
-        defer { counting.close() }
-        return try zip(cut.members, counting.wait()).flatMap { member, report in
-            try member.externalFiles(report).sorted().filter {
-                try FileInfo.ifPresent($0.below(directory.path)) == nil
-            }.map { "'\(member.store.path)' refers to '\($0)', which is not in the backup" }
-        }
+        // No fault of the archive, but of what it saved: a person wants to know it all the same.
+        return try damage + directory.missingExternalData(context).map(\.description)
     }
 }

@@ -121,6 +121,7 @@ struct Extraction {
     /// - Parameters:
     ///   - directory: where to; `nil` to verify only.
     ///   - subset: what to read of the data where it is only verified.
+    /// - Throws: `ArchiveError`, `OperationError.badManifest`, `FileError`, `CancellationError`.
     func run(into directory: Directory?, reading subset: DataSubset = .all) throws {
         context.report(.began(directory == nil ? .verifying : .extracting, total: plan.bytes))
         let syncsEach = plan.files <= Self.filesToSyncOneByOne || !Directory.canSyncFileSystem

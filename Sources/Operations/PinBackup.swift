@@ -2,7 +2,9 @@ internal import Files
 public import Foundation
 public import Remotes
 
-/// Pins a backup, so that nothing removes it, or takes its pin away. Its archive stays as it is.
+/// Pins a backup, so that nothing removes it, or takes its pin away.
+///
+/// Its archive stays as it is.
 public struct PinBackup: Sendable {
     private let remote: any RemoteFolder
     private let catalog: BackupCatalog

@@ -103,7 +103,7 @@ public struct PruneBackups: Sendable {
             }
         }
         // While the newest backup has much less than before, the older ones may be all there is.
-        if let newest = candidates.first, newest.isAnomalous, !plan.remove.isEmpty {
+        if let newest = list.backups.first, list.backups.isGuarded, !plan.remove.isEmpty {
             plan.refusal = "'\(newest.displayName)' has much less than the backups before it"
             plan.keep += plan.remove.map {
                 Plan.Item(backup: $0.backup, reasons: ["the newest backup has much less"])

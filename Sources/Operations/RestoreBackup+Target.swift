@@ -72,7 +72,7 @@ extension StoresDirectory {
     /// The files of external data that the stores at rest here refer to and that are not there.
     ///
     /// What cannot be read was told by the check already, and is passed over.
-    fileprivate func missingExternalData(_ context: OperationContext) throws -> [Problem] {
+    func missingExternalData(_ context: OperationContext) throws -> [Problem] {
         let cut = try StoresCut(
             of: survey().stores,
             scratchParent: context.scratch,

@@ -13,6 +13,7 @@ enum ExitStatus: Int32 {
     case locked = 11
     case password = 12
     case usage = 64
+    case damaged = 20
     case restoreFailed = 21
     case rollbackFailed = 22
     case noSpace = 23
@@ -27,6 +28,7 @@ enum ExitStatus: Int32 {
           10  no such remote folder or backup
           11  locked by another run
           12  wrong or missing password
+          20  a check found damage
           21  restore failed, the stores are as they were
           22  restore failed and could not be rolled back
           23  no space

@@ -13,6 +13,7 @@ enum ExitStatus: Int32 {
     case locked = 11
     case password = 12
     case usage = 64
+    case damaged = 20
     case restoreFailed = 21
     case rollbackFailed = 22
     case noSpace = 23
@@ -27,6 +28,7 @@ enum ExitStatus: Int32 {
           10  no such remote folder or backup
           11  locked by another run
           12  wrong or missing password
+          20  a check found damage
           21  restore failed, the stores are as they were
           22  restore failed and could not be rolled back
           23  no space
@@ -59,7 +61,8 @@ enum ExitStatus: Int32 {
 
     private init(_ error: OperationError) {
         switch error {
-        case .noBackup, .noBackups, .ambiguous: self = .notFound
+        case .noBackup, .noBackups, .ambiguous, .notInTrash: self = .notFound
+        case .keepsNothing: self = .usage
         case .storesInUse: self = .inUse
         case .tooLarge: self = .noSpace
         case .rollbackFailed, .cannotRecover: self = .rollbackFailed
@@ -70,7 +73,7 @@ enum ExitStatus: Int32 {
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
         case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .beyondLimit, .targetNotEmpty,
-            .remoteInsideStores:
+            .remoteInsideStores, .badAnnotations, .nameTaken, .pinned:
             self = .failed
         }
     }

@@ -25,7 +25,9 @@ struct GroceryDude: AsyncParsableCommand {
         subcommands: [
             InitCommand.self, ItemsCommand.self, BackupCommand.self, ListCommand.self,
             ShowCommand.self,
-            RestoreCommand.self, DeleteCommand.self, ConfigCommand.self, ScheduleCommand.self,
+            RestoreCommand.self, CheckCommand.self, PruneCommand.self, DeleteCommand.self,
+            UndeleteCommand.self, PinCommand.self, UnpinCommand.self, ConfigCommand.self,
+            ScheduleCommand.self,
         ]
     )
 

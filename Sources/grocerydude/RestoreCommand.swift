@@ -99,7 +99,7 @@ struct RestoreCommand: AsyncParsableCommand {
             } else {
                 tell(outcome, session)
             }
-            return .done
+            return outcome.problems.isEmpty ? .done : .partial
         }
     }
 
@@ -151,6 +151,7 @@ struct RestoreCommand: AsyncParsableCommand {
         var stores: Int
         var safetyBackup: String?
         var dryRun: Bool
+        var problems: [Problem]
 
         init(_ outcome: RestoreBackup.Outcome, isDryRun: Bool) {
             name = outcome.backup.name
@@ -160,6 +161,7 @@ struct RestoreCommand: AsyncParsableCommand {
             stores = outcome.stores
             safetyBackup = outcome.safetyBackup?.name
             dryRun = isDryRun
+            problems = outcome.problems
         }
     }
 }

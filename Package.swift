@@ -139,7 +139,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["grocerydude", "Files", "TestSupport", "CSQLite", filePath],
+            dependencies: [
+                "grocerydude", "Operations", "Files", "TestSupport", "CSQLite", filePath,
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -240,7 +240,8 @@ public final class Directory: Sendable {
 
     /// Removes an empty directory.
     public func removeDirectory(_ name: FileName) throws {
-        guard uninterrupted({ name.withCString { unlinkat(descriptor, $0, AT_REMOVEDIR) } }) == 0 else {
+        guard uninterrupted({ name.withCString { unlinkat(descriptor, $0, AT_REMOVEDIR) } }) == 0
+        else {
             throw failure(.remove, name)
         }
     }

@@ -86,7 +86,8 @@ public struct LocalFileSystem: FileSystem {
             _ = uninterrupted { path.withPlatformString { chmod($0, 0o700) } }
         }
         try Directory.open(path).removeContents()
-        guard uninterrupted({ path.withPlatformString { rmdir($0) } }) == 0 || errno == ENOENT else {
+        guard uninterrupted({ path.withPlatformString { rmdir($0) } }) == 0 || errno == ENOENT
+        else {
             throw failure(.remove, path)
         }
     }

@@ -144,7 +144,9 @@ struct Session {
     /// - Throws: `FileError` where that folder or a staging directory cannot be made.
     func remote() throws -> any RemoteFolder {
         let address = profile.remote
-        if profile.origin(of: "remote") == .default { try LocalFileSystem().createDirectories(FilePath(address)) }
+        if profile.origin(of: "remote") == .default {
+            try LocalFileSystem().createDirectories(FilePath(address))
+        }
         guard address.hasPrefix(RcloneFolder.scheme) else {
             // The catalog remembers folders by their addresses, which must not depend on where we are.
             let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(address))

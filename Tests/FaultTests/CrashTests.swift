@@ -30,7 +30,10 @@ struct CrashTests {
         return all
     }()
 
-    @Test("leaves the stores and the backups whole, and the next command cleans up", arguments: scenarios)
+    @Test(
+        "leaves the stores and the backups whole, and the next command cleans up",
+        arguments: scenarios
+    )
     func everywhere(_ scenario: FaultScenario) throws {
         let scene = try FaultScene.shared.get()
         let model = try scene.trial()
@@ -80,7 +83,9 @@ struct CrashTests {
             states.contains { after == ($0 == .new ? scene.new : before) },
             "\(what): the stores are neither old nor new but \(after?.description ?? "nowhere")"
         )
-        let unnamed = try trial.leftovers().filter { !(killed.outcome.errors + next.errors).contains($0) }
+        let unnamed = try trial.leftovers().filter {
+            !(killed.outcome.errors + next.errors).contains($0)
+        }
         #expect(unnamed.isEmpty, "\(what): \(unnamed) were left; \(next.errors)")
         // Every archive that is seen is whole, and holds what was or is there.
         for archive in seen where archive != scene.archive {

@@ -100,7 +100,9 @@ extension FaultScenario {
         success: .before,
         standing: { calls, trial in
             let store = trial.stores.appending("Grocery-Dude.sqlite")
-            guard let swap = calls.lastIndex(where: { $0.isExchange(of: trial) }) else { return nil }
+            guard let swap = calls.lastIndex(where: { $0.isExchange(of: trial) }) else {
+                return nil
+            }
             return calls[swap...].first { !$0.isChange && $0.paths == [store] }.map {
                 Injection.Failure(call: $0.number, errno: .ioError)
             }

@@ -191,7 +191,9 @@ final class Trial: Sendable {
     /// What is there that should not be: traces of a run that did not clean up after itself.
     func leftovers() throws -> [String] {
         let caches = root.appending("home/.cache/grocerydude")
-        var found = try names(in: root).filter { !["Stores", "Remote", "home", "tmp"].contains($0) }
+        var found = try names(in: root).filter {
+            !["Stores", "Remote", "home", "tmp"].contains($0)
+        }
         found += try names(in: root.appending("tmp"))
         found += try names(in: remote).filter { $0.hasPrefix(".") }
         if try FileInfo.ifPresent(caches) != nil {

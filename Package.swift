@@ -23,6 +23,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
         // The system's C libraries.
@@ -85,6 +86,7 @@ let package = Package(
             dependencies: [
                 "Operations", "Stores", "Archives", "Remotes", "Files", filePath,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict
         ),
@@ -137,7 +139,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["grocerydude", "Files", "TestSupport", "CSQLite", filePath],
+            dependencies: [
+                "grocerydude", "Operations", "Files", "TestSupport", "CSQLite", filePath,
+            ],
             swiftSettings: strict
         ),
         .testTarget(

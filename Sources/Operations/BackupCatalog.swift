@@ -14,8 +14,12 @@ public final class BackupCatalog: Sendable {
         var size: Int64
         /// Milliseconds since 1970-01-01 UTC; `nil` for an archive without a manifest.
         var time: Int64?
+        /// Seconds east of UTC where it was made.
+        var offset: Int?
         /// `nil` where it was no anomaly.
         var isAnomalous: Bool?
+        /// The trailer's digest of all content.
+        var content: String?
     }
 
     /// What the newest backup of a folder says that the next one is compared with.
@@ -50,28 +54,31 @@ public final class BackupCatalog: Sendable {
     func backup(_ file: RemoteFile, in address: String, timeZone: TimeZone) -> Backup {
         if let record = record(of: file, in: address) { return backup(file, record, timeZone) }
         guard let location = file.location else { return backup(file, nil, timeZone) }
-        // What cannot be read is listed all the same, with the time of its name.
-        guard let header = try? BackupContents.header(of: location, name: file.name),
-            let date = header.date
-        else { return backup(file, nil, timeZone) }
-        let isAnomalous = header.anomalies != nil
-        remember(date, isAnomalous: isAnomalous, of: file, in: address)
-        return Backup(
-            file: file,
-            time: date,
-            timeSource: .manifest,
-            isAnomalous: isAnomalous
-        )
+        var found = backup(file, nil, timeZone)
+        do {
+            guard let header = try BackupContents.header(of: location, name: file.name) else {
+                return found
+            }
+            found.take(header)
+            remember(found, in: address)
+        } catch {
+            // What cannot be read is listed all the same, with the time of its name.
+            found.isDamaged = true
+        }
+        return found
     }
 
     private func backup(_ file: RemoteFile, _ record: Record?, _ timeZone: TimeZone) -> Backup {
         if let time = record?.time {
-            return Backup(
+            var backup = Backup(
                 file: file,
                 time: Date(timeIntervalSince1970: Double(time) / 1000),
-                timeSource: .manifest,
-                isAnomalous: record?.isAnomalous ?? false
+                timeSource: .manifest
             )
+            backup.isAnomalous = record?.isAnomalous ?? false
+            backup.offset = record?.offset
+            backup.content = record?.content
+            return backup
         }
         let time = BackupName.date(of: file.name, in: timeZone)
         return Backup(file: file, time: time, timeSource: time == nil ? nil : .name)
@@ -89,19 +96,32 @@ public final class BackupCatalog: Sendable {
         }
     }
 
-    /// Remembers when a backup was made, and whether it was an anomaly.
-    func remember(
-        _ date: Date,
-        isAnomalous: Bool,
-        of file: RemoteFile,
-        in address: String
-    ) {
+    /// The digest of all that is in a backup; read from its manifest if it is on this machine.
+    ///
+    /// - Returns: `nil` where it is not known.
+    func content(of backup: Backup, in address: String) -> String? {
+        if let content = backup.content { return content }
+        guard let location = backup.file.location,
+            let contents = try? BackupContents(location, name: backup.name),
+            let content = try? contents.forEach({ _ in })?.content
+        else { return nil }
+        var known = backup
+        known.content = content
+        remember(known, in: address)
+        return content
+    }
+
+    /// Remembers what the manifest of a backup said.
+    func remember(_ backup: Backup, in address: String) {
+        guard let time = backup.time, backup.timeSource == .manifest else { return }
         state.withLock { state in
             read(&state)
-            state.content.folders[address, default: [:]][file.name] = Record(
-                size: file.size,
-                time: Int64((date.timeIntervalSince1970 * 1000).rounded()),
-                isAnomalous: isAnomalous ? true : nil
+            state.content.folders[address, default: [:]][backup.name] = Record(
+                size: backup.size,
+                time: Int64((time.timeIntervalSince1970 * 1000).rounded()),
+                offset: backup.offset,
+                isAnomalous: backup.isAnomalous ? true : nil,
+                content: backup.content
             )
             state.isChanged = true
         }

@@ -27,6 +27,12 @@ public struct CreateBackup: Sendable {
         public var checksStores = false
         /// Whether what is there is right, however much less than before it is.
         public var acceptsChanges = false
+        /// Whether to make none where the newest one has the same content; times do not count.
+        public var skipsUnchanged = false
+        /// What to tag it with.
+        public var tags: [String] = []
+        /// What to note of it.
+        public var note: String?
         /// What the next backup is compared with in place of this one.
         var successor: [StoreRows]?
 
@@ -39,7 +45,10 @@ public struct CreateBackup: Sendable {
 
     /// What was done.
     public struct Outcome: Sendable {
+        /// The new backup, or the newest one where none was made.
         public var backup: Backup
+        /// Whether none was made, since `backup` has the same content.
+        public var isUnchanged = false
         /// Entries in the archive, without the manifest.
         public var entries: Int
         /// Bytes in all files before compression.
@@ -105,7 +114,7 @@ public struct CreateBackup: Sendable {
         defer { withExtendedLifetime(lock) {} }
         do {
             try removeLeftovers()
-            return try await build(directory, anomalyGuard(after: backups))
+            return try await build(directory, after: backups)
         } catch let error where Self.saysItAll(error) {
             throw error
         } catch {
@@ -147,18 +156,27 @@ public struct CreateBackup: Sendable {
 
     private func build(
         _ directory: StoresDirectory,
-        _ anomalyGuard: AnomalyGuard
+        after backups: [Backup]
     ) async throws -> Outcome {
         let partial = remote.staging.appending(
             LocalFolder.makePartialName()
         )
         do {
             let file = try File.create(partial)
-            let (header, written) = try await writeArchive(of: directory, to: file, anomalyGuard)
+            let written = try await writeArchive(
+                of: directory,
+                to: file,
+                anomalyGuard(after: backups)
+            )
+            if options.skipsUnchanged, let newest = backups.first,
+                written.isSame(as: newest, catalog, remote.address)
+            {
+                try LocalFileSystem().remove(partial)
+                return Outcome(newest, written, isUnchanged: true)
+            }
             try context.timing("sync") { try file.sync() }
-            var outcome = written
-            outcome.backup = try await publish(partial, size: file.info().size, header)
-            return outcome
+            let backup = try await publish(partial, size: file.info().size, written)
+            return Outcome(backup, written, isUnchanged: false)
         } catch {
             try? LocalFileSystem().remove(partial)
             throw error
@@ -169,7 +187,7 @@ public struct CreateBackup: Sendable {
         of directory: StoresDirectory,
         to file: File,
         _ anomalyGuard: AnomalyGuard
-    ) async throws -> (ManifestHeader?, Outcome) {
+    ) async throws -> WrittenArchive {
         var attempt = 1
         var missing: Set<RelativePath> = []
         while true {
@@ -183,14 +201,7 @@ public struct CreateBackup: Sendable {
             do {
                 let trailer = try build.run()
                 for problem in trailer.problems { context.report(.problem(problem)) }
-                let outcome = Outcome(
-                    backup: Backup(file: RemoteFile(name: "", size: 0)),
-                    entries: trailer.entries,
-                    bytes: trailer.bytes,
-                    stores: stores,
-                    problems: trailer.problems
-                )
-                return (build.header, outcome)
+                return WrittenArchive(header: build.header, trailer: trailer, stores: stores)
             } catch let again as CutAgain where attempt < Self.cutsLimit {
                 context.report(.note("\(again.reason) while it was backed up: starting again"))
                 missing = again.missing ?? missing
@@ -249,31 +260,70 @@ public struct CreateBackup: Sendable {
     private func publish(
         _ partial: FilePath,
         size: Int64,
-        _ header: ManifestHeader?
+        _ written: WrittenArchive
     ) async throws -> Backup {
         context.report(.began(.uploading, total: nil))
         for number in 1... {
             let name = BackupName.make(options.date, in: options.timeZone, number: number)
             do {
                 try context.checkCancellation()
+                try await annotate(name, size: size)
                 try await remote.upload(partial, as: name)
             } catch RemoteError.exists {
                 continue
             }
             let file = RemoteFile(name: name, size: size)
-            let isAnomalous = header?.anomalies != nil
-            catalog.remember(options.date, isAnomalous: isAnomalous, of: file, in: remote.address)
-            if let header {
+            var backup = Backup(file: file, time: options.date, timeSource: .manifest)
+            if let header = written.header {
+                backup.take(header)
                 catalog.rememberBaseline(header.successorBaseline, of: file, in: remote.address)
             }
-            return Backup(
-                file: file,
-                time: options.date,
-                timeSource: .manifest,
-                isAnomalous: isAnomalous
-            )
+            backup.content = written.trailer.content
+            backup.tags = options.tags
+            backup.note = options.note
+            catalog.remember(backup, in: remote.address)
+            return backup
         }
         preconditionFailure("numbers do not end")
+    }
+
+    /// Writes tags and note down before the archive can be seen: a policy that keeps what has a tag
+    /// must never find it without.
+    private func annotate(_ name: String, size: Int64) async throws {
+        guard !options.tags.isEmpty || options.note != nil else { return }
+        var annotations = try await Annotations(of: remote)
+        try await annotations.change(name, size: size, at: options.date) {
+            $0.tags = options.tags
+            $0.note = options.note
+        }
+    }
+}
+
+/// An archive that is written and has no name yet.
+private struct WrittenArchive {
+    var header: ManifestHeader?
+    var trailer: ManifestTrailer
+    var stores: Int
+
+    /// Whether a backup has all this, and no more.
+    func isSame(as backup: Backup, _ catalog: BackupCatalog, _ address: String) -> Bool {
+        guard trailer.problems.isEmpty, header?.anomalies == nil, !backup.isDamaged else {
+            return false
+        }
+        return catalog.content(of: backup, in: address) == trailer.content
+    }
+}
+
+extension CreateBackup.Outcome {
+    fileprivate init(_ backup: Backup, _ written: WrittenArchive, isUnchanged: Bool) {
+        self.init(
+            backup: backup,
+            isUnchanged: isUnchanged,
+            entries: written.trailer.entries,
+            bytes: written.trailer.bytes,
+            stores: written.stores,
+            problems: written.trailer.problems
+        )
     }
 }
 

@@ -117,14 +117,20 @@ struct Extraction {
     /// Extracts into a directory, or only verifies where there is none.
     ///
     /// What was extracted is on the disk afterwards.
-    func run(into directory: Directory?) throws {
+    ///
+    /// - Parameters:
+    ///   - directory: where to; `nil` to verify only.
+    ///   - subset: what to read of the data where it is only verified.
+    /// - Throws: `ArchiveError`, `OperationError.badManifest`, `FileError`, `CancellationError`.
+    func run(into directory: Directory?, reading subset: DataSubset = .all) throws {
         context.report(.began(directory == nil ? .verifying : .extracting, total: plan.bytes))
         let syncsEach = plan.files <= Self.filesToSyncOneByOne || !Directory.canSyncFileSystem
         let extractor = ArchiveExtractor(
             plan.contents.reader,
             into: directory,
             syncing: directory != nil && syncsEach,
-            threads: context.threads
+            threads: context.threads,
+            selects: subset.selection()
         ) { count in
             try context.checkCancellation()
             context.report(.advanced(count))

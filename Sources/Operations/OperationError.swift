@@ -39,6 +39,18 @@ public enum OperationError: ExplainedError {
     case targetNotEmpty(FilePath)
     /// A name that a restore needs is taken by something that is not its own.
     case inTheWay(FilePath)
+    /// Stores that were restored and checked are not where they were put.
+    case storesLost(FilePath, found: Int, expected: Int)
+    /// A file with tags, notes and pins cannot be read.
+    case badAnnotations(String, file: String)
+    /// The policy would keep nothing.
+    case keepsNothing(String)
+    /// A name is taken by another backup.
+    case nameTaken(String, address: String)
+    /// No backup of that name was deleted lately.
+    case notInTrash(String, address: String)
+    /// A backup that is pinned is removed only once it is not.
+    case pinned(String)
     /// An interrupted restore cannot be finished or undone.
     case cannotRecover(FilePath, reason: String)
 
@@ -73,6 +85,16 @@ public enum OperationError: ExplainedError {
         case .targetNotEmpty(let path): "'\(printable(path))' is there already and not empty"
         case .inTheWay(let path):
             "'\(printable(path))' is in the way, and is not from an interrupted restore"
+        case .storesLost(let path, let found, let expected):
+            "of \(counted(expected, "store", "stores")) that were restored, \(found) are in '\(printable(path))'"
+        case .badAnnotations(let address, let file):
+            "the tags, notes and pins of '\(address)' cannot be read: '\(file)' is damaged"
+        case .keepsNothing(let reason): "nothing was removed: \(reason)"
+        case .nameTaken(let name, let address):
+            "'\(name)' cannot come back: there is another backup of that name in '\(address)'"
+        case .notInTrash(let name, let address):
+            "there is no deleted backup named '\(name)' in '\(address)'"
+        case .pinned(let name): "'\(name)' is pinned, and was not removed"
         case .cannotRecover(let path, let reason):
             "an interrupted restore of '\(printable(path))' can be neither finished nor undone: \(reason)"
         }
@@ -103,6 +125,15 @@ public enum OperationError: ExplainedError {
             "backups there would be lost with what they save: name another folder with '--remote'"
         case .targetNotEmpty: "name a directory that is not there yet"
         case .inTheWay(let path): "move it away: mv '\(printable(path))' '\(printable(path)).mine'"
+        case .storesLost:
+            "its file system loses what is renamed: keep the stores on a disk of this machine"
+        case .badAnnotations(let address, _):
+            "restore it, or if no pin in it matters, remove it: see '\(address)/\(Annotations.subfolder)'"
+        case .keepsNothing:
+            "say what to keep, for example '--keep-daily 7 --keep-weekly 5', or '--unsafe-allow-remove-all'"
+        case .nameTaken: "rename that one first"
+        case .notInTrash: "run 'grocerydude list --trash' to see what there is"
+        case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
         case .cannotRecover: "look at the directories beside it; nothing was deleted"
         }
     }

@@ -46,6 +46,8 @@ public struct RestoreBackup: Sendable {
         public var safetyBackup: Backup?
         /// Whether there was something to replace.
         public var replacesData: Bool
+        /// What the stores lack that they refer to; looked for where a backup is tried out elsewhere.
+        public var problems: [Problem] = []
     }
 
     let remote: any RemoteFolder

@@ -62,7 +62,10 @@ enum Timestamp {
     }
 
     /// Reads RFC 3339; `nil` where it is not that.
-    static func date(rfc3339 text: String) -> Date? {
+    static func date(rfc3339 text: String) -> Date? { parts(rfc3339: text).flatMap(date(of:)) }
+
+    /// Reads RFC 3339; `nil` where it has not the form of that.
+    static func parts(rfc3339 text: String) -> Parts? {
         var scanner = TextScanner(text)
         guard let year = scanner.number(digits: 4), scanner.take("-"),
             let month = scanner.number(digits: 2), scanner.take("-"),
@@ -73,17 +76,15 @@ enum Timestamp {
             let millisecond = milliseconds(&scanner), let offset = offset(&scanner),
             scanner.isAtEnd
         else { return nil }
-        return date(
-            of: Parts(
-                year: year,
-                month: month,
-                day: day,
-                hour: hour,
-                minute: minute,
-                second: second,
-                millisecond: millisecond,
-                offset: offset
-            )
+        return Parts(
+            year: year,
+            month: month,
+            day: day,
+            hour: hour,
+            minute: minute,
+            second: second,
+            millisecond: millisecond,
+            offset: offset
         )
     }
 

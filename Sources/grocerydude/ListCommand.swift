@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Files
 internal import Operations
 
 struct ListCommand: AsyncParsableCommand {
@@ -17,15 +18,14 @@ struct ListCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
     @OptionGroup var output: OutputOptions
 
+    @Flag(help: "List the deleted backups that can come back.")
+    var trash = false
+
     func run() async throws {
-        try await Session.run(
-            output,
-            stores: stores.directory,
-            needsWholeStores: false,
-            lockWait: remote.lockWait.duration
-        ) { session in
+        try await Session.run(output, stores, remote, needsWholeStores: false) { session in
+            if trash { return try await listTrash(session) }
             let outcome = try await ListBackups(
-                in: session.remote(remote),
+                in: session.remote(),
                 catalog: session.catalog,
                 timeZone: session.timeZone
             ).run()
@@ -38,6 +38,9 @@ struct ListCommand: AsyncParsableCommand {
                 }
                 if outcome.backups.isEmpty { session.console.message("there are no backups yet") }
             }
+            if let error = outcome.annotationsError {
+                session.console.message("warning: \(explain(error))")
+            }
             if output.verbose {
                 for file in outcome.passedOver {
                     session.console.message("passed over '\(file.name)': \(file.reason)")
@@ -47,13 +50,43 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
+    private func listTrash(_ session: Session) async throws -> ExitStatus {
+        let trash = try await DeleteBackup(
+            from: session.remote(),
+            catalog: session.catalog,
+            timeZone: session.timeZone,
+            context: session.context
+        ).trash()
+        if output.json {
+            try session.console.answer(json: trash.map { TrashRow($0, session) })
+            return .done
+        }
+        for backup in trash {
+            session.console.answer(
+                "\(backup.displayName)  \(byteCount(backup.size))  deleted \(session.text(backup.deleted))"
+            )
+        }
+        if trash.isEmpty { session.console.message("there are no deleted backups") }
+        return .done
+    }
+
+    /// What there is to say of a backup besides, in brackets and words.
+    private func marks(_ backup: Backup) -> String {
+        var marks: [String] = []
+        if backup.isPinned { marks.append("pinned") }
+        if !backup.tags.isEmpty { marks.append("[\(backup.tags.joined(separator: ", "))]") }
+        if let note = backup.note { marks.append(printable(bytes: note.utf8)) }
+        if backup.isAnomalous { marks.append("much less than before") }
+        if backup.isDamaged { marks.append("cannot be read") }
+        return marks.isEmpty ? "" : "  " + marks.joined(separator: ", ")
+    }
+
     private func line(_ backup: Backup, width: Int, _ session: Session) -> String {
         let size = byteCount(backup.size)
         let name =
             backup.displayName + String(repeating: " ", count: width - backup.displayName.count)
-        let mark = backup.isAnomalous ? "  much less than before" : ""
         return
-            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))\(mark)"
+            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))\(marks(backup))"
     }
 
     /// A backup in JSON.
@@ -64,6 +97,10 @@ struct ListCommand: AsyncParsableCommand {
         var time: String?
         var timeSource: String?
         var anomaly: Bool
+        var damaged: Bool
+        var pinned: Bool
+        var tags: [String]
+        var note: String?
 
         init(_ backup: Backup, _ session: Session) {
             name = backup.name
@@ -72,6 +109,10 @@ struct ListCommand: AsyncParsableCommand {
             time = backup.time.map { RFC3339.text($0, in: session.timeZone) }
             timeSource = backup.timeSource?.rawValue
             anomaly = backup.isAnomalous
+            damaged = backup.isDamaged
+            pinned = backup.isPinned
+            tags = backup.tags
+            note = backup.note
         }
     }
 }

@@ -12,6 +12,8 @@ struct Session {
 
     let console: Console
     let output: OutputOptions
+    /// All settings that are in force, wherever they were said.
+    let profile: Profile
     let context: OperationContext
     let catalog: BackupCatalog
     /// When the command began; the program's only look at the clock.
@@ -20,15 +22,18 @@ struct Session {
     /// The program and its version, as manifests name it.
     let tool = "grocerydude \(GroceryDude.version)"
 
-    private init(_ output: OutputOptions, lockWait: Duration) {
-        let console = Console(output)
+    /// The stores directory.
+    var stores: FilePath { profile.stores }
+
+    private init(_ profile: Profile, _ output: OutputOptions, _ console: Console) {
         self.console = console
         self.output = output
+        self.profile = profile
         context = OperationContext(
             report: { console.show($0) },
             checkCancellation: Interruption.check,
             threads: min(max(1, ProcessInfo.processInfo.activeProcessorCount), Self.threadsLimit),
-            lockWait: lockWait,
+            lockWait: profile.lockWait,
             scratch: FilePath(NSTemporaryDirectory())
         )
         catalog = BackupCatalog(FilePath(Surroundings.cache + "/grocerydude/catalog.json"))
@@ -36,44 +41,88 @@ struct Session {
 
     /// Runs a command's body, prints what went wrong, and exits with the code for it.
     ///
+    /// A restore of the stores that was interrupted is finished or undone first.
+    ///
     /// - Parameters:
     ///   - output: how to speak.
-    ///   - stores: the stores directory where the command has one: a restore of it that was
-    ///     interrupted is finished or undone first.
+    ///   - stores: which profile, and which stores directory.
+    ///   - remote: which remote folder, where the command has one.
+    ///   - flags: more settings that are said on the command line.
+    ///   - ofAllProfiles: whether to run the body for every profile, with a session for each. One that
+    ///     fails does not keep the others from running, and the exit code is the worst of them.
     ///   - needsWholeStores: whether an interrupted restore that can be neither finished nor undone
     ///     stands in the command's way.
-    ///   - lockWait: how long to wait for another run.
     ///   - body: what the command does; what it returns becomes the exit code.
     /// - Throws: `ExitCode`, unless all is done; `ValidationError` where the command was used
     ///   wrongly.
     static func run(
         _ output: OutputOptions,
-        stores: FilePath? = nil,
+        _ stores: StoresOptions,
+        _ remote: RemoteOptions? = nil,
+        flags: [FlagValue] = [],
+        ofAllProfiles: Bool = false,
         needsWholeStores: Bool = true,
-        lockWait: Duration = .zero,
         _ body: (Session) async throws -> ExitStatus
+    ) async throws {
+        let flags = stores.flags + (remote?.flags ?? []) + flags
+        try await reporting(to: Console(output)) {
+            let configuration = try Configuration(stores.configuration)
+            guard ofAllProfiles else {
+                let profile = try configuration.profile(flags)
+                let session = Session(profile, output, Console(output))
+                return await session.run(needsWholeStores: needsWholeStores, body)
+            }
+            var worst: Int32 = 0
+            for profile in try configuration.allProfiles(flags) {
+                try Interruption.check()
+                let session = Session(profile, output, Console(output, profile: profile.name))
+                let code = await session.run(needsWholeStores: needsWholeStores, body)
+                worst = ExitStatus.worse(worst, code)
+            }
+            return worst
+        }
+    }
+
+    /// Runs what has no session, prints what went wrong, and exits with the code for it.
+    ///
+    /// - Throws: `ExitCode`, unless all is done.
+    static func reporting(
+        to console: Console,
+        _ body: () async throws -> Int32
     ) async throws {
         Interruption.install()
         // A umask that takes rights from the owner would make archives that we cannot read again.
         _ = umask(umask(0o777) & 0o077)
-        let session = Session(output, lockWait: lockWait)
         let code: Int32
         do {
-            if let stores { try await session.recover(stores, isRequired: needsWholeStores) }
-            code = try await body(session).rawValue
-            session.console.finish()
-            session.saveCatalog()
+            code = try await body()
         } catch {
-            session.console.error(error)
+            console.error(error)
             code = exitCode(for: error)
         }
         if code != 0 { throw ExitCode(code) }
     }
 
+    private func run(
+        needsWholeStores: Bool,
+        _ body: (Session) async throws -> ExitStatus
+    ) async -> Int32 {
+        do {
+            try await recover(isRequired: needsWholeStores)
+            let code = try await body(self).rawValue
+            console.finish()
+            saveCatalog()
+            return code
+        } catch {
+            console.error(error)
+            return exitCode(for: error)
+        }
+    }
+
     /// Finishes or undoes an interrupted restore, as far as it can.
     ///
     /// - Throws: what stands in the way, where the command is about the stores themselves.
-    private func recover(_ stores: FilePath, isRequired: Bool) async throws {
+    private func recover(isRequired: Bool) async throws {
         do {
             try await RecoverRestore(of: stores, context: context).run()
         } catch  where !isRequired {
@@ -90,14 +139,13 @@ struct Session {
         } catch {}
     }
 
-    /// The remote folder that the options, or else the environment, name.
+    /// The remote folder; the one that is built in is made where it is missing.
     ///
-    /// - Throws: `FileError` where the default folder or a staging directory cannot be made.
-    func remote(_ options: RemoteOptions) throws -> any RemoteFolder {
-        guard let address = options.address ?? Surroundings.value("GROCERYDUDE_REMOTE") else {
-            let path = Surroundings.data + "/grocerydude/Apps/Grocery Dude"
-            try LocalFileSystem().createDirectories(FilePath(path))
-            return LocalFolder(FilePath(path))
+    /// - Throws: `FileError` where that folder or a staging directory cannot be made.
+    func remote() throws -> any RemoteFolder {
+        let address = profile.remote
+        if profile.origin(of: "remote") == .default {
+            try LocalFileSystem().createDirectories(FilePath(address))
         }
         guard address.hasPrefix(RcloneFolder.scheme) else {
             // The catalog remembers folders by their addresses, which must not depend on where we are.

@@ -104,6 +104,8 @@ let package = Package(
             path: "Tests/StoreWriter",
             swiftSettings: strict
         ),
+        // Lets another program's system calls fail, or kills it at one.
+        .executableTarget(name: "FaultInjector", path: "Tests/FaultInjector"),
         .testTarget(
             name: "StoresTests",
             dependencies: [
@@ -139,6 +141,13 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "grocerydude", "Operations", "Files", "TestSupport", "CSQLite", filePath,
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "FaultTests",
+            dependencies: [
+                "grocerydude", "FaultInjector", "Files", "TestSupport", "CSQLite", filePath,
             ],
             swiftSettings: strict
         ),

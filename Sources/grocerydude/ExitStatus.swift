@@ -73,7 +73,7 @@ enum ExitStatus: Int32 {
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
         case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .beyondLimit, .targetNotEmpty,
-            .remoteInsideStores, .badAnnotations, .nameTaken, .pinned:
+            .remoteInsideStores, .badAnnotations, .storesLost, .nameTaken, .pinned:
             self = .failed
         }
     }

@@ -144,7 +144,9 @@ struct Session {
     /// - Throws: `FileError` where that folder or a staging directory cannot be made.
     func remote() throws -> any RemoteFolder {
         let address = profile.remote
-        if profile.origin(of: "remote") == .default { try makeDirectory(address) }
+        if profile.origin(of: "remote") == .default {
+            try LocalFileSystem().createDirectories(FilePath(address))
+        }
         guard address.hasPrefix(RcloneFolder.scheme) else {
             // The catalog remembers folders by their addresses, which must not depend on where we are.
             let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(address))
@@ -153,16 +155,8 @@ struct Session {
         let remote = String(address.dropFirst(RcloneFolder.scheme.count))
         let digest = Array(remote.utf8).withUnsafeBytes { Digest(of: $0) }
         let staging = Surroundings.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
-        try makeDirectory(staging)
+        try LocalFileSystem().createDirectories(FilePath(staging))
         return RcloneFolder(remote, staging: FilePath(staging))
-    }
-
-    private func makeDirectory(_ path: String) throws {
-        try FileManager.default.createDirectory(
-            atPath: path,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
     }
 
     /// Asks before something is replaced or deleted.

@@ -79,11 +79,17 @@ public struct LocalFileSystem: FileSystem {
     }
 
     public func write(_ bytes: [UInt8], to path: FilePath) throws {
+        try write(bytes, to: path, mode: 0o600)
+    }
+
+    /// Writes a small file, as `write(_:to:)` does, with permission bits of its own.
+    public func write(_ bytes: [UInt8], to path: FilePath, mode: UInt16) throws {
         let draft = Self.draft(of: path)
         try remove(draft)
         do {
             let file = try File.create(draft)
             try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+            if mode != 0o600 { try file.setMode(mode) }
             try file.sync()
             let status = draft.withPlatformString { from in
                 path.withPlatformString { to in rename(from, to) }
@@ -93,7 +99,8 @@ public struct LocalFileSystem: FileSystem {
             try? remove(draft)
             throw error
         }
-        try sync(path.removingLastComponent())
+        let parent = path.removingLastComponent()
+        try sync(parent.isEmpty ? "." : parent)
     }
 
     /// Where a file is written before it takes its name; a killed run leaves it.

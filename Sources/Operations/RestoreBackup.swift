@@ -25,6 +25,8 @@ public struct RestoreBackup: Sendable {
         /// Whether to stop before anything is done.
         public var isDryRun = false
         public var limits = RestoreLimits()
+        /// What stops and starts the application around the exchange, and checks it afterwards.
+        public var application = ApplicationCommands()
         /// How the safety backup is made.
         public var backup: CreateBackup.Options
 
@@ -46,6 +48,8 @@ public struct RestoreBackup: Sendable {
         public var safetyBackup: Backup?
         /// Whether there was something to replace.
         public var replacesData: Bool
+        /// Whether all commands that start the application succeeded; what did not, was told.
+        public var isApplicationStarted = true
     }
 
     let remote: any RemoteFolder
@@ -96,7 +100,9 @@ public struct RestoreBackup: Sendable {
             if locks.live != nil {
                 try StoresDirectory(paths.live).refuseRemote(remote)
             }
-            if !options.force { try refuseIfInUse(paths) }
+            // Who stops the application first may have it run until then.
+            let stopsFirst = !options.application.stop.isEmpty && !options.isDryRun
+            if !options.force, !stopsFirst { try refuseIfInUse(paths) }
             var outcome = Outcome(
                 backup: backup,
                 path: printable(paths.live),
@@ -111,7 +117,14 @@ public struct RestoreBackup: Sendable {
                 return outcome
             }
             let swap = try StoresSwap(paths, backup: backup.name, with: fileSystem)
-            try await restore(plan, swap, locks, &outcome)
+            let application = application(around: backup, paths)
+            do {
+                try await restore(plan, swap, locks, application, &outcome)
+            } catch {
+                await application.start(after: error)
+                throw error
+            }
+            outcome.isApplicationStarted = application.isStarted
             return outcome
         } catch let error where Self.saysItAll(error) {
             throw error
@@ -149,6 +162,7 @@ public struct RestoreBackup: Sendable {
         _ plan: Extraction.Plan,
         _ swap: StoresSwap,
         _ locks: RestoreLocks,
+        _ application: StoppedApplication,
         _ outcome: inout Outcome
     ) async throws {
         var swap = swap
@@ -163,6 +177,7 @@ public struct RestoreBackup: Sendable {
             try copyAttributes(to: directory, from: swap.paths, plan)
             try directory.sync()
             try fileSystem.sync(swap.paths.parent)
+            try await application.stop()
             outcome.safetyBackup = try await makeSafetyBackup(
                 of: swap.paths,
                 before: plan,
@@ -175,9 +190,14 @@ public struct RestoreBackup: Sendable {
             throw error
         }
         defer { withExtendedLifetime(staged) {} }
-        guard try exchange(&swap) else { return }
-        try reopen(&swap)
-        cleanUp(&swap)
+        if try exchange(&swap) {
+            try reopen(&swap)
+            await application.start()
+            try await verify(&swap, application)
+            cleanUp(&swap)
+        } else {
+            await application.start()
+        }
     }
 
     /// Cleans up after a failure before the exchange.
@@ -201,6 +221,8 @@ public struct RestoreBackup: Sendable {
         } catch {
             do {
                 let recovery = try StoresSwap.recover(swap.paths, with: fileSystem) {
+                    // There is no time to ask the application whether it is well: undo it, then.
+                    if !options.application.verify.isEmpty { throw error }
                     try checkInPlace(swap.paths.live)
                 }
                 if case .finished = recovery { return false }
@@ -229,17 +251,25 @@ public struct RestoreBackup: Sendable {
         do {
             try checkInPlace(swap.paths.live)
         } catch {
-            let refused: FilePath
-            do {
-                refused = try swap.rollBack()
-            } catch {
-                throw OperationError.rollbackFailed(
-                    error,
-                    old: swap.paths.old,
-                    new: swap.paths.live
-                )
-            }
-            throw OperationError.rolledBack(error, refused: refused)
+            throw OperationError.rolledBack(error, refused: try rollBack(&swap))
+        }
+    }
+
+    /// Has the application say whether it can live with what was restored.
+    private func verify(_ swap: inout StoresSwap, _ application: StoppedApplication) async throws {
+        do {
+            try await application.verify()
+        } catch {
+            await application.stopAgain()
+            throw OperationError.rolledBack(error, refused: try rollBack(&swap))
+        }
+    }
+
+    private func rollBack(_ swap: inout StoresSwap) throws -> FilePath {
+        do {
+            return try swap.rollBack()
+        } catch {
+            throw OperationError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.live)
         }
     }
 

@@ -21,6 +21,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     @OptionGroup var stores: StoresOptions
     @OptionGroup var remote: RemoteOptions
+    @OptionGroup var metrics: MetricsOptions
     @OptionGroup var output: OutputOptions
 
     @Option(
@@ -30,8 +31,14 @@ struct BackupCommand: AsyncParsableCommand {
     var compression: Compression = .default
 
     func run() async throws {
-        try await Session.run(output, stores: stores.directory, lockWait: remote.lockWait.duration)
-        { session in
+        var plan = RunPlan(command: .backup, stores: stores.directory, remote: remote)
+        plan.metricsFile = metrics.file
+        try await Session.run(
+            output,
+            plan,
+            stores: stores.directory,
+            lockWait: remote.lockWait.duration
+        ) { session in
             var options = CreateBackup.Options(
                 date: session.now,
                 timeZone: session.timeZone,
@@ -45,6 +52,11 @@ struct BackupCommand: AsyncParsableCommand {
                 options: options,
                 context: session.context
             ).run()
+            session.facts.tell(outcome.backup, bytes: outcome.bytes)
+            if let problem = outcome.problems.first {
+                let number = counted(outcome.problems.count, "problem", "problems")
+                session.facts.tell(problem: "\(number): \(problem)")
+            }
             session.console.finish()
             if output.json {
                 try session.console.answer(json: Summary(outcome, session))

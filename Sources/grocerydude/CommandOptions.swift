@@ -34,8 +34,24 @@ struct RemoteOptions: ParsableArguments {
     )
     var address: String?
 
+    /// What the option, or else the environment, names.
+    var named: String? { address ?? Surroundings.value("GROCERYDUDE_REMOTE") }
+
     @Option(help: ArgumentHelp("How long to wait for another run: 60s, 5m, 1h.", valueName: "time"))
     var lockWait: WaitTime = WaitTime(duration: .zero)
+}
+
+/// Who else wants to know how a run went.
+struct MetricsOptions: ParsableArguments {
+    @Option(
+        name: .customLong("metrics-file"),
+        help: ArgumentHelp(
+            "Write a text file for Prometheus' node exporter, whatever became of the run.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var file: String?
 }
 
 /// How to speak.
@@ -86,6 +102,7 @@ enum Surroundings {
     // https://specifications.freedesktop.org/basedir-spec/latest/
     static var data: String { directory("XDG_DATA_HOME", else: ".local/share") }
     static var cache: String { directory("XDG_CACHE_HOME", else: ".cache") }
+    static var state: String { directory("XDG_STATE_HOME", else: ".local/state") }
 
     private static func directory(_ name: String, else path: String) -> String {
         // A relative path in such a variable is to be ignored.

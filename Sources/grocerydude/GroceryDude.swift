@@ -23,7 +23,7 @@ struct GroceryDude: AsyncParsableCommand {
         subcommands: [
             InitCommand.self, ItemsCommand.self, BackupCommand.self, ListCommand.self,
             ShowCommand.self,
-            RestoreCommand.self, DeleteCommand.self,
+            RestoreCommand.self, DeleteCommand.self, StatusCommand.self, LogCommand.self,
         ]
     )
 }

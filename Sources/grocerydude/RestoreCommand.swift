@@ -62,8 +62,14 @@ struct RestoreCommand: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        try await Session.run(output, stores: stores.directory, lockWait: remote.lockWait.duration)
-        { session in
+        let plan = RunPlan(command: .restore, stores: stores.directory, remote: remote)
+        try await Session.run(
+            output,
+            // A rehearsal, and what goes elsewhere, is nothing that others want to know of.
+            dryRun || target != nil ? nil : plan,
+            stores: stores.directory,
+            lockWait: remote.lockWait.duration
+        ) { session in
             let restore = RestoreBackup(
                 from: try session.remote(remote),
                 catalog: session.catalog,
@@ -76,6 +82,7 @@ struct RestoreCommand: AsyncParsableCommand {
                     "Restore from '\(backup.displayName)'? It replaces the data in '\(stores.directory.string)'."
                 guard try session.confirm(question, yes: yes) else {
                     session.console.message("nothing was changed")
+                    session.facts.decline()
                     return .failed
                 }
             }
@@ -85,11 +92,16 @@ struct RestoreCommand: AsyncParsableCommand {
                 } else {
                     try await restore.run(backup, to: stores.directory)
                 }
+            session.facts.tell(outcome.backup, bytes: outcome.bytes)
             session.console.finish()
             if output.json {
                 try session.console.answer(json: Summary(outcome, isDryRun: dryRun))
             } else {
                 tell(outcome, session.console)
+            }
+            guard outcome.isApplicationStarted else {
+                session.facts.tell(problem: "the application was not started")
+                return .partial
             }
             return .done
         }

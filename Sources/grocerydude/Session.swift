@@ -17,6 +17,8 @@ struct Session {
     /// When the command began; the program's only look at the clock.
     let now = Date()
     let timeZone = TimeZone.current
+    /// What the command's body did, as far as others want to know.
+    let facts = RunFacts()
     /// The program and its version, as manifests name it.
     let tool = "grocerydude \(GroceryDude.version)"
 
@@ -38,6 +40,7 @@ struct Session {
     ///
     /// - Parameters:
     ///   - output: how to speak.
+    ///   - plan: what goes on around it, if it is a run that others want to know of.
     ///   - stores: the stores directory where the command has one: a restore of it that was
     ///     interrupted is finished or undone first.
     ///   - needsWholeStores: whether an interrupted restore that can be neither finished nor undone
@@ -48,6 +51,7 @@ struct Session {
     ///   wrongly.
     static func run(
         _ output: OutputOptions,
+        _ plan: RunPlan? = nil,
         stores: FilePath? = nil,
         needsWholeStores: Bool = true,
         lockWait: Duration = .zero,
@@ -55,17 +59,16 @@ struct Session {
     ) async throws {
         Interruption.install()
         let session = Session(output, lockWait: lockWait)
-        let code: Int32
-        do {
+        let work = {
             if let stores { try await session.recover(stores, isRequired: needsWholeStores) }
-            code = try await body(session).rawValue
+            let status = try await body(session)
             session.console.finish()
             session.saveCatalog()
-        } catch {
-            session.console.error(error)
-            code = exitCode(for: error)
+            return status
         }
-        if code != 0 { throw ExitCode(code) }
+        let end =
+            if let plan { await session.perform(plan, work) } else { await session.attempt(work) }
+        if end.code != 0 { throw ExitCode(end.code) }
     }
 
     /// Finishes or undoes an interrupted restore, as far as it can.
@@ -92,21 +95,25 @@ struct Session {
     ///
     /// - Throws: `FileError` where the default folder or a staging directory cannot be made.
     func remote(_ options: RemoteOptions) throws -> any RemoteFolder {
-        guard let address = options.address ?? Surroundings.value("GROCERYDUDE_REMOTE") else {
-            let path = Surroundings.data + "/grocerydude/Apps/Grocery Dude"
-            try makeDirectory(path)
-            return LocalFolder(FilePath(path))
-        }
+        let address = address(options)
         guard address.hasPrefix(RcloneFolder.scheme) else {
-            // The catalog remembers folders by their addresses, which must not depend on where we are.
-            let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(address))
-            return LocalFolder((try? path.resolved()) ?? path)
+            if options.named == nil { try makeDirectory(address) }
+            return LocalFolder(FilePath(address))
         }
         let remote = String(address.dropFirst(RcloneFolder.scheme.count))
         let digest = Array(remote.utf8).withUnsafeBytes { Digest(of: $0) }
         let staging = Surroundings.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
         try makeDirectory(staging)
         return RcloneFolder(remote, staging: FilePath(staging))
+    }
+
+    /// What the remote folder is called; catalog and log remember folders by this, so that it must
+    /// not depend on where we are.
+    func address(_ options: RemoteOptions) -> String {
+        guard let named = options.named else {
+            return Surroundings.data + "/grocerydude/Apps/Grocery Dude"
+        }
+        return named.hasPrefix(RcloneFolder.scheme) ? named : absolute(FilePath(named)).string
     }
 
     private func makeDirectory(_ path: String) throws {

@@ -76,7 +76,9 @@ final class StoppedApplication: Sendable {
         await runAll(commands.stop, "stop")
     }
 
-    /// Starts it, if it was stopped. Nobody may interrupt this: what fails is told.
+    /// Starts it, if it was stopped.
+    ///
+    /// Nobody may interrupt this; what fails is told.
     func start() async {
         let isStopped = state.withLock { state in
             defer { state.isStopped = false }

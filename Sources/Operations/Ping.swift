@@ -16,6 +16,8 @@ public struct Ping: Sendable {
     public var url: String
     /// For all of it: name, connection, answer.
     public var timeout: Duration
+    /// What does it.
+    var program = "curl"
 
     public init(_ url: String, timeout: Duration = .seconds(10)) {
         self.url = url
@@ -38,7 +40,7 @@ public struct Ping: Sendable {
             Double(timeout.components.seconds)
             + Double(timeout.components.attoseconds) / 1e18
         let curl = ChildProcess(
-            "curl",
+            program,
             [
                 // Not the user's own configuration, which is for other things.
                 "--disable", "--silent", "--show-error", "--fail", "--location",

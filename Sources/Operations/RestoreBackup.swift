@@ -178,6 +178,8 @@ public struct RestoreBackup: Sendable {
             try directory.sync()
             try fileSystem.sync(swap.paths.parent)
             try await application.stop()
+            // Asked now, since who is refused needs no backup, and once more after that.
+            if !options.force, !options.application.stop.isEmpty { try refuseIfInUse(swap.paths) }
             outcome.safetyBackup = try await makeSafetyBackup(
                 of: swap.paths,
                 before: plan,

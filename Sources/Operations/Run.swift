@@ -88,10 +88,10 @@ public struct Run: Sendable {
             moments = []
         }
         if let outcome {
-            record(outcome, duration: ContinuousClock.now - start, context)
+            let entry = entry(outcome, duration: ContinuousClock.now - start)
+            record(entry, context)
             if outcome.exitCode != Hooks.skipCode {
-                let duration = ContinuousClock.now - start
-                await writeMetrics(outcome, duration: duration, backups, context)
+                await writeMetrics(entry, backups, context)
                 await tell(
                     outcome.isSuccess ? .success : .failure(outcome.message ?? "failed"),
                     context
@@ -137,7 +137,8 @@ public struct Run: Sendable {
             stores: printable(stores),
             remote: remote,
             began: began,
-            duration: duration,
+            // As the log keeps it, so that all tell the same.
+            duration: .milliseconds(Int64((duration.inSeconds * 1000).rounded())),
             exitCode: outcome.exitCode
         )
         entry.message = outcome.message
@@ -147,10 +148,10 @@ public struct Run: Sendable {
         return entry
     }
 
-    private func record(_ outcome: Outcome, duration: Duration, _ context: OperationContext) {
+    private func record(_ entry: RunLog.Entry, _ context: OperationContext) {
         guard let log else { return }
         do {
-            try log.record(entry(outcome, duration: duration))
+            try log.record(entry)
             if tellsLogTrouble, let aside = log.putAside {
                 context.report(
                     .warning("the log was damaged and begun anew: it is in '\(printable(aside))'")
@@ -163,13 +164,12 @@ public struct Run: Sendable {
     }
 
     private func writeMetrics(
-        _ outcome: Outcome,
-        duration: Duration,
+        _ entry: RunLog.Entry,
         _ backups: () async throws -> [Backup],
         _ context: OperationContext
     ) async {
         guard let metricsFile else { return }
-        var metrics = Metrics(self, entry(outcome, duration: duration))
+        var metrics = Metrics(self, entry)
         metrics.addLogged(log)
         // Where the folder cannot be reached there is nothing to say of it; the run says why.
         if (try? context.checkCancellation()) != nil { metrics.backups = try? await backups() }

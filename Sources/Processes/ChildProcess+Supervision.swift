@@ -1,3 +1,4 @@
+internal import Files
 internal import Subprocess
 internal import Synchronization
 internal import SystemPackage
@@ -56,19 +57,19 @@ extension ChildProcess {
     ) async throws -> Outcome {
         var configuration = configuration
         configuration.platformOptions.createSession = true
-        let pipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor)
+        let pipe: PipeEnds
         do {
-            pipe = try FileDescriptor.pipe()
+            pipe = try PipeEnds()
         } catch {
-            throw ProcessError.cannotRun(program, reason: "\(error)")
+            throw ProcessError.cannotRun(program, reason: error.description)
         }
-        defer { try? pipe.readEnd.close() }
-        var watch = Watch(output: pipe.readEnd, limits: limits)
+        defer { try? pipe.reading.close() }
+        var watch = Watch(output: pipe.reading, limits: limits)
         do {
             let result = try await Subprocess.run(
                 configuration,
                 input: .array(input),
-                output: .fileDescriptor(pipe.writeEnd, closeAfterSpawningProcess: true),
+                output: .fileDescriptor(pipe.writing, closeAfterSpawningProcess: true),
                 error: .combinedWithOutput
             ) { execution in
                 await watch.run(execution.processIdentifier.value, checkCancellation, receive)
@@ -154,8 +155,10 @@ private struct Watch {
 
     private mutating func drain(for time: Duration, _ receive: @Sendable ([UInt8]) -> Void) async {
         let start = ContinuousClock.now
-        while isOutputOpen, ContinuousClock.now - start < time {
-            if !read(receive) { await Self.pause() }
+        while isOutputOpen {
+            let hasRead = read(receive)
+            guard ContinuousClock.now - start < time else { return }
+            if !hasRead, isOutputOpen { await Self.pause() }
         }
     }
 

@@ -62,9 +62,6 @@ public final class RunLog: Sendable {
         public init() {}
     }
 
-    /// Kept of each command, profile, stores directory and remote folder.
-    static let entriesLimit = 1000
-
     private struct State {
         var queue: DatabaseQueue?
         var putAside: FilePath?
@@ -72,12 +69,24 @@ public final class RunLog: Sendable {
 
     private let path: FilePath
     private let busyTimeout: Duration
+    private let entriesLimit: Int
     private let state = Mutex(State())
 
     /// Names the database, which need not be there.
-    public init(_ path: FilePath, busyTimeout: Duration = .seconds(5)) {
+    ///
+    /// - Parameters:
+    ///   - path: where.
+    ///   - busyTimeout: how long to wait for another process.
+    ///   - entriesLimit: how many runs are kept of each command, profile, stores directory and
+    ///     remote folder.
+    public init(
+        _ path: FilePath,
+        busyTimeout: Duration = .seconds(5),
+        entriesLimit: Int = 1000
+    ) {
         self.path = path
         self.busyTimeout = busyTimeout
+        self.entriesLimit = entriesLimit
     }
 
     /// Where a damaged log was put, if one was found.
@@ -110,7 +119,7 @@ public final class RunLog: Sendable {
                             ORDER BY id DESC LIMIT 1 OFFSET ?5)
                     """,
                 arguments: [
-                    entry.command, entry.profile, entry.stores, entry.remote, Self.entriesLimit,
+                    entry.command, entry.profile, entry.stores, entry.remote, entriesLimit,
                 ]
             )
         }

@@ -19,7 +19,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deps test lint format demo benchmark manual install uninstall clean
+.PHONY: build deps test fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
 
 build: deps
 	swift build -c release $(BUILD_FLAGS) --product grocerydude
@@ -30,6 +30,23 @@ deps:
 
 test: deps
 	swift test
+
+# Many random mutations of archives and stores; a failure prints its seed. To try that one again:
+# make fuzz CASES=1 SEED=n
+CASES = 20000
+SEED = $(shell date +%s)
+fuzz: deps
+	GROCERYDUDE_FUZZ=$(CASES) GROCERYDUDE_FUZZ_SEED=$(SEED) swift test --filter MutationTests
+
+# What became of every zip and database of the test data beside the checkout, as two tables.
+verdicts: deps
+	mkdir -p .build/verdicts
+	GROCERYDUDE_VERDICTS="$(CURDIR)/.build/verdicts" swift test --filter CorporaTests
+	cat .build/verdicts/*.txt
+
+# The tests under the thread sanitizer and the address sanitizer; each has its own build.
+sanitize: deps
+	scripts/sanitize.sh thread address
 
 lint:
 	scripts/lint.sh

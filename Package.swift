@@ -23,6 +23,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
         // The system's C libraries.
@@ -90,6 +91,7 @@ let package = Package(
             dependencies: [
                 "Operations", "Stores", "Archives", "Remotes", "Processes", "Files", filePath,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict
         ),
@@ -139,7 +141,7 @@ let package = Package(
             name: "OperationsTests",
             dependencies: [
                 "Operations", "Stores", "Archives", "Remotes", "Files", "TestSupport",
-                "StoreWriter", filePath,
+                "StoreWriter", filePath, .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),

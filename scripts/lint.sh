@@ -35,7 +35,7 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
         owner["CLibzip"] = owner["CIsal"] = owner["CZlib"] = "Archives"
         owner["Crypto"] = owner["CFiles"] = "Files"
         owner["Subprocess"] = "Processes"
-        owner["ArgumentParser"] = "grocerydude"
+        owner["ArgumentParser"] = owner["Yams"] = "grocerydude"
 
         # What comes with Swift, and FilePath.
         split("Foundation Glibc Darwin Synchronization SystemPackage", names)

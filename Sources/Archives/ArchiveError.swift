@@ -9,6 +9,8 @@ public enum ArchiveError: ExplainedError, Equatable {
     case damaged(FilePath, reason: String)
     /// An entry's data is not what its checksums or sizes say.
     case damagedEntry(FilePath, entry: String, reason: String)
+    /// The manifest's segment table of an entry is not that of its data.
+    case contradictedManifest(FilePath, entry: String)
     /// An entry's name would lead out of the directory, or cannot be a file's.
     case unsafeEntry(FilePath, entry: String, reason: String)
     /// Two entries have one name, or would have on a file system that ignores case.
@@ -26,6 +28,8 @@ public enum ArchiveError: ExplainedError, Equatable {
         case .damaged(let path, let reason): "\(name(path)) is damaged: \(reason)"
         case .damagedEntry(let path, let entry, let reason):
             "'\(entry)' in \(name(path)) is damaged: \(reason)"
+        case .contradictedManifest(let path, let entry):
+            "'\(entry)' in \(name(path)) is damaged: the manifest's segments contradict the archive"
         case .unsafeEntry(let path, let entry, let reason):
             "'\(entry)' in \(name(path)) is refused: \(reason)"
         case .duplicateEntry(let path, let entry, let other) where entry == other:
@@ -44,6 +48,8 @@ public enum ArchiveError: ExplainedError, Equatable {
         switch self {
         case .notAnArchive, .damaged, .damagedEntry:
             "run 'grocerydude list' and try an older backup; a copy in another place may be whole"
+        case .contradictedManifest(let path, _):
+            "try another backup; if a program packed this one anew, a copy restores without the manifest: zip -d \(name(path)) .grocerydude/manifest.json"
         case .unsafeEntry, .duplicateEntry, .beyondLimit:
             "this archive may be hostile: do not unpack it with another program either"
         case .encrypted, .unsupported:

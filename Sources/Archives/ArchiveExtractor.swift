@@ -47,6 +47,7 @@ public final class ArchiveExtractor {
     private let target: ExtractionTarget?
     private let syncing: Bool
     private let pipeline: OrderedPipeline<ExtractJob>
+    private let selects: (UInt32) -> Bool
     private let progressed: (Int64) throws -> Void
     private var batch: [(Item, Directory?)] = []
     private var batchSize: Int64 = 0
@@ -59,12 +60,15 @@ public final class ArchiveExtractor {
     ///   - syncing: whether each file and directory is flushed to the disk when it is done; with
     ///     many files, one call for the whole file system at the end is faster.
     ///   - threads: how many threads work.
+    ///   - selects: whether to read a piece of the data, where it is only verified; asked with some
+    ///     bits of its digest, or of its checksum where there is none.
     ///   - progressed: called on the caller's thread with bytes that were restored since.
     public init(
         _ reader: ArchiveReader,
         into directory: Directory?,
         syncing: Bool = false,
         threads: Int,
+        selects: @escaping (UInt32) -> Bool = { _ in true },
         progressed: @escaping (Int64) throws -> Void
     ) {
         self.reader = reader
@@ -74,6 +78,7 @@ public final class ArchiveExtractor {
             let worker = ExtractWorker(reader: reader, syncing: syncing)
             return { try worker.run($0) }
         }
+        self.selects = selects
         self.progressed = progressed
     }
 
@@ -105,10 +110,18 @@ public final class ArchiveExtractor {
 
     // MARK: - Files
 
+    /// Whether a piece of data is to be read: all of it, unless it is only verified.
+    private func isSelected(_ key: UInt32) -> Bool { target != nil || selects(key) }
+
     private func extractFile(_ item: Item) throws {
         let isSmall =
             item.entry.size <= Int64(Segment.size)
             && item.entry.compressedSize <= Int64(Segment.size + 1024)
+        let isInSegments = item.segments != nil && item.entry.isPlain
+        if isSmall || !isInSegments {
+            let key = item.segments?.first?.digest.key ?? item.entry.record.checksum
+            guard isSelected(key) else { return }
+        }
         if isSmall, item.entry.isPlain {
             batch.append((item, try target?.parent(of: item.attributes.path)))
             batchSize += item.entry.size
@@ -131,6 +144,8 @@ public final class ArchiveExtractor {
     {
         var source = try reader.dataOffset(item.entry)
         for (index, segment) in segments.enumerated() {
+            defer { source += Int64(segment.length) }
+            guard isSelected(segment.digest.key) else { continue }
             let length = Segment.length(at: index, ofSize: item.entry.size)
             let part = ExtractJob.Part(
                 item: item,
@@ -143,7 +158,6 @@ public final class ArchiveExtractor {
                 target: file
             )
             try submit(.part(part), size: Int64(length))
-            source += Int64(segment.length)
         }
     }
 
@@ -152,13 +166,13 @@ public final class ArchiveExtractor {
         var sum: Int64 = 0
         for segment in segments {
             guard (0...(Segment.size + 1024)).contains(segment.length) else {
-                throw reader.damage(entry, "the manifest's segments contradict the archive")
+                throw reader.contradiction(entry)
             }
             sum += Int64(segment.length)
         }
         guard segments.count == Segment.count(forSize: entry.size), entry.isPlain,
             sum == entry.compressedSize
-        else { throw reader.damage(entry, "the manifest's segments contradict the archive") }
+        else { throw reader.contradiction(entry) }
     }
 
     private func submitBatch() throws {

@@ -28,6 +28,10 @@ public final class ArchiveReader: Sendable {
     let directory: CentralDirectory
     /// Whether the archive's last entry is the one that ours end with.
     public let hasMark: Bool
+    /// Whether the last entry would be that mark, had another program not written every record: it
+    /// unpacked an archive of ours and packed the files anew, and what the mark says of the data is
+    /// no longer so.
+    public let isPackedAnew: Bool
 
     /// Opens an archive.
     ///
@@ -65,10 +69,16 @@ public final class ArchiveReader: Sendable {
         self.directory = directory
         guard let mark, directory.count > 0 else {
             hasMark = false
+            isPackedAnew = false
             return
         }
         let last = try Self.translating(path) { try directory.record(at: directory.count - 1) }
-        hasMark = directory.bytes[last.name].elementsEqual(mark.bytes)
+        let endsWithMark = directory.bytes[last.name].elementsEqual(mark.bytes)
+        // Damage may change the form of a record or two, another program that of all.
+        let isOwn =
+            endsWithMark && (0..<directory.count).reversed().contains(where: directory.hasOwnForm)
+        hasMark = endsWithMark && isOwn
+        isPackedAnew = endsWithMark && !isOwn
     }
 
     /// How many entries there are.
@@ -103,11 +113,11 @@ public final class ArchiveReader: Sendable {
         )
     }
 
-    private func nameBytes(at index: Int) throws -> ArraySlice<UInt8> {
+    func nameBytes(at index: Int) throws -> ArraySlice<UInt8> {
         try directory.bytes[record(at: index).name]
     }
 
-    private func record(at index: Int) throws -> CentralDirectory.Record {
+    func record(at index: Int) throws -> CentralDirectory.Record {
         let record = try Self.translating(path) { try directory.record(at: index) }
         let length = UInt64(ZipRecords.localLength + record.name.count)
         let (end, overflow) = record.offset.addingReportingOverflow(length)
@@ -174,72 +184,6 @@ public final class ArchiveReader: Sendable {
         return Array(meant[start...])
     }
 
-    // MARK: - Structure
-
-    private func checkStructure() throws {
-        var places: [(start: UInt64, end: UInt64)] = []
-        places.reserveCapacity(count)
-        var total: Int64 = 0
-        for index in 0..<count {
-            let record = try entry(at: index).record
-            let length = UInt64(ZipRecords.localLength + record.name.count) + record.compressedSize
-            places.append((record.offset, record.offset + length))
-            let (sum, overflow) = total.addingReportingOverflow(Int64(record.size))
-            guard !overflow else {
-                throw ArchiveError.beyondLimit(path, reason: "its sizes are beyond all bounds")
-            }
-            total = sum
-        }
-        places.sort { $0.start < $1.start }
-        for (place, next) in zip(places, places.dropFirst()) where next.start < place.end {
-            throw ArchiveError.damaged(path, reason: "the data of two entries overlaps")
-        }
-        try checkNames()
-    }
-
-    private func checkNames() throws {
-        // Sorted indices take a tenth of the memory of a set of names.
-        func key(_ index: Int) throws -> ArraySlice<UInt8> {
-            let name = try nameBytes(at: index)
-            return name.last == UInt8(ascii: "/") ? name.dropLast() : name
-        }
-        // With the slash before all other bytes, what is below a name comes right after it.
-        let slash = UInt8(ascii: "/")
-        let order = try (0..<count).sorted {
-            try key($0).lexicographicallyPrecedes(key($1)) {
-                $1 != slash && ($0 == slash || $0 < $1)
-            }
-        }
-        for (index, next) in zip(order, order.dropFirst()) {
-            let (name, following) = try (key(index), key(next))
-            guard following.starts(with: name) else { continue }
-            if following.count == name.count {
-                let name = printable(bytes: name)
-                throw ArchiveError.duplicateEntry(path, entry: name, other: name)
-            }
-            if following.dropFirst(name.count).first == slash,
-                try nameBytes(at: index).last != slash
-            {
-                throw ArchiveError.unsafeEntry(
-                    path,
-                    entry: printable(bytes: following),
-                    reason: "a file or a symbolic link stands where its directory should be"
-                )
-            }
-        }
-    }
-
-    /// Throws where two names differ only in case, as a file system that ignores it would see them.
-    public func checkNamesIgnoringCase() throws {
-        var seen: [String: String] = [:]
-        for index in 0..<count {
-            let name = try entry(at: index).attributes.path.description
-            if let other = seen.updateValue(name, forKey: name.lowercased()) {
-                throw ArchiveError.duplicateEntry(path, entry: name, other: other)
-            }
-        }
-    }
-
     private func label(_ record: CentralDirectory.Record) -> String {
         printable(bytes: directory.bytes[record.name])
     }
@@ -260,7 +204,8 @@ public final class ArchiveReader: Sendable {
         let name = directory.bytes[entry.record.name]
         guard header.uint32(at: 0) == ZipRecords.localSignature,
             header.uint16(at: 8) == entry.record.method,
-            Int(header.uint16(at: 26)) == name.count
+            Int(header.uint16(at: 26)) == name.count,
+            hasMark || hasSameSizes(header, entry)
         else { throw damage(entry, "its local record contradicts the directory") }
         let nameOffset = Int64(entry.record.offset) + Int64(ZipRecords.localLength)
         guard try file.readExactly(count: name.count, at: nameOffset).elementsEqual(name) else {
@@ -271,6 +216,20 @@ public final class ArchiveReader: Sendable {
             throw damage(entry, "its data lies outside the file")
         }
         return offset
+    }
+
+    /// Whether a local record has the checksum and sizes of the central one, as far as it has any.
+    ///
+    /// Without a manifest nothing else tells of a directory that says that a file is empty. A writer
+    /// that could not seek has them behind the data (4.4.4, bit 3); large ones are in an extra field.
+    private func hasSameSizes(_ local: [UInt8], _ entry: Entry) -> Bool {
+        guard local.uint16(at: 6) & ZipRecords.descriptorFlag == 0 else { return true }
+        let sizes = [(18, entry.compressedSize), (22, entry.size)]
+        return local.uint32(at: 14) == entry.record.checksum
+            && sizes.allSatisfy { position, size in
+                let value = local.uint32(at: position)
+                return value == UInt32.max || Int64(value) == size
+            }
     }
 
     /// Reads an entry's data from its beginning, in parts, checking its size and CRC at the end.
@@ -348,6 +307,10 @@ public final class ArchiveReader: Sendable {
             throw damage(entry, "there is something behind the end of its data")
         }
         return true
+    }
+
+    func contradiction(_ entry: Entry) -> ArchiveError {
+        .contradictedManifest(path, entry: label(entry.record))
     }
 
     func damage(_ entry: Entry, _ reason: String) -> ArchiveError {

@@ -29,8 +29,6 @@ struct CentralDirectory {
     let bytes: [UInt8]
     /// Where each record begins in `bytes`.
     private let starts: [UInt32]
-    /// For each record its place among all in the file; empty where that is its index.
-    private let places: [UInt32]
     /// Where the directory begins in the file.
     let offset: UInt64
 
@@ -62,9 +60,6 @@ struct CentralDirectory {
                 && (length == 1 || bytes[name + 1] == UInt8(ascii: "/"))
         }
         starts = all.filter { !isRoot($0) }
-        places =
-            starts.count == all.count
-            ? [] : all.indices.filter { !isRoot(all[$0]) }.map { UInt32($0) }
     }
 
     private static func index(_ bytes: [UInt8], count: Int, path: FilePath) throws -> [UInt32] {
@@ -92,11 +87,6 @@ struct CentralDirectory {
             throw ArchiveError.damaged(path, reason: "its directory has more entries than it says")
         }
         return starts
-    }
-
-    /// A record's place among all in the file, as other programs count them.
-    func place(of index: Int) -> Int {
-        places.isEmpty ? index : Int(places[index])
     }
 
     /// The record with an index.
@@ -137,6 +127,35 @@ struct CentralDirectory {
             )
         }
         return record
+    }
+
+    /// Whether a record has the form that `ArchiveWriter` gives every record, which no other program
+    /// does: made by Unix with our versions, no comment, nothing in the fields that we leave empty,
+    /// and of the extra fields only the time's, in the directory as long as in the local record.
+    ///
+    /// Beyond 2038 there is no room for a time; then one of DOS's beyond it has to do.
+    func hasOwnForm(at index: Int) -> Bool {
+        let start = Int(starts[index])
+        let (version, needed) = (bytes.uint16(at: start + 4), bytes.uint16(at: start + 6))
+        guard needed == 20 || needed == 45, version == ZipRecords.unixHost << 8 | needed,
+            bytes.uint16(at: start + 8) & ~ZipRecords.utf8Flag == 0,
+            bytes[(start + 32)..<(start + 38)].allSatisfy({ $0 == 0 })
+        else { return false }
+        let extra = start + ZipRecords.centralLength + Int(bytes.uint16(at: start + 28))
+        let range = extra..<(extra + Int(bytes.uint16(at: start + 30)))
+        var fields: [UInt16] = []
+        do {
+            try forEachExtra(range) { identifier, field throws(RecordFault) in
+                let isPlain = identifier != ZipRecords.timestampExtra || field.count == 5
+                fields.append(isPlain ? identifier : 0)
+            }
+        } catch {
+            return false
+        }
+        if fields.first == ZipRecords.zip64Extra { fields.removeFirst() }
+        if fields == [ZipRecords.timestampExtra] { return true }
+        let date = bytes.uint16(at: start + 14)
+        return fields.isEmpty && (date >> 9 >= 2038 - 1980 || date == 0x0021)
     }
 
     /// A contradiction in a record.
@@ -196,13 +215,15 @@ private struct EndLocator {
         let tailLength = Int(min(size, UInt64(ZipRecords.endLength + Int(UInt16.max))))
         let tailOffset = size - UInt64(tailLength)
         let tail = try file.readExactly(count: tailLength, at: Int64(tailOffset))
+        // Looked for once: a hostile tail may have thousands of signatures with zeros behind them.
+        let used = (tail.lastIndex { $0 != 0 } ?? -1) + 1
         var hasBytesBehind = false
         for position in stride(from: tailLength - ZipRecords.endLength, through: 0, by: -1)
         where tail.uint32(at: position) == ZipRecords.endSignature {
             let commentEnd =
                 position + ZipRecords.endLength + Int(tail.uint16(at: position + 20))
             // Some programs fill up a last block of what they write with zeros.
-            if commentEnd <= tailLength, tail[commentEnd...].allSatisfy({ $0 == 0 }) {
+            if (used...tailLength).contains(commentEnd) {
                 return try read(tail, at: position, offset: tailOffset + UInt64(position))
             }
             hasBytesBehind = hasBytesBehind || commentEnd <= tailLength

@@ -19,8 +19,9 @@ enum ZipRecords {
     static let stored: UInt16 = 0
     static let deflated: UInt16 = 8
 
-    /// Bit 0: encrypted; bit 11: the name is UTF-8.
+    /// Bit 0: encrypted; bit 3: sizes behind the data; bit 11: the name is UTF-8.
     static let encryptedFlag: UInt16 = 1
+    static let descriptorFlag: UInt16 = 1 << 3
     static let utf8Flag: UInt16 = 1 << 11
 
     static let zip64Extra: UInt16 = 0x0001

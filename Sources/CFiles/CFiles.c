@@ -55,6 +55,14 @@ int cfiles_set_uncached(int descriptor, int uncached) {
     if (flags == -1) return -1;
     return fcntl(descriptor, F_SETFL, uncached ? flags | O_DIRECT : flags & ~O_DIRECT);
 }
+int cfiles_is_mount_point(const char *path) {
+    struct statx status;
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &status) != 0) return -1;
+    if (status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
+        return (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+    errno = ENOSYS;
+    return -1;
+}
 int cfiles_sync(int descriptor) { return fsync(descriptor); }
 int cfiles_sync_file_system(int descriptor) { return syncfs(descriptor); }
 #else
@@ -72,6 +80,11 @@ void cfiles_finish_writeback(int descriptor, off_t offset, off_t length) {
 }
 int cfiles_set_uncached(int descriptor, int uncached) {
     return fcntl(descriptor, F_NOCACHE, uncached);
+}
+int cfiles_is_mount_point(const char *path) {
+    (void)path;
+    errno = ENOSYS;
+    return -1;
 }
 int cfiles_sync(int descriptor) {
     if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;

@@ -13,6 +13,12 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
         self.value = value
     }
 
+    /// Its 32 bytes.
+    public var bytes: [UInt8] { (0..<32).map { value[$0] } }
+
+    /// Some of its bits as a number, as evenly spread as all of them.
+    public var key: UInt32 { (0..<4).reduce(0) { $0 << 8 | UInt32(value[$1]) } }
+
     /// Reads 64 lower-case hexadecimal digits, as `description` writes them.
     public init?(hex: [UInt8]) {
         guard hex.count == 64 else { return nil }

@@ -50,12 +50,15 @@ public enum FileError: ExplainedError, Equatable {
 
     public var hint: String? {
         switch self {
-        case .failed(_, let path, let errno):
+        case .failed(let action, let path, let errno):
             switch errno {
             case .noSpace, .diskQuotaExceeded:
                 "free some space where '\(printable(path))' is, and try again"
-            case .permissionDenied, .notPermitted: "run as the owner of '\(printable(path))'"
-            case .readOnlyFileSystem: "choose a folder on a file system that can be written"
+            case .permissionDenied, .notPermitted:
+                "run as the owner of '\(printable(action == .create ? path.removingLastComponent() : path))'"
+            case .readOnlyFileSystem: "mount it for writing, or choose a folder somewhere else"
+            case .resourceBusy where action == .move, .improperLink where action == .move:
+                "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "raise the limit with 'ulimit -n'"
             case .fileTooLarge: "the file system or 'ulimit -f' sets a limit on a file's size"
             default: nil
@@ -75,6 +78,15 @@ public enum FileError: ExplainedError, Equatable {
     public var unsafeReason: String {
         guard case .unsafeName(_, let reason) = self else { return description }
         return reason
+    }
+
+    /// Whether a rename is impossible there, whatever the state of the directories: of a mount
+    /// point, from one file system to another, or where the directory above may not be changed.
+    public var forbidsRename: Bool {
+        guard case .failed(_, _, let errno) = self else { return false }
+        return [
+            .resourceBusy, .improperLink, .permissionDenied, .notPermitted, .readOnlyFileSystem,
+        ].contains(errno)
     }
 
     /// Whether what was asked for is not there.
@@ -97,6 +109,8 @@ func reason(_ errno: Errno) -> String {
     case .ioError: "input/output error, the disk may be failing"
     case .tooManySymbolicLinkLevels: "a symbolic link stands where a file is expected"
     case .fileNameTooLong: "the name is too long for this file system"
+    case .resourceBusy: "something is mounted there, or uses it"
+    case .improperLink: "that leads from one file system to another"
     default: lowercasedFirst(errno.description)
     }
 }

@@ -32,9 +32,10 @@ public struct LocalFileSystem: FileSystem {
     /// Renames where the file system has no exclusive rename.
     ///
     /// A regular file gets a second name, which link(2) refuses to give where it is taken. For a
-    /// directory there is only looking first; whoever holds the lock is alone with its names.
+    /// directory, and where files have one name only (and link(2) may fail with any error, as on
+    /// what rclone mounts), there is only looking first; whoever holds the lock is alone with its
+    /// names.
     private func moveByLooking(_ path: FilePath, to newPath: FilePath) throws {
-        let isFile = try FileInfo(of: path).kind == .file
         let linked = path.withPlatformString { from in
             newPath.withPlatformString { to in link(from, to) }
         }
@@ -43,7 +44,6 @@ public struct LocalFileSystem: FileSystem {
             return
         }
         if errno == EEXIST { throw FileError.exists(newPath) }
-        if isFile, errno != EPERM, errno != ENOTSUP { throw failure(.move, path) }
         if (try? FileInfo(of: newPath)) != nil { throw FileError.exists(newPath) }
         let renamed = path.withPlatformString { from in
             newPath.withPlatformString { to in rename(from, to) }

@@ -62,11 +62,15 @@ final class StoppedApplication: Sendable {
     /// Whether every command succeeded that starts it.
     var isStarted: Bool { state.withLock { !$0.hasFailed } }
 
-    /// Stops it.
+    /// Stops it, once.
     ///
     /// - Throws: `OperationError.commandFailed`; `CancellationError`. It may be half stopped then.
     func stop() async throws {
-        state.withLock { $0.isStopped = true }
+        let wasStopped = state.withLock { state in
+            defer { state.isStopped = true }
+            return state.isStopped
+        }
+        guard !wasStopped else { return }
         for line in commands.stop { try await run(line, "stop", context) }
     }
 

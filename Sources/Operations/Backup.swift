@@ -18,6 +18,20 @@ public struct Backup: Sendable, Equatable {
     public var time: Date?
     /// Where `time` is from.
     public var timeSource: TimeSource?
+    /// Whether it has much less than there was before, as far as is known; see `Anomaly`.
+    public var isAnomalous = false
+    /// Seconds east of UTC where it was made; `nil` where only its name tells of it.
+    var offset: Int?
+    /// The digest of all that is in it; `nil` where it is not known.
+    var content: String?
+    /// Whether its archive could not be read, as far as it was looked at.
+    public var isDamaged = false
+    /// What it was tagged with.
+    public var tags: [String] = []
+    /// What somebody noted of it.
+    public var note: String?
+    /// Whether it is never removed but by name.
+    public var isPinned = false
 
     /// The file's name.
     public var name: String { file.name }
@@ -25,6 +39,17 @@ public struct Backup: Sendable, Equatable {
     public var displayName: String { BackupName.display(file.name) }
     /// Bytes in the archive.
     public var size: Int64 { file.size }
+
+    /// Takes what its manifest says of it.
+    mutating func take(_ header: ManifestHeader) {
+        guard let parts = Timestamp.parts(rfc3339: header.created),
+            let date = Timestamp.date(of: parts)
+        else { return }
+        time = date
+        timeSource = .manifest
+        offset = parts.offset
+        isAnomalous = header.anomalies != nil
+    }
 }
 
 extension [Backup] {

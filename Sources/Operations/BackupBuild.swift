@@ -22,6 +22,10 @@ final class BackupBuild {
         var date: Date
         /// What the manifest says first, of stores of which it is known what is in them.
         var header: ([(StoresCut.Member, StoreReport)]) throws -> ManifestHeader
+        /// Marks the manifest where much is gone.
+        var anomalyGuard: AnomalyGuard
+        /// Whether every store is checked in full.
+        var checksStores: Bool
         /// Files of external data that were missing in the cut before.
         var knownMissing: Set<RelativePath>
         /// Whether what would need a new cut is now reported instead.
@@ -39,6 +43,8 @@ final class BackupBuild {
     private let manifest: ManifestWriter
     private let writer: ArchiveWriter
     private var cut: BackupCut?
+    /// What the manifest says first, once that is known.
+    private(set) var header: ManifestHeader?
     private var problems: [Problem]
     private var addedSupport: Set<RelativePath> = []
     private var addedFiles: Set<RelativePath> = []
@@ -101,7 +107,11 @@ final class BackupBuild {
     private func addStores() throws {
         guard let cut else { return }
         // Only now that all transactions have begun: it takes time, and would pull the cut apart.
-        let counting = StoreReports(of: cut.members, context)
+        let counting = StoreReports(
+            of: cut.members,
+            checking: plan.checksStores ? .full : .none,
+            context
+        )
         defer { counting.close() }
         for member in cut.members {
             try add(member)
@@ -110,6 +120,7 @@ final class BackupBuild {
         for store in cut.damaged { try addDamaged(store) }
         let stores = try beginManifest(cut, counting)
         for (member, report) in stores { note(report.damage, in: member.store) }
+        problems += header.flatMap(plan.anomalyGuard.problem).map { [$0] } ?? []
         let missing = try findMissingExternalFiles(of: stores)
         for (member, report) in stores {
             let needed = member.externalFiles(report).subtracting(missing)
@@ -122,7 +133,10 @@ final class BackupBuild {
     private func beginManifest(_ cut: BackupCut, _ counting: StoreReports) throws -> [KnownStore] {
         do {
             let stores = Array(zip(cut.members, try counting.wait()))
-            try manifest.begin(plan.header(stores))
+            var header = try plan.header(stores)
+            plan.anomalyGuard.mark(&header, unreadable: cut.unreadableStores)
+            try manifest.begin(header)
+            self.header = header
             return stores
         } catch StoreError.busy(let name) where !isLastTry {
             throw CutAgain(reason: "'\(name)' was locked")
@@ -249,6 +263,7 @@ final class BackupBuild {
 
     private func visit(_ file: WalkedFile) throws -> WalkChoice {
         guard !known.contains(file.path) else { return .skip }
+        if file.path.parent == nil, directory.leavesOut(file.name, file.info) { return .skip }
         guard file.path != ManifestPlace.path else {
             context.report(.note("'\(file.path)' is left out: every archive has its own"))
             return .skip

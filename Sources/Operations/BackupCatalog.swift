@@ -4,7 +4,8 @@ internal import Remotes
 internal import Synchronization
 public import SystemPackage
 
-/// Remembers when backups were made, so that listing opens no archive twice.
+/// Remembers what the manifests of backups said, so that listing opens no archive twice, and what
+/// the last backup had, so that one that is elsewhere need not be fetched to be compared with.
 ///
 /// It is kept in a cache file that may be deleted at any time: it can be made again from the
 /// archives, and nothing else depends on it.
@@ -13,10 +14,29 @@ public final class BackupCatalog: Sendable {
         var size: Int64
         /// Milliseconds since 1970-01-01 UTC; `nil` for an archive without a manifest.
         var time: Int64?
+        /// Seconds east of UTC where it was made.
+        var offset: Int?
+        /// `nil` where it was no anomaly.
+        var isAnomalous: Bool?
+        /// The trailer's digest of all content.
+        var content: String?
+    }
+
+    /// What the newest backup of a folder says that the next one is compared with.
+    private struct Baseline: Codable {
+        var name: String
+        var size: Int64
+        var stores: [StoreRows]
+    }
+
+    /// What the cache file holds, by the addresses of folders.
+    private struct Content: Codable {
+        var folders: [String: [String: Record]] = [:]
+        var baselines: [String: Baseline] = [:]
     }
 
     private struct State {
-        var folders: [String: [String: Record]] = [:]
+        var content = Content()
         var isRead = false
         var isChanged = false
     }
@@ -34,21 +54,31 @@ public final class BackupCatalog: Sendable {
     func backup(_ file: RemoteFile, in address: String, timeZone: TimeZone) -> Backup {
         if let record = record(of: file, in: address) { return backup(file, record, timeZone) }
         guard let location = file.location else { return backup(file, nil, timeZone) }
-        // What cannot be read is listed all the same, with the time of its name.
-        guard let date = try? BackupContents.date(of: location, name: file.name) as Date? else {
-            return backup(file, nil, timeZone)
+        var found = backup(file, nil, timeZone)
+        do {
+            guard let header = try BackupContents.header(of: location, name: file.name) else {
+                return found
+            }
+            found.take(header)
+            remember(found, in: address)
+        } catch {
+            // What cannot be read is listed all the same, with the time of its name.
+            found.isDamaged = true
         }
-        remember(date, of: file, in: address)
-        return Backup(file: file, time: date, timeSource: .manifest)
+        return found
     }
 
     private func backup(_ file: RemoteFile, _ record: Record?, _ timeZone: TimeZone) -> Backup {
         if let time = record?.time {
-            return Backup(
+            var backup = Backup(
                 file: file,
                 time: Date(timeIntervalSince1970: Double(time) / 1000),
                 timeSource: .manifest
             )
+            backup.isAnomalous = record?.isAnomalous ?? false
+            backup.offset = record?.offset
+            backup.content = record?.content
+            return backup
         }
         let time = BackupName.date(of: file.name, in: timeZone)
         return Backup(file: file, time: time, timeSource: time == nil ? nil : .name)
@@ -57,30 +87,91 @@ public final class BackupCatalog: Sendable {
     private func record(of file: RemoteFile, in address: String) -> Record? {
         state.withLock { state in
             read(&state)
-            guard let record = state.folders[address]?[file.name], record.size == file.size else {
+            guard let record = state.content.folders[address]?[file.name],
+                record.size == file.size
+            else {
                 return nil
             }
             return record
         }
     }
 
-    /// Remembers when a backup was made.
-    func remember(_ date: Date, of file: RemoteFile, in address: String) {
+    /// The digest of all that is in a backup; read from its manifest if it is on this machine.
+    ///
+    /// - Returns: `nil` where it is not known.
+    func content(of backup: Backup, in address: String) -> String? {
+        if let content = backup.content { return content }
+        guard let location = backup.file.location,
+            let contents = try? BackupContents(location, name: backup.name),
+            let content = try? contents.forEach({ _ in })?.content
+        else { return nil }
+        var known = backup
+        known.content = content
+        remember(known, in: address)
+        return content
+    }
+
+    /// Remembers what the manifest of a backup said.
+    func remember(_ backup: Backup, in address: String) {
+        guard let time = backup.time, backup.timeSource == .manifest else { return }
         state.withLock { state in
             read(&state)
-            let time = Int64((date.timeIntervalSince1970 * 1000).rounded())
-            state.folders[address, default: [:]][file.name] = Record(size: file.size, time: time)
+            state.content.folders[address, default: [:]][backup.name] = Record(
+                size: backup.size,
+                time: Int64((time.timeIntervalSince1970 * 1000).rounded()),
+                offset: backup.offset,
+                isAnomalous: backup.isAnomalous ? true : nil,
+                content: backup.content
+            )
             state.isChanged = true
         }
+    }
+
+    /// Remembers what the backup after this one is compared with.
+    func rememberBaseline(_ stores: [StoreRows], of file: RemoteFile, in address: String) {
+        state.withLock { state in
+            read(&state)
+            state.content.baselines[address] = Baseline(
+                name: file.name,
+                size: file.size,
+                stores: stores
+            )
+            state.isChanged = true
+        }
+    }
+
+    /// What the next backup is compared with: what the newest one says of which that is known.
+    ///
+    /// One on this machine is asked if it is not remembered. One elsewhere is not fetched for it;
+    /// then it is what was remembered last, be it of an older one.
+    /// - Parameters:
+    ///   - backups: those of the folder, newest first.
+    ///   - address: the folder's.
+    /// - Returns: `nil` where nothing is known.
+    func baseline(after backups: [Backup], in address: String) -> [StoreRows]? {
+        let remembered = state.withLock { state in
+            read(&state)
+            return state.content.baselines[address]
+        }
+        for backup in backups {
+            if backup.name == remembered?.name, backup.size == remembered?.size { break }
+            // What has no manifest, or is damaged, tells nothing; the one before it may.
+            if let location = backup.file.location,
+                let header = try? BackupContents.header(of: location, name: backup.name)
+            {
+                return header.successorBaseline
+            }
+        }
+        return backups.isEmpty ? nil : remembered?.stores
     }
 
     /// Forgets the backups of a folder that are not there any more.
     func keepOnly(_ names: Set<String>, in address: String) {
         state.withLock { state in
             read(&state)
-            let kept = state.folders[address]?.filter { names.contains($0.key) }
-            guard kept?.count != state.folders[address]?.count else { return }
-            state.folders[address] = kept
+            let kept = state.content.folders[address]?.filter { names.contains($0.key) }
+            guard kept?.count != state.content.folders[address]?.count else { return }
+            state.content.folders[address] = kept
             state.isChanged = true
         }
     }
@@ -91,7 +182,7 @@ public final class BackupCatalog: Sendable {
     public func save() throws {
         try state.withLock { state in
             guard state.isChanged else { return }
-            let data = try JSONEncoder().encode(state.folders)
+            let data = try JSONEncoder().encode(state.content)
             try FileManager.default.createDirectory(
                 atPath: path.removingLastComponent().string,
                 withIntermediateDirectories: true,
@@ -109,7 +200,6 @@ public final class BackupCatalog: Sendable {
         guard let file = try? File.open(path), let size = try? file.info().size,
             let bytes = try? file.readExactly(count: Int(size), at: 0)
         else { return }
-        state.folders =
-            (try? JSONDecoder().decode([String: [String: Record]].self, from: Data(bytes))) ?? [:]
+        state.content = (try? JSONDecoder().decode(Content.self, from: Data(bytes))) ?? Content()
     }
 }

@@ -25,12 +25,11 @@ final class BackupContents {
         self.manifest = manifest
     }
 
-    /// When a backup was made, without looking at more of the archive than that takes.
-    static func date(of path: FilePath, name: String) throws -> Date? {
+    /// What a backup's manifest says first, without looking at more of the archive than that takes;
+    /// `nil` where it has none.
+    static func header(of path: FilePath, name: String) throws -> ManifestHeader? {
         let reader = try ArchiveReader.openWithoutChecks(path, mark: ManifestPlace.path)
-        return try manifestEntry(of: reader).flatMap {
-            try readHeader($0, of: reader, name: name).date
-        }
+        return try manifestEntry(of: reader).map { try readHeader($0, of: reader, name: name) }
     }
 
     /// Our manifest, which is the last entry.
@@ -135,11 +134,18 @@ final class BackupContents {
 /// Reads a manifest's records a few at a time, so that memory does not grow with their number.
 private final class ManifestLines {
     private static let batch = 200
+    /// A batch ends early where its records are long.
+    private static let batchBytes = 1 << 20
 
     private let reader: ArchiveReader
     private let entry: ArchiveReader.Entry
     private let name: String
     private var line: [UInt8] = []
+    /// What is longer is there to fill our memory.
+    ///
+    /// A segment takes 75 bytes of its file's line, and a thousand of the archive at least; a path's
+    /// 65,535 bytes take six each at most.
+    private let lineLimit: Int64
     private var records: [UInt8] = []
     private var count = 0
     private var isFirstLine = true
@@ -150,6 +156,7 @@ private final class ManifestLines {
         self.reader = reader
         self.entry = entry
         self.name = name
+        lineLimit = 1 << 20 + reader.size / 8
         decoder.keyDecodingStrategy = .useDefaultKeys
     }
 
@@ -157,16 +164,21 @@ private final class ManifestLines {
         try reader.read(entry) { part in
             var rest = part[...]
             while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                line.append(contentsOf: rest[..<end])
+                try extendLine(rest[..<end])
                 rest = rest[(end + 1)...]
                 try take(body)
                 line.removeAll(keepingCapacity: true)
             }
-            line.append(contentsOf: rest)
+            try extendLine(rest)
             return true
         }
         guard let trailer else { throw bad("its end is missing") }
         return trailer
+    }
+
+    private func extendLine(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
+        guard Int64(line.count + bytes.count) <= lineLimit else { throw bad("a line is too long") }
+        line.append(contentsOf: bytes)
     }
 
     private func take(_ body: (FileRecord) throws -> Void) throws {
@@ -180,7 +192,7 @@ private final class ManifestLines {
         } else if !line.isEmpty {
             records.append(contentsOf: line)
             count += 1
-            if count == Self.batch { try flush(body) }
+            if count == Self.batch || records.count > Self.batchBytes { try flush(body) }
         }
     }
 

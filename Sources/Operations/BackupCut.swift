@@ -59,6 +59,13 @@ struct BackupCut {
         }
     }
 
+    /// The paths of stores that are there and could not be read.
+    var unreadableStores: Set<String> {
+        Set(survey.stores.map(\.path.description)).subtracting(
+            members.map(\.store.path.description)
+        )
+    }
+
     private mutating func note(_ failure: StoresCut.Failure) throws {
         let path = failure.store.path.description
         switch failure.error {

@@ -50,7 +50,7 @@ public enum BackupName {
         else {
             return nil
         }
-        var parts = Timestamp.Parts(
+        let parts = Timestamp.Parts(
             year: year,
             month: month + 1,
             day: day,
@@ -60,11 +60,6 @@ public enum BackupName {
             millisecond: 0,
             offset: 0
         )
-        guard let utc = Timestamp.date(of: parts) else { return nil }
-        // The offset depends on the moment, and the moment on the offset: the second look settles it.
-        parts.offset = timeZone.secondsFromGMT(for: utc)
-        guard let near = Timestamp.date(of: parts) else { return nil }
-        parts.offset = timeZone.secondsFromGMT(for: near)
-        return Timestamp.date(of: parts)
+        return Timestamp.date(of: parts).map { Timestamp.moment($0, in: timeZone) }
     }
 }

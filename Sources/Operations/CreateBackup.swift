@@ -23,6 +23,18 @@ public struct CreateBackup: Sendable {
         public var reason: String?
         /// For how long to try while a writer lets nobody read a store.
         public var busyTimeout: Duration = .seconds(30)
+        /// Whether every store is checked in full while it is saved, which takes a while.
+        public var checksStores = false
+        /// Whether what is there is right, however much less than before it is.
+        public var acceptsChanges = false
+        /// Whether to make none where the newest one has the same content; times do not count.
+        public var skipsUnchanged = false
+        /// What to tag it with.
+        public var tags: [String] = []
+        /// What to note of it.
+        public var note: String?
+        /// What the next backup is compared with in place of this one.
+        var successor: [StoreRows]?
 
         public init(date: Date, timeZone: TimeZone, tool: String) {
             self.date = date
@@ -33,7 +45,10 @@ public struct CreateBackup: Sendable {
 
     /// What was done.
     public struct Outcome: Sendable {
+        /// The new backup, or the newest one where none was made.
         public var backup: Backup
+        /// Whether none was made, since `backup` has the same content.
+        public var isUnchanged = false
         /// Entries in the archive, without the manifest.
         public var entries: Int
         /// Bytes in all files before compression.
@@ -89,18 +104,36 @@ public struct CreateBackup: Sendable {
     ) async throws -> Outcome {
         try directory.refuseRemote(remote)
         // Asked for first: a folder that is not there is better told before the work than after it.
-        _ = try await remote.list()
+        let backups = try await ListBackups(
+            in: remote,
+            catalog: catalog,
+            timeZone: options.timeZone
+        ).run().backups
         let isHeld = try locks.contains { try $0.isHeld(on: remote.staging) }
         let lock = isHeld ? nil : try await context.lock(remote.staging)
         defer { withExtendedLifetime(lock) {} }
         do {
             try removeLeftovers()
-            return try await build(directory)
+            return try await build(directory, after: backups)
         } catch let error where Self.saysItAll(error) {
             throw error
         } catch {
             throw OperationError.backupFailed(error)
         }
+    }
+
+    private func anomalyGuard(after backups: [Backup]) -> AnomalyGuard {
+        let baseline = catalog.baseline(after: backups, in: remote.address)
+        if baseline == nil, backups.contains(where: { $0.file.location == nil }) {
+            context.report(
+                .note("the last backup was made elsewhere: what it had is not compared with")
+            )
+        }
+        return AnomalyGuard(
+            baseline: baseline,
+            acceptsChanges: options.acceptsChanges,
+            successor: options.successor
+        )
     }
 
     private static func saysItAll(_ error: any Error) -> Bool {
@@ -121,43 +154,54 @@ public struct CreateBackup: Sendable {
         }
     }
 
-    private func build(_ directory: StoresDirectory) async throws -> Outcome {
+    private func build(
+        _ directory: StoresDirectory,
+        after backups: [Backup]
+    ) async throws -> Outcome {
         let partial = remote.staging.appending(
             LocalFolder.makePartialName()
         )
         do {
             let file = try File.create(partial)
-            var outcome = try await writeArchive(of: directory, to: file)
+            let written = try await writeArchive(
+                of: directory,
+                to: file,
+                anomalyGuard(after: backups)
+            )
+            if options.skipsUnchanged, let newest = backups.first,
+                written.isSame(as: newest, catalog, remote.address)
+            {
+                try LocalFileSystem().remove(partial)
+                return Outcome(newest, written, isUnchanged: true)
+            }
             try context.timing("sync") { try file.sync() }
-            outcome.backup = try await publish(partial, size: file.info().size)
-            return outcome
+            let backup = try await publish(partial, size: file.info().size, written)
+            return Outcome(backup, written, isUnchanged: false)
         } catch {
             try? LocalFileSystem().remove(partial)
             throw error
         }
     }
 
-    private func writeArchive(of directory: StoresDirectory, to file: File) async throws -> Outcome
-    {
+    private func writeArchive(
+        of directory: StoresDirectory,
+        to file: File,
+        _ anomalyGuard: AnomalyGuard
+    ) async throws -> WrittenArchive {
         var attempt = 1
         var missing: Set<RelativePath> = []
         while true {
             let (build, stores) = try await beginBuild(
                 of: directory,
                 to: file,
+                anomalyGuard,
                 missing: missing,
                 isLastTry: attempt == Self.cutsLimit
             )
             do {
                 let trailer = try build.run()
                 for problem in trailer.problems { context.report(.problem(problem)) }
-                return Outcome(
-                    backup: Backup(file: RemoteFile(name: "", size: 0)),
-                    entries: trailer.entries,
-                    bytes: trailer.bytes,
-                    stores: stores,
-                    problems: trailer.problems
-                )
+                return WrittenArchive(header: build.header, trailer: trailer, stores: stores)
             } catch let again as CutAgain where attempt < Self.cutsLimit {
                 context.report(.note("\(again.reason) while it was backed up: starting again"))
                 missing = again.missing ?? missing
@@ -171,6 +215,7 @@ public struct CreateBackup: Sendable {
     private func beginBuild(
         of directory: StoresDirectory,
         to file: File,
+        _ anomalyGuard: AnomalyGuard,
         missing: Set<RelativePath>,
         isLastTry: Bool
     ) async throws -> (BackupBuild, stores: Int) {
@@ -180,6 +225,8 @@ public struct CreateBackup: Sendable {
             compression: options.compression,
             date: options.date,
             header: { try header(of: directory, $0) },
+            anomalyGuard: anomalyGuard,
+            checksStores: options.checksStores,
             knownMissing: missing,
             isLastTry: isLastTry
         )
@@ -210,21 +257,73 @@ public struct CreateBackup: Sendable {
     }
 
     /// Gives the archive its name, the next one of that minute that is free.
-    private func publish(_ partial: FilePath, size: Int64) async throws -> Backup {
+    private func publish(
+        _ partial: FilePath,
+        size: Int64,
+        _ written: WrittenArchive
+    ) async throws -> Backup {
         context.report(.began(.uploading, total: nil))
         for number in 1... {
             let name = BackupName.make(options.date, in: options.timeZone, number: number)
             do {
                 try context.checkCancellation()
+                try await annotate(name, size: size)
                 try await remote.upload(partial, as: name)
             } catch RemoteError.exists {
                 continue
             }
             let file = RemoteFile(name: name, size: size)
-            catalog.remember(options.date, of: file, in: remote.address)
-            return Backup(file: file, time: options.date, timeSource: .manifest)
+            var backup = Backup(file: file, time: options.date, timeSource: .manifest)
+            if let header = written.header {
+                backup.take(header)
+                catalog.rememberBaseline(header.successorBaseline, of: file, in: remote.address)
+            }
+            backup.content = written.trailer.content
+            backup.tags = options.tags
+            backup.note = options.note
+            catalog.remember(backup, in: remote.address)
+            return backup
         }
         preconditionFailure("numbers do not end")
+    }
+
+    /// Writes tags and note down before the archive can be seen: a policy that keeps what has a tag
+    /// must never find it without.
+    private func annotate(_ name: String, size: Int64) async throws {
+        guard !options.tags.isEmpty || options.note != nil else { return }
+        var annotations = try await Annotations(of: remote)
+        try await annotations.change(name, size: size, at: options.date) {
+            $0.tags = options.tags
+            $0.note = options.note
+        }
+    }
+}
+
+/// An archive that is written and has no name yet.
+private struct WrittenArchive {
+    var header: ManifestHeader?
+    var trailer: ManifestTrailer
+    var stores: Int
+
+    /// Whether a backup has all this, and no more.
+    func isSame(as backup: Backup, _ catalog: BackupCatalog, _ address: String) -> Bool {
+        guard trailer.problems.isEmpty, header?.anomalies == nil, !backup.isDamaged else {
+            return false
+        }
+        return catalog.content(of: backup, in: address) == trailer.content
+    }
+}
+
+extension CreateBackup.Outcome {
+    fileprivate init(_ backup: Backup, _ written: WrittenArchive, isUnchanged: Bool) {
+        self.init(
+            backup: backup,
+            isUnchanged: isUnchanged,
+            entries: written.trailer.entries,
+            bytes: written.trailer.bytes,
+            stores: written.stores,
+            problems: written.trailer.problems
+        )
     }
 }
 

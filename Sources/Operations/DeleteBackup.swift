@@ -2,7 +2,7 @@ internal import Files
 public import Foundation
 public import Remotes
 
-/// Removes a backup from a remote folder, for good.
+/// Removes a backup from a remote folder, and brings it back.
 public struct DeleteBackup: Sendable {
     private let remote: any RemoteFolder
     private let catalog: BackupCatalog
@@ -26,12 +26,97 @@ public struct DeleteBackup: Sendable {
         try await ListBackups(in: remote, catalog: catalog, timeZone: timeZone).find(name)
     }
 
-    /// Deletes a backup that was found.
+    /// Deletes a backup that was found, pinned or not: a person has named it.
     ///
-    /// - Throws: `RemoteError`, `FileError.locked`.
-    public func run(_ backup: Backup) async throws {
+    /// - Parameters:
+    ///   - backup: the backup.
+    ///   - date: now.
+    ///   - trash: for how long it can come back; `.zero` for not at all.
+    /// - Throws: `RemoteError`, `FileError.locked`; `OperationError.pinned`.
+    public func run(_ backup: Backup, at date: Date, keepingTrash trash: Duration) async throws {
         let lock = try await context.lock(remote.staging)
         defer { withExtendedLifetime(lock) {} }
-        try await remote.delete(backup.name)
+        // Only now that nobody else changes it.
+        var annotations = try await Annotations(of: remote)
+        if annotations.annotation(of: backup.file)?.isPinned ?? false {
+            throw OperationError.pinned(backup.displayName)
+        }
+        if trash > .zero {
+            try await Trash(remote: remote).put(backup.name, at: date)
+        } else {
+            try await remote.delete(backup.name)
+            try await annotations.forget([backup.name])
+        }
+        try await emptyTrash(at: date, keeping: trash, &annotations)
+    }
+
+    /// The deleted backups that can come back, the last one first.
+    public func trash() async throws -> [TrashedBackup] {
+        try await Trash(remote: remote).entries().map(TrashedBackup.init)
+    }
+
+    /// Brings a deleted backup back.
+    ///
+    /// - Parameter text: its name, its display name, or a unique part of it; of several of one name
+    ///   that which was deleted last.
+    /// - Returns: what came back.
+    /// - Throws: `OperationError.notInTrash`, `.ambiguous`, `.nameTaken`; `RemoteError`.
+    public func undo(_ text: String) async throws -> TrashedBackup {
+        let lock = try await context.lock(remote.staging)
+        defer { withExtendedLifetime(lock) {} }
+        let trash = Trash(remote: remote)
+        let entries = try await trash.entries()
+        let names = Set(entries.map(\.name)).filter {
+            $0 == text || BackupName.display($0) == text
+        }
+        let found =
+            names.isEmpty
+            ? Set(entries.map(\.name)).filter { !text.isEmpty && $0.contains(text) } : names
+        guard found.count < 2 else {
+            throw OperationError.ambiguous(text, matches: found.map(BackupName.display).sorted())
+        }
+        guard let entry = entries.first(where: { found.contains($0.name) }) else {
+            throw OperationError.notInTrash(text, address: remote.address)
+        }
+        do {
+            try await trash.takeOut(entry)
+        } catch RemoteError.exists {
+            throw OperationError.nameTaken(entry.name, address: remote.address)
+        }
+        return TrashedBackup(entry)
+    }
+
+    /// Removes for good what has been in the trash for long enough.
+    func emptyTrash(
+        at date: Date,
+        keeping trash: Duration,
+        _ annotations: inout Annotations
+    ) async throws {
+        let limit = date - Double(trash.components.seconds)
+        let removed = try await Trash(remote: remote).empty(before: limit)
+        guard !removed.isEmpty else { return }
+        let left = try await Set(remote.list().map(\.name)).union(
+            Trash(remote: remote).entries().map(\.name)
+        )
+        try await annotations.forget(Set(removed.map(\.name)).subtracting(left))
+    }
+}
+
+/// A backup that was deleted and can come back.
+public struct TrashedBackup: Sendable, Equatable {
+    /// What it was called.
+    public var name: String
+    /// When it was deleted.
+    public var deleted: Date
+    /// Bytes in the archive.
+    public var size: Int64
+
+    /// The name without ` Stores.zip`.
+    public var displayName: String { BackupName.display(name) }
+
+    init(_ entry: Trash.Entry) {
+        name = entry.name
+        deleted = entry.removed
+        size = entry.file.size
     }
 }

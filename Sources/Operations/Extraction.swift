@@ -1,6 +1,7 @@
 internal import Archives
 internal import Files
 internal import Foundation
+internal import Stores
 internal import SystemPackage
 
 #if canImport(Darwin)
@@ -46,29 +47,36 @@ struct Extraction {
 
         private func checkForeign(_ limits: RestoreLimits) throws {
             let reader = contents.reader
-            try reader.checkNamesIgnoringCase()
-            guard reader.count <= limits.entries else {
-                throw ArchiveError.beyondLimit(
-                    reader.path,
-                    reason: "it has \(reader.count) entries"
-                )
+            func refuse(_ reason: String, _ limit: RestoreLimits.Kind) -> OperationError {
+                .beyondLimit(name, reason: reason, limit)
             }
-            guard bytes <= limits.freeBytes || bytes / limits.ratio <= reader.size else {
-                throw ArchiveError.beyondLimit(
-                    reader.path,
-                    reason:
-                        "its \(byteCount(reader.size)) would unpack to \(byteCount(bytes)), as a zip bomb does"
-                )
+            guard reader.count <= limits.entries else {
+                throw refuse("it has \(reader.count) entries", .entries)
+            }
+            guard bytes <= limits.bytes else {
+                throw refuse("it would unpack to \(byteCount(bytes))", .size)
+            }
+            guard bytes <= limits.freeBytes || (bytes - 1) / limits.ratio < reader.size else {
+                let sizes = "its \(byteCount(reader.size)) would unpack to \(byteCount(bytes))"
+                throw refuse("\(sizes), as a zip bomb does", .ratio)
             }
             for index in 0..<reader.count {
-                let path = try reader.entry(at: index).attributes.path
-                guard path.components.count <= limits.depth else {
-                    throw ArchiveError.beyondLimit(
-                        reader.path,
-                        reason: "a path has \(path.components.count) components"
-                    )
+                let depth = try reader.entry(at: index).attributes.path.components.count
+                guard depth <= limits.depth else {
+                    throw refuse("a path has \(depth) components", .depth)
                 }
             }
+            try reader.checkNamesIgnoringCase()
+        }
+
+        /// Says where an archive is not what its manifest describes.
+        func tellOrigin(_ context: OperationContext) {
+            guard contents.reader.isPackedAnew else { return }
+            context.report(
+                .note(
+                    "another program packed this backup anew: its manifest describes it no longer, so each file is held to its CRC-32 instead of its SHA-256"
+                )
+            )
         }
 
         /// Throws where the files would not fit, which is better told before than half-way.
@@ -82,6 +90,17 @@ struct Extraction {
 
     /// Whether files may be given to their owners: only root may.
     static var mayGiveAway: Bool { geteuid() == 0 }
+
+    /// Whether an entry would be taken for what a restore left there.
+    ///
+    /// In what case it is written makes no difference, since some file systems make none.
+    private static func isReserved(_ path: RelativePath) -> Bool {
+        let reserved = StoresDirectory.restoreArea.bytes
+        guard path.bytes.count >= reserved.count, let first = path.components.first?.bytes else {
+            return false
+        }
+        return first.count == reserved.count && zip(first, reserved).allSatisfy { $0 | 0x20 == $1 }
+    }
 
     /// A few files are flushed one by one; for many, one call for the whole file system takes a
     /// fraction of the time.
@@ -98,22 +117,33 @@ struct Extraction {
     /// Extracts into a directory, or only verifies where there is none.
     ///
     /// What was extracted is on the disk afterwards.
-    func run(into directory: Directory?) throws {
+    ///
+    /// - Parameters:
+    ///   - directory: where to; `nil` to verify only.
+    ///   - subset: what to read of the data where it is only verified.
+    /// - Throws: `ArchiveError`, `OperationError.badManifest`, `FileError`, `CancellationError`.
+    func run(into directory: Directory?, reading subset: DataSubset = .all) throws {
         context.report(.began(directory == nil ? .verifying : .extracting, total: plan.bytes))
         let syncsEach = plan.files <= Self.filesToSyncOneByOne || !Directory.canSyncFileSystem
         let extractor = ArchiveExtractor(
             plan.contents.reader,
             into: directory,
             syncing: directory != nil && syncsEach,
-            threads: context.threads
+            threads: context.threads,
+            selects: subset.selection()
         ) { count in
             try context.checkCancellation()
             context.report(.advanced(count))
         }
         defer { extractor.close() }
         var foreignOwners = 0
+        var reserved = 0
         let start = ContinuousClock.now
         try plan.contents.forEach { item in
+            guard !Self.isReserved(item.attributes.path) else {
+                reserved += 1
+                return
+            }
             var item = item
             if !Self.mayGiveAway {
                 if let owner = item.attributes.owner, owner.user != geteuid() { foreignOwners += 1 }
@@ -126,10 +156,17 @@ struct Extraction {
         if let directory, !syncsEach {
             try context.timing("sync") { try directory.syncFileSystem() }
         }
+        if reserved > 0 {
+            context.report(
+                .note(
+                    "'\(StoresDirectory.restoreArea)' is left out: a journal in it is not to be obeyed"
+                )
+            )
+        }
         if foreignOwners > 0, directory != nil {
             context.report(
                 .note(
-                    "\(foreignOwners) files belong to others; only root can give them back, so they are yours now"
+                    "\(counted(foreignOwners, "name belongs", "names belong")) to other users; only root can give them back, so they are yours now"
                 )
             )
         }

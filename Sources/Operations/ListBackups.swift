@@ -13,6 +13,8 @@ public struct ListBackups: Sendable {
     public struct Outcome: Sendable {
         public var backups: [Backup]
         public var passedOver: [PassedOver]
+        /// Why tags, notes and pins are not known, where they are not.
+        public var annotationsError: (any Error)?
     }
 
     private let remote: any RemoteFolder
@@ -36,6 +38,13 @@ public struct ListBackups: Sendable {
             } else {
                 outcome.backups.append(catalog.backup(file, in: remote.address, timeZone: timeZone))
             }
+        }
+        do {
+            let annotations = try await Annotations(of: remote)
+            for index in outcome.backups.indices { annotations.annotate(&outcome.backups[index]) }
+        } catch {
+            // No reason not to find and restore a backup.
+            outcome.annotationsError = error
         }
         catalog.keepOnly(Set(outcome.backups.map(\.name)), in: remote.address)
         outcome.backups.sort(by: Self.isNewer)

@@ -19,6 +19,10 @@ public struct ManifestHeader: Codable, Sendable {
     public var segmentSize: Int
     public var root: Root
     public var stores: [StoreRecord]
+    /// What this backup has much less of than there was; `nil` where there is nothing.
+    public var anomalies: [Anomaly]?
+    /// What the next backup is to be compared with, where that is not this one.
+    public var baseline: [StoreRows]?
 
     /// The stores directory itself.
     public struct Root: Codable, Sendable {
@@ -73,6 +77,8 @@ public struct ManifestTrailer: Codable, Sendable {
     public var entries: Int
     /// Bytes in all files before compression.
     public var bytes: Int64
+    /// The digest of all content; `nil` in some of before the first release.
+    public var content: String?
 }
 
 /// The names that a manifest has in an archive.
@@ -174,6 +180,17 @@ struct FileRecord: Decodable {
     static func octal(_ mode: UInt16) -> String {
         let digits = String(mode, radix: 8)
         return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+    }
+
+    /// What an entry is but for its times and for how it was compressed: equal for equal content.
+    var contentKey: [UInt8] {
+        var key = attributes.path.bytes + [0]
+        let owner = "\(attributes.owner?.user ?? 0) \(attributes.owner?.group ?? 0)"
+        key += Array(
+            "\(attributes.kind.rawValue) \(size) \(Self.octal(attributes.mode)) \(owner)".utf8
+        )
+        for segment in segments { key += segment.digest.bytes }
+        return key
     }
 
     /// A JSON string (RFC 8259, 7).

@@ -1,4 +1,5 @@
 internal import Archives
+internal import Files
 internal import Foundation
 internal import SystemPackage
 
@@ -13,6 +14,7 @@ final class ManifestWriter {
     private var waiting: [UInt8]? = []
     private var entries = 0
     private var bytes: Int64 = 0
+    private var content = Digest(of: UnsafeRawBufferPointer(start: nil, count: 0))
 
     /// - Parameters:
     ///   - modified: when the backup is made.
@@ -47,7 +49,9 @@ final class ManifestWriter {
 
     func append(_ written: WrittenEntry) throws {
         if entries > 0 { try appendText(Array(",\n".utf8)) }
-        try appendText(FileRecord(written).line)
+        let record = FileRecord(written)
+        try appendText(record.line)
+        content = (content.bytes + record.contentKey).withUnsafeBytes { Digest(of: $0) }
         entries += 1
         if written.attributes.kind == .file { bytes += written.size }
     }
@@ -65,7 +69,12 @@ final class ManifestWriter {
     /// - Precondition: the header was written.
     func finish(problems: [Problem]) throws -> ManifestTrailer {
         precondition(waiting == nil)
-        let trailer = ManifestTrailer(problems: problems, entries: entries, bytes: bytes)
+        let trailer = ManifestTrailer(
+            problems: problems,
+            entries: entries,
+            bytes: bytes,
+            content: content.description
+        )
         try entry.append("\n],".utf8)
         try entry.append(Self.encoder.encode(trailer).dropFirst())
         try entry.append("\n".utf8)

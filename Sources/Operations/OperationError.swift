@@ -17,6 +17,8 @@ public enum OperationError: ExplainedError {
     case backupFailed(any Error)
     /// A restore failed before or after the exchange; the stores are as they were.
     case restoreFailed(any Error)
+    /// What a restore would replace could not be backed up first.
+    case safetyBackupFailed(any Error)
     /// The stores that were restored did not reopen; the old ones are back, the others kept.
     case rolledBack(any Error, refused: FilePath)
     /// A restore failed and what was there could not be put back.
@@ -25,6 +27,8 @@ public enum OperationError: ExplainedError {
     case storesInUse(store: String, by: [LockHolder])
     /// An archive says things that cannot be true of it.
     case badManifest(String, reason: String)
+    /// An archive without a manifest would unpack to more than a limit.
+    case beyondLimit(String, reason: String, RestoreLimits.Kind)
     /// An archive's format is newer than this program.
     case newerFormat(String, format: Int)
     /// What is to be unpacked needs more space than there is.
@@ -35,6 +39,16 @@ public enum OperationError: ExplainedError {
     case targetNotEmpty(FilePath)
     /// A name that a restore needs is taken by something that is not its own.
     case inTheWay(FilePath)
+    /// A file with tags, notes and pins cannot be read.
+    case badAnnotations(String, file: String)
+    /// The policy would keep nothing.
+    case keepsNothing(String)
+    /// A name is taken by another backup.
+    case nameTaken(String, address: String)
+    /// No backup of that name was deleted lately.
+    case notInTrash(String, address: String)
+    /// A backup that is pinned is removed only once it is not.
+    case pinned(String)
     /// An interrupted restore cannot be finished or undone.
     case cannotRecover(FilePath, reason: String)
     /// A command of the user's failed that has to succeed.
@@ -55,6 +69,8 @@ public enum OperationError: ExplainedError {
             "'\(name)' is in the names of \(matches.count) backups: \(matches.prefix(5).joined(separator: ", "))"
         case .backupFailed(let error): "backup failed, nothing was changed: \(explain(error))"
         case .restoreFailed(let error): "restore failed, your data is as it was: \(explain(error))"
+        case .safetyBackupFailed(let error):
+            "what would be replaced cannot be backed up first: \(explain(error))"
         case .rolledBack(let error, let refused):
             "restore failed, your data is as it was: \(explain(error)); what was refused is in '\(printable(refused))'"
         case .rollbackFailed(let error, let old, let new):
@@ -63,6 +79,7 @@ public enum OperationError: ExplainedError {
         case .storesInUse(let store, let holders):
             "the store '\(store)' is in use by \(holders.map(\.description).joined(separator: ", "))"
         case .badManifest(let name, let reason): "the manifest of '\(name)' is damaged: \(reason)"
+        case .beyondLimit(let name, let reason, _): "'\(name)' is refused: \(reason)"
         case .newerFormat(let name, let format):
             "'\(name)' has archive format \(format), which is newer than this program"
         case .tooLarge(let path, let needed, let available):
@@ -72,6 +89,14 @@ public enum OperationError: ExplainedError {
         case .targetNotEmpty(let path): "'\(printable(path))' is there already and not empty"
         case .inTheWay(let path):
             "'\(printable(path))' is in the way, and is not from an interrupted restore"
+        case .badAnnotations(let address, let file):
+            "the tags, notes and pins of '\(address)' cannot be read: '\(file)' is damaged"
+        case .keepsNothing(let reason): "nothing was removed: \(reason)"
+        case .nameTaken(let name, let address):
+            "'\(name)' cannot come back: there is another backup of that name in '\(address)'"
+        case .notInTrash(let name, let address):
+            "there is no deleted backup named '\(name)' in '\(address)'"
+        case .pinned(let name): "'\(name)' is pinned, and was not removed"
         case .cannotRecover(let path, let reason):
             "an interrupted restore of '\(printable(path))' can be neither finished nor undone: \(reason)"
         case .commandFailed(let event, let command, let reason):
@@ -93,17 +118,27 @@ public enum OperationError: ExplainedError {
         case .restoreFailed(let error), .rolledBack(let error, _):
             (error as? any ExplainedError)?.hint
                 ?? "run 'grocerydude list' to choose another backup"
+        case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
         case .rollbackFailed:
             "move the directory that you want to its place by hand; nothing was deleted"
         case .storesInUse: "close it and try again, or go on at your own risk with '--force'"
         case .badManifest:
             "restore another backup; 'unzip' may still get single files out of this one"
+        case .beyondLimit(_, _, let limit):
+            "this archive may be hostile; if you know where it is from, raise the limit with '--max-\(limit)'"
         case .newerFormat: "install a newer grocerydude"
         case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
         case .remoteInsideStores:
             "backups there would be lost with what they save: name another folder with '--remote'"
         case .targetNotEmpty: "name a directory that is not there yet"
         case .inTheWay(let path): "move it away: mv '\(printable(path))' '\(printable(path)).mine'"
+        case .badAnnotations(let address, _):
+            "restore it, or if no pin in it matters, remove it: see '\(address)/\(Annotations.subfolder)'"
+        case .keepsNothing:
+            "say what to keep, for example '--keep-daily 7 --keep-weekly 5', or '--unsafe-allow-remove-all'"
+        case .nameTaken: "rename that one first"
+        case .notInTrash: "run 'grocerydude list --trash' to see what there is"
+        case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
         case .cannotRecover: "look at the directories beside it; nothing was deleted"
         case .commandFailed(_, let command, _):
             "run it by hand to see what it says: \(printable(bytes: command.utf8))"

@@ -41,8 +41,12 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         case unreadable
         /// A store that SQLite finds damaged: its bytes are in the archive as they are.
         case damagedStore = "damaged_store"
+        /// A backup that should have been removed and could not be.
+        case notRemoved = "not_removed"
         /// A file of external data that a store refers to and that is not there.
         case missingExternalData = "missing_external_data"
+        /// The stores have much less than in the backup before.
+        case anomaly
     }
 
     public var kind: Kind
@@ -56,7 +60,9 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         self.reason = reason
     }
 
-    public var description: String { "'\(path)': \(reason)" }
+    public var description: String {
+        kind == .anomaly ? reason : "'\(path)': \(reason)"
+    }
 }
 
 /// What every operation is given of the world around it.

@@ -24,22 +24,24 @@ public struct RecoverRestore: Sendable {
     ///
     /// - Throws: `OperationError.cannotRecover`, `FileError`.
     public func run() async throws {
-        guard let paths = try RestorePaths(resolving: stores) else { return }
-        let traces = [paths.journal, LocalFileSystem.draft(of: paths.journal)]
-        guard try traces.contains(where: { try FileInfo.ifPresent($0) != nil }) else { return }
-        do {
-            let locks = try await RestoreLocks.acquire(paths, wait: .zero, context)
-            try withExtendedLifetime(locks) { try runLocked(paths) }
-        } catch FileError.locked {
-            // It is no wreck, it is running.
+        for layout in RestorePaths.Layout.allCases {
+            guard let paths = try RestorePaths(resolving: stores, layout), try paths.hasTraces()
+            else { continue }
+            do {
+                let locks = try await RestoreLocks.acquire(paths, wait: .zero, context)
+                try withExtendedLifetime(locks) { try runLocked(paths) }
+            } catch FileError.locked {
+                // It is no wreck, it is running.
+            }
         }
     }
 
+    /// Does it in one layout, for a caller that has the locks.
     func runLocked(_ paths: RestorePaths) throws {
         var context = context
         // To stop in the middle of it would only leave it to the next run again.
         context.checkCancellation = {}
-        let recovery = try StoresSwap.recover(paths, with: fileSystem) {
+        let recovery = try paths.layout.swap.recover(paths, with: fileSystem) {
             try StoresDirectory(paths.live).checkStores(.none, context)
         }
         let draft = LocalFileSystem.draft(of: paths.journal)
@@ -68,8 +70,10 @@ public struct RecoverRestore: Sendable {
 
 /// The locks of a restore, in their order: the directory that holds the stores directory, so that
 /// two restores cannot meet while it is away, then the stores directory itself.
+///
+/// A stores directory that stays where it is needs no lock but its own.
 struct RestoreLocks {
-    let parent: FileLock
+    let parent: FileLock?
     let live: FileLock?
 
     static func acquire(
@@ -79,32 +83,12 @@ struct RestoreLocks {
     ) async throws -> RestoreLocks {
         var context = context
         context.lockWait = wait
-        let parent = try await context.lock(paths.parent)
+        let parent = paths.layout == .beside ? try await context.lock(paths.area) : nil
         let isThere = try FileInfo.ifPresent(paths.live) != nil
         return RestoreLocks(
             parent: parent,
             live: isThere ? try await context.lock(paths.live) : nil
         )
-    }
-}
-
-extension RestorePaths {
-    /// The paths for a stores directory that may not be there; `nil` where not even the directory
-    /// that would hold it is.
-    init?(resolving stores: FilePath) throws {
-        if let live = try? stores.resolved() {
-            self.init(live: live)
-            return
-        }
-        guard let name = stores.lastComponent else { return nil }
-        let parent = stores.removingLastComponent()
-        do {
-            self.init(
-                live: try (parent.isEmpty ? FilePath(".") : parent).resolved().appending(name)
-            )
-        } catch let error as FileError where error.isMissing {
-            return nil
-        }
     }
 }
 

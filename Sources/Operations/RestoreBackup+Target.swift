@@ -1,10 +1,12 @@
 internal import Files
+internal import Stores
 public import SystemPackage
 
 extension RestoreBackup {
     /// Extracts a backup into a directory of its own and checks its stores, touching nothing else.
     ///
-    /// The directory appears only once it is complete.
+    /// The directory appears only once it is complete. Here, where there is time, the files that
+    /// rows refer to are looked for as well, and those that are missing are told as problems.
     /// - Throws: `OperationError.targetNotEmpty`; see `run(_:to:)`.
     public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
         // Of an existing directory the name is needed, which "." and "a/.." do not have.
@@ -36,6 +38,7 @@ extension RestoreBackup {
         let plan = try context.timing("open archive") {
             try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
         }
+        plan.tellOrigin(context)
         try plan.checkSpace(at: parent)
         var outcome = Outcome(
             backup: backup,
@@ -56,9 +59,43 @@ extension RestoreBackup {
         let directory = try Directory.open(staged)
         try Extraction(plan, context).run(into: directory)
         outcome.stores = try checkStaged(staged)
+        outcome.problems = try StoresDirectory(staged).missingExternalData(context)
+        for problem in outcome.problems { context.report(.problem(problem)) }
         try fileSystem.remove(target)
         try fileSystem.move(staged, to: target)
         try fileSystem.sync(parent)
         return outcome
+    }
+}
+
+extension StoresDirectory {
+    /// The files of external data that the stores at rest here refer to and that are not there.
+    ///
+    /// What cannot be read was told by the check already, and is passed over.
+    func missingExternalData(_ context: OperationContext) throws -> [Problem] {
+        let cut = try StoresCut(
+            of: survey().stores,
+            scratchParent: context.scratch,
+            busyTimeout: .seconds(1)
+        )
+        var missing: Set<RelativePath> = []
+        for member in cut.members {
+            let support = member.store.supportDirectory.below(path)
+            let report = try member.snapshot.report(
+                hasSupportDirectory: FileInfo.ifPresent(support) != nil,
+                checkCancellation: context.checkCancellation
+            )
+            for file in member.externalFiles(report)
+            where try FileInfo.ifPresent(file.below(path)) == nil {
+                missing.insert(file)
+            }
+        }
+        return missing.sorted().map {
+            Problem(
+                kind: .missingExternalData,
+                path: $0.description,
+                reason: "a store refers to this file, and it is not in the backup"
+            )
+        }
     }
 }

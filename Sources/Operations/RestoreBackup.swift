@@ -50,6 +50,8 @@ public struct RestoreBackup: Sendable {
         public var replacesData: Bool
         /// Whether all commands that start the application succeeded; what did not, was told.
         public var isApplicationStarted = true
+        /// What the stores lack that they refer to; looked for where a backup is tried out elsewhere.
+        public var problems: [Problem] = []
     }
 
     let remote: any RemoteFolder
@@ -84,19 +86,23 @@ public struct RestoreBackup: Sendable {
     /// - Throws: `OperationError` saying the state afterwards; `FileError.locked`; `CancellationError`.
     public func run(_ backup: Backup, to stores: FilePath) async throws -> Outcome {
         try makeParent(of: stores)
+        let recovery = RecoverRestore(of: stores, context: context, fileSystem: fileSystem)
+        // It may stand in a place where this one has nothing locked.
+        try await recovery.run()
         guard let paths = try RestorePaths(resolving: stores) else {
             throw OperationError.noStores(stores)
         }
         let locks = try await RestoreLocks.acquire(paths, wait: context.lockWait, context)
         defer { withExtendedLifetime(locks) {} }
-        try RecoverRestore(of: stores, context: context, fileSystem: fileSystem).runLocked(paths)
+        try recovery.runLocked(paths)
         let archive = try await FetchedArchive.fetch(backup, from: remote, context)
         defer { withExtendedLifetime(archive) {} }
         do {
             let plan = try context.timing("open archive") {
                 try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
             }
-            try plan.checkSpace(at: paths.parent)
+            plan.tellOrigin(context)
+            try plan.checkSpace(at: paths.volume)
             if locks.live != nil {
                 try StoresDirectory(paths.live).refuseRemote(remote)
             }
@@ -116,10 +122,9 @@ public struct RestoreBackup: Sendable {
                 try Extraction(plan, context).run(into: nil)
                 return outcome
             }
-            let swap = try StoresSwap(paths, backup: backup.name, with: fileSystem)
             let application = application(around: backup, paths)
             do {
-                try await restore(plan, swap, locks, application, &outcome)
+                try await restore(plan, paths, locks, application, &outcome)
             } catch {
                 await application.start(after: error)
                 throw error
@@ -154,199 +159,5 @@ public struct RestoreBackup: Sendable {
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700]
         )
-    }
-
-    // MARK: - Steps
-
-    private func restore(
-        _ plan: Extraction.Plan,
-        _ swap: StoresSwap,
-        _ locks: RestoreLocks,
-        _ application: StoppedApplication,
-        _ outcome: inout Outcome
-    ) async throws {
-        var swap = swap
-        let staged: FileLock
-        do {
-            try swap.stage()
-            // After the exchange, this is the lock of the stores directory.
-            staged = try await context.lock(swap.paths.new)
-            let directory = try Directory.open(swap.paths.new)
-            try Extraction(plan, context).run(into: directory)
-            outcome.stores = try checkStaged(swap.paths.new)
-            try copyAttributes(to: directory, from: swap.paths, plan)
-            try directory.sync()
-            try fileSystem.sync(swap.paths.parent)
-            try await application.stop()
-            // Asked now, since who is refused needs no backup, and once more after that.
-            if !options.force, !options.application.stop.isEmpty { try refuseIfInUse(swap.paths) }
-            outcome.safetyBackup = try await makeSafetyBackup(
-                of: swap.paths,
-                before: plan,
-                holding: locks
-            )
-            if !options.force { try refuseIfInUse(swap.paths) }
-            try context.checkCancellation()
-        } catch {
-            try abandon(swap, after: error)
-            throw error
-        }
-        defer { withExtendedLifetime(staged) {} }
-        if try exchange(&swap) {
-            try reopen(&swap)
-            await application.start()
-            try await verify(&swap, application)
-            cleanUp(&swap)
-        } else {
-            await application.start()
-        }
-    }
-
-    /// Cleans up after a failure before the exchange.
-    ///
-    /// Where even that fails, the journal stays, and the next run does it.
-    private func abandon(_ swap: StoresSwap, after error: any Error) throws {
-        do {
-            try swap.abandon()
-        } catch let cleanup {
-            context.report(.note("\(explain(cleanup)); the next run will clean up"))
-        }
-    }
-
-    /// Makes the exchange; where it fails half-way, what the journal says is enough to settle it.
-    ///
-    /// - Returns: `false` where the exchange had happened all the same, and all is done.
-    private func exchange(_ swap: inout StoresSwap) throws -> Bool {
-        do {
-            try swap.exchange()
-            return true
-        } catch {
-            do {
-                let recovery = try StoresSwap.recover(swap.paths, with: fileSystem) {
-                    // There is no time to ask the application whether it is well: undo it, then.
-                    if !options.application.verify.isEmpty { throw error }
-                    try checkInPlace(swap.paths.live)
-                }
-                if case .finished = recovery { return false }
-            } catch {
-                throw OperationError.rollbackFailed(
-                    error,
-                    old: swap.paths.old,
-                    new: swap.paths.new
-                )
-            }
-            throw OperationError.restoreFailed(error)
-        }
-    }
-
-    /// Opens every store where it is now.
-    ///
-    /// From the exchange on nobody may interrupt us: half of a restore that succeeded is worth
-    /// nothing.
-    private func checkInPlace(_ live: FilePath) throws {
-        var context = context
-        context.checkCancellation = {}
-        try StoresDirectory(live).checkStores(.none, context, tolerating: tolerate)
-    }
-
-    private func reopen(_ swap: inout StoresSwap) throws {
-        do {
-            try checkInPlace(swap.paths.live)
-        } catch {
-            throw OperationError.rolledBack(error, refused: try rollBack(&swap))
-        }
-    }
-
-    /// Has the application say whether it can live with what was restored.
-    private func verify(_ swap: inout StoresSwap, _ application: StoppedApplication) async throws {
-        do {
-            try await application.verify()
-        } catch {
-            await application.stopAgain()
-            throw OperationError.rolledBack(error, refused: try rollBack(&swap))
-        }
-    }
-
-    private func rollBack(_ swap: inout StoresSwap) throws -> FilePath {
-        do {
-            return try swap.rollBack()
-        } catch {
-            throw OperationError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.live)
-        }
-    }
-
-    /// Removes what was there; where that fails, the restore has succeeded all the same, and the
-    /// next run does it.
-    private func cleanUp(_ swap: inout StoresSwap) {
-        do {
-            if let leftover = try swap.finish() { context.report(.leftover(leftover)) }
-        } catch {
-            context.report(.note("\(explain(error)); the next run will clean up"))
-        }
-    }
-
-    func checkStaged(_ path: FilePath) throws -> Int {
-        context.report(.began(.checking, total: nil))
-        return try context.timing("check stores") {
-            try StoresDirectory(path).checkStores(options.check, context, tolerating: tolerate)
-        }
-    }
-
-    private func tolerate(_ error: StoreError) throws {
-        guard options.allowsDamage else { throw error }
-        context.report(.note("\(error), and restored all the same"))
-    }
-
-    /// The stores directory itself keeps its mode and owner; a new one gets those of the backup.
-    private func copyAttributes(
-        to directory: Directory,
-        from paths: RestorePaths,
-        _ plan: Extraction.Plan
-    ) throws {
-        if let info = try FileInfo.ifPresent(paths.live) {
-            if Extraction.mayGiveAway { try directory.setOwner(info.owner, group: info.group) }
-            try directory.setAttributes(mode: info.mode, modified: info.modified)
-        } else if let root = plan.contents.header?.root, let mode = UInt16(root.mode, radix: 8) {
-            if Extraction.mayGiveAway { try directory.setOwner(root.uid, group: root.gid) }
-            try directory.setAttributes(mode: mode & 0o7777, modified: directory.info().modified)
-        }
-    }
-
-    private func makeSafetyBackup(
-        of paths: RestorePaths,
-        before plan: Extraction.Plan,
-        holding locks: RestoreLocks
-    ) async throws -> Backup? {
-        guard options.makesSafetyBackup, let live = try? StoresDirectory(paths.live) else {
-            return nil
-        }
-        var backupOptions = options.backup
-        backupOptions.reason = "before the restore of '\(BackupName.display(plan.name))'"
-        do {
-            return try await CreateBackup(
-                of: paths.live,
-                to: remote,
-                catalog: catalog,
-                options: backupOptions,
-                context: context
-            ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self)).backup
-        } catch OperationError.nothingToBackUp {
-            return nil
-        }
-    }
-
-    private func refuseIfInUse(_ paths: RestorePaths) throws {
-        guard let directory = try? StoresDirectory(paths.live) else { return }
-        let stores = try directory.survey().stores
-        for store in stores {
-            let users = try store.users()
-            if !users.isEmpty {
-                throw OperationError.storesInUse(store: store.path.description, by: users)
-            }
-        }
-        let users = LockHolder.processes(using: Set(stores.map(\.identity)))
-        if !users.isEmpty {
-            throw OperationError.storesInUse(store: stores.first?.path.description ?? "", by: users)
-        }
     }
 }

@@ -143,6 +143,10 @@ public struct ShowStatus: Sendable {
                 status.warnings.append(
                     "'\(backup.displayName)' is from the future: is the clock right?"
                 )
+            } else if backup.isAnomalous {
+                status.warnings.append(
+                    "'\(backup.displayName)' has much less in it than the backup before it"
+                )
             } else if let damage = damage(of: backup, checks[backup.name] ?? []) {
                 status.warnings.append("'\(backup.displayName)' is damaged: \(damage)")
             } else {
@@ -158,49 +162,51 @@ public struct ShowStatus: Sendable {
         if let check = checks.last(where: { $0.size == backup.size }), let damage = check.damage {
             return damage
         }
-        guard let location = backup.file.location else { return nil }
-        do {
-            _ = try BackupContents.date(of: location, name: backup.name)
-            return nil
-        } catch {
-            return explain(error)
-        }
+        return backup.isDamaged ? "its archive cannot be read" : nil
     }
 
     // MARK: - What is going on
 
     private func lookAtStores(_ status: inout Status) throws {
-        guard let paths = try RestorePaths(resolving: stores) else { return }
-        let restoring = try LockHolder.of(paths.parent)
-        if let journal = try RestoreJournal.read(paths.journal) {
-            if let restoring {
-                status.findings.append(
-                    .init(.running, "'\(journal.backup)' is being restored by \(restoring)")
-                )
-            } else {
+        var isRestoring = false
+        for layout in RestorePaths.Layout.allCases {
+            guard let paths = try RestorePaths(resolving: stores, layout) else { continue }
+            if try paths.hasTraces() {
+                isRestoring = true
+                status.findings.append(try restore(in: paths))
+            }
+            let refused = paths.area.appending(
+                layout == .inside
+                    ? "FailedRestore" : "\(paths.live.lastComponent?.string ?? "")_FailedRestore"
+            )
+            if try FileInfo.ifPresent(refused) != nil {
                 status.findings.append(
                     .init(
-                        .interrupted,
-                        "a restore of '\(journal.backup)' was interrupted",
-                        remedy: "any command but this finishes or undoes it: grocerydude list"
+                        .leftover,
+                        "'\(printable(refused))' is what a restore refused",
+                        remedy: "look at it, then: rm -r '\(printable(refused))'"
                     )
                 )
             }
-        } else if status.hasStores, let holder = try LockHolder.of(paths.live) {
+        }
+        if status.hasStores, !isRestoring, let holder = try LockHolder.of(stores) {
             status.findings.append(.init(.running, "the stores are locked by \(holder)"))
         }
-        let failed = paths.parent.appending(
-            "\(paths.live.lastComponent?.string ?? "Stores")_FailedRestore"
-        )
-        if try FileInfo.ifPresent(failed) != nil {
-            status.findings.append(
-                .init(
-                    .leftover,
-                    "'\(printable(failed))' is what a restore refused",
-                    remedy: "look at it, then: rm -r '\(printable(failed))'"
-                )
-            )
+    }
+
+    /// A restore that is going on, or was interrupted.
+    private func restore(in paths: RestorePaths) throws -> Status.Finding {
+        let backup = try? RestoreJournal.read(paths.journal)?.backup
+        let what = "a restore" + (backup.map { " of '\($0)'" } ?? "")
+        let lock = paths.layout == .beside ? paths.area : paths.live
+        if let holder = try LockHolder.of(lock) {
+            return .init(.running, "\(what) is being made by \(holder)")
         }
+        return .init(
+            .interrupted,
+            "\(what) was interrupted",
+            remedy: "any command but this finishes or undoes it: grocerydude list"
+        )
     }
 
     private func lookForPartialFiles(_ status: inout Status) {

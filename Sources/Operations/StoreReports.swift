@@ -10,6 +10,7 @@ internal import Stores
 ///
 /// Order of locks: there is one, `condition`; it is never held while a store is asked.
 final class StoreReports: @unchecked Sendable {
+    private let level: CheckLevel
     private let context: OperationContext
     private let condition = NSCondition()
     // Guarded by `condition`.
@@ -22,9 +23,15 @@ final class StoreReports: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - members: the stores; the reports come in their order.
+    ///   - level: how thoroughly each store is checked besides.
     ///   - context: asked whether to stop.
-    init(of members: [StoresCut.Member], _ context: OperationContext) {
+    init(
+        of members: [StoresCut.Member],
+        checking level: CheckLevel,
+        _ context: OperationContext
+    ) {
         self.members = members
+        self.level = level
         self.context = context
         let thread = Thread { [self] in
             let start = ContinuousClock.now
@@ -69,11 +76,20 @@ final class StoreReports: @unchecked Sendable {
     private func report(_ member: StoresCut.Member) throws -> StoreReport {
         let store = member.store
         let support = store.supportDirectory.below(store.directory)
-        return try member.snapshot.report(
-            hasSupportDirectory: FileInfo.ifPresent(support) != nil
-        ) { [self] in
+        let check = { [self] in
             try context.checkCancellation()
             if condition.withLock({ isCancelled }) { throw CancellationError() }
         }
+        var report = try member.snapshot.report(
+            hasSupportDirectory: FileInfo.ifPresent(support) != nil,
+            checkCancellation: check
+        )
+        let findings = try member.snapshot.findings(level, checkCancellation: check)
+        report.damage += findings.filter { !report.damage.contains($0) }
+        // Of a store at rest, what an application writes meanwhile may look like damage.
+        if !report.damage.isEmpty, try !member.snapshot.isStill() {
+            throw StoreError.busy(store.path.description)
+        }
+        return report
     }
 }

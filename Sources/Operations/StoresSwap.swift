@@ -1,10 +1,9 @@
 internal import Files
 internal import SystemPackage
 
-/// Puts a staged directory in the place of the stores directory, and back.
+/// Puts a staged directory in the place of the stores directory as a whole, and back.
 ///
-/// Every step is announced in the journal before it is made, and every rename is on the disk before
-/// the next. The states that a crash can leave, and what `recover()` makes of them:
+/// Every rename is on the disk before the next. The states that a crash can leave, and what `recover()` makes of them:
 ///
 ///     phase         live  new   old     then
 ///     staging       old   any   -       remove new                       → old
@@ -18,12 +17,11 @@ internal import SystemPackage
 ///     cleaning      new   -     old     remove old                       → new
 ///
 /// Where there was no stores directory, `old` is nowhere, and removing puts it back.
-struct StoresSwap {
+struct StoresSwap: RestoreSwap {
     let paths: RestorePaths
     let fileSystem: any FileSystem
     var journal: RestoreJournal
 
-    /// Announces the restore.
     init(_ paths: RestorePaths, backup: String, with fileSystem: any FileSystem) throws {
         self.paths = paths
         self.fileSystem = fileSystem
@@ -48,21 +46,18 @@ struct StoresSwap {
         try journal.write(to: paths.journal, with: fileSystem)
     }
 
-    /// Makes the directory to stage in.
     mutating func stage() throws {
         try fileSystem.createDirectory(paths.new)
         journal.new = try FileInfo(of: paths.new).identity
         try write()
     }
 
-    /// Gives up before the exchange: all is as it was.
     func abandon() throws {
         try fileSystem.remove(paths.new)
         try fileSystem.remove(paths.journal)
-        try fileSystem.sync(paths.parent)
+        try fileSystem.sync(paths.area)
     }
 
-    /// Puts the staged directory in place; what was there is then in `old`.
     mutating func exchange() throws {
         journal.phase = .swapping
         try write()
@@ -71,7 +66,7 @@ struct StoresSwap {
             return
         }
         if try fileSystem.swap(paths.live, paths.new) {
-            try fileSystem.sync(paths.parent)
+            try fileSystem.sync(paths.area)
             try move(paths.new, to: paths.old)
         } else {
             try move(paths.live, to: paths.old)
@@ -79,9 +74,6 @@ struct StoresSwap {
         }
     }
 
-    /// Puts back what was there.
-    ///
-    /// - Returns: where what was refused is kept.
     mutating func rollBack() throws -> FilePath {
         journal.phase = .rollingBack
         try write()
@@ -89,7 +81,7 @@ struct StoresSwap {
         if journal.old == nil {
             try move(paths.live, to: refused)
         } else if try fileSystem.swap(paths.live, paths.old) {
-            try fileSystem.sync(paths.parent)
+            try fileSystem.sync(paths.area)
             try move(paths.old, to: refused)
         } else {
             try move(paths.live, to: refused)
@@ -99,11 +91,6 @@ struct StoresSwap {
         return refused
     }
 
-    /// Removes what was there: what was restored is good.
-    ///
-    /// - Returns: where what could not be removed was put, so that it is in nobody's way.
-    /// - Throws: `FileError`; the next run then tries again.
-    @discardableResult
     mutating func finish() throws -> FilePath? {
         journal.phase = .cleaning
         try write()
@@ -121,68 +108,51 @@ struct StoresSwap {
 
     private func move(_ path: FilePath, to newPath: FilePath) throws {
         try fileSystem.move(path, to: newPath)
-        try fileSystem.sync(paths.parent)
+        try fileSystem.sync(paths.area)
     }
 
     private func removeJournal() throws {
         try fileSystem.remove(paths.journal)
-        try fileSystem.sync(paths.parent)
+        try fileSystem.sync(paths.area)
     }
 
     // MARK: - After a crash
 
-    /// What became of an interrupted restore.
-    enum Recovery {
-        /// What was there before is there again.
-        case undone(backup: String, refused: FilePath?)
-        /// What was restored is in place.
-        case finished(backup: String, leftover: FilePath?)
-    }
-
-    /// Finishes or undoes the restore that the journal tells of.
-    ///
-    /// - Parameters:
-    ///   - paths: where.
-    ///   - fileSystem: what renames and removes.
-    ///   - check: whether the stores in the live directory open; throws where they do not.
-    /// - Returns: `nil` where there is nothing to do.
-    /// - Throws: `OperationError.cannotRecover` where the journal or the directories make no sense;
-    ///   `FileError` where a step fails. The journal is then still there.
     static func recover(
         _ paths: RestorePaths,
         with fileSystem: any FileSystem,
         check: () throws -> Void
-    ) throws -> Recovery? {
+    ) throws -> RestoreRecovery? {
         guard let journal = try RestoreJournal.read(paths.journal) else { return nil }
         var swap = StoresSwap(paths, journal, fileSystem)
-        let live = try FileInfo.ifPresent(paths.live)?.identity
+        let live = try inode(paths.live)
         switch journal.phase {
         case .staging:
-            guard live == journal.old else { throw swap.lost() }
+            guard live == journal.old?.inode else { throw swap.lost() }
             return try swap.undo()
-        case .swapping where live == journal.new && live != nil:
+        case .swapping where live == journal.new?.inode && live != nil:
             return try swap.completeExchange(check: check)
-        case .swapping where live == journal.old:
+        case .swapping where live == journal.old?.inode:
             return try swap.undo()
         case .swapping where live == nil:
             try swap.bringOldBack()
             return try swap.undo()
         case .rollingBack:
             return try swap.completeRollBack(live: live)
-        case .cleaning where live == journal.new:
+        case .cleaning where live == journal.new?.inode:
             return .finished(backup: journal.backup, leftover: try swap.finish())
-        case .swapping, .cleaning:
+        case .swapping, .cleaning, .settingAside, .puttingIn, .takingOut, .puttingBack:
             throw swap.lost()
         }
     }
 
-    private func undo() throws -> Recovery {
+    private func undo() throws -> RestoreRecovery {
         try abandon()
         return .undone(backup: journal.backup, refused: nil)
     }
 
-    private mutating func completeExchange(check: () throws -> Void) throws -> Recovery {
-        if journal.old != nil, try FileInfo.ifPresent(paths.new)?.identity == journal.old {
+    private mutating func completeExchange(check: () throws -> Void) throws -> RestoreRecovery {
+        if journal.old != nil, try Self.inode(paths.new) == journal.old?.inode {
             try move(paths.new, to: paths.old)
         }
         do {
@@ -193,20 +163,20 @@ struct StoresSwap {
         return .finished(backup: journal.backup, leftover: try finish())
     }
 
-    private mutating func completeRollBack(live: FileInfo.Identity?) throws -> Recovery {
-        if live != nil, live == journal.new {
+    private mutating func completeRollBack(live: UInt64?) throws -> RestoreRecovery {
+        if live != nil, live == journal.new?.inode {
             return .undone(backup: journal.backup, refused: try rollBack())
         }
         var refused: FilePath?
         if live == nil, journal.old != nil {
             try bringOldBack()
-        } else if live == journal.old, try FileInfo.ifPresent(paths.old)?.identity == journal.new,
+        } else if live == journal.old?.inode, try Self.inode(paths.old) == journal.new?.inode,
             journal.new != nil
         {
             let path = try paths.vacant("FailedRestore")
             try move(paths.old, to: path)
             refused = path
-        } else if live != journal.old {
+        } else if live != journal.old?.inode {
             throw lost()
         }
         try removeJournal()
@@ -215,8 +185,14 @@ struct StoresSwap {
 
     private func bringOldBack() throws {
         guard let old = journal.old else { return }
-        guard try FileInfo.ifPresent(paths.old)?.identity == old else { throw lost() }
+        guard try Self.inode(paths.old) == old.inode else { throw lost() }
         try move(paths.old, to: paths.live)
+    }
+
+    /// A directory's inode, which a rename keeps and a new start of the system too; the number of its
+    /// device may then be another, and is the same for all directories here.
+    private static func inode(_ path: FilePath) throws -> UInt64? {
+        try FileInfo.ifPresent(path)?.identity.inode
     }
 
     private func lost() -> OperationError {

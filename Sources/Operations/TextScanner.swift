@@ -8,6 +8,8 @@ struct TextScanner {
     }
 
     var isAtEnd: Bool { rest.isEmpty }
+    /// What has not been gone past.
+    var remainder: String { String(decoding: rest, as: UTF8.self) }
 
     /// Goes past a text; `false`, and stays, where there is another one.
     mutating func take(_ text: String) -> Bool {

@@ -42,6 +42,13 @@ enum Timestamp {
         return Date(timeIntervalSince1970: Double(seconds) + Double(parts.millisecond) / 1000)
     }
 
+    /// The moment at which clocks of a time zone show what those of UTC show at another one.
+    static func moment(_ local: Date, in timeZone: TimeZone) -> Date {
+        // The offset depends on the moment, and the moment on the offset: the second look settles it.
+        let near = local - Double(timeZone.secondsFromGMT(for: local))
+        return local - Double(timeZone.secondsFromGMT(for: near))
+    }
+
     /// As RFC 3339 has it, with milliseconds and an offset: `2026-11-21T09:01:00.123+01:00`.
     static func rfc3339(_ date: Date, in timeZone: TimeZone) -> String {
         let parts = parts(of: date, in: timeZone)
@@ -55,7 +62,10 @@ enum Timestamp {
     }
 
     /// Reads RFC 3339; `nil` where it is not that.
-    static func date(rfc3339 text: String) -> Date? {
+    static func date(rfc3339 text: String) -> Date? { parts(rfc3339: text).flatMap(date(of:)) }
+
+    /// Reads RFC 3339; `nil` where it has not the form of that.
+    static func parts(rfc3339 text: String) -> Parts? {
         var scanner = TextScanner(text)
         guard let year = scanner.number(digits: 4), scanner.take("-"),
             let month = scanner.number(digits: 2), scanner.take("-"),
@@ -66,17 +76,15 @@ enum Timestamp {
             let millisecond = milliseconds(&scanner), let offset = offset(&scanner),
             scanner.isAtEnd
         else { return nil }
-        return date(
-            of: Parts(
-                year: year,
-                month: month,
-                day: day,
-                hour: hour,
-                minute: minute,
-                second: second,
-                millisecond: millisecond,
-                offset: offset
-            )
+        return Parts(
+            year: year,
+            month: month,
+            day: day,
+            hour: hour,
+            minute: minute,
+            second: second,
+            millisecond: millisecond,
+            offset: offset
         )
     }
 
@@ -135,7 +143,7 @@ enum Timestamp {
         return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 
-    private static func floorDivide(_ dividend: Int, _ divisor: Int) -> Int {
+    static func floorDivide(_ dividend: Int, _ divisor: Int) -> Int {
         dividend >= 0 ? dividend / divisor : -((divisor - 1 - dividend) / divisor)
     }
 }

@@ -16,8 +16,14 @@ public struct LocalFolder: RemoteFolder {
         self.fileSystem = fileSystem
     }
 
-    public func list() async throws -> [RemoteFile] {
-        let directory = try open()
+    public func list(in subfolder: String?) async throws -> [RemoteFile] {
+        var directory = try open()
+        var path = path
+        if let subfolder {
+            path.append(subfolder)
+            guard try FileInfo.ifPresent(path) != nil else { return [] }
+            directory = try Directory.open(path)
+        }
         return try directory.names().compactMap { name in
             guard let text = String(validating: name.bytes, as: UTF8.self),
                 // It may have gone since the names were read.
@@ -30,6 +36,7 @@ public struct LocalFolder: RemoteFolder {
     public func upload(_ file: FilePath, as name: String) async throws {
         _ = try open()
         let target = path.appending(name)
+        try makeParent(of: target)
         do {
             if file.removingLastComponent() == path {
                 try fileSystem.move(file, to: target)
@@ -39,6 +46,34 @@ public struct LocalFolder: RemoteFolder {
             }
         } catch FileError.exists(target) {
             throw RemoteError.exists(address, name: name)
+        }
+        try fileSystem.sync(target.removingLastComponent())
+    }
+
+    public func move(_ name: String, to newName: String) async throws {
+        _ = try open()
+        let source = path.appending(name)
+        let target = path.appending(newName)
+        try makeParent(of: target)
+        do {
+            try fileSystem.move(source, to: target)
+        } catch FileError.exists(target) {
+            throw RemoteError.exists(address, name: newName)
+        } catch let error as FileError where error.isMissing {
+            throw RemoteError.noFile(address, name: name)
+        }
+        try fileSystem.sync(target.removingLastComponent())
+        try fileSystem.sync(source.removingLastComponent())
+    }
+
+    /// Makes a subfolder that is not there yet.
+    private func makeParent(of target: FilePath) throws {
+        let parent = target.removingLastComponent()
+        guard parent != path, try FileInfo.ifPresent(parent) == nil else { return }
+        do {
+            try fileSystem.createDirectory(parent)
+        } catch FileError.exists(parent) {
+            // Another run was faster.
         }
         try fileSystem.sync(path)
     }
@@ -69,8 +104,10 @@ public struct LocalFolder: RemoteFolder {
 
     public func delete(_ name: String) async throws {
         _ = try open()
-        try fileSystem.remove(path.appending(name))
-        try fileSystem.sync(path)
+        let target = path.appending(name)
+        guard try FileInfo.ifPresent(target) != nil else { return }
+        try fileSystem.remove(target)
+        try fileSystem.sync(target.removingLastComponent())
     }
 
     private func open() throws -> Directory {

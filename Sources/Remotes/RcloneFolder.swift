@@ -31,18 +31,24 @@ public struct RcloneFolder: RemoteFolder {
         self.staging = staging
     }
 
-    public func list() async throws -> [RemoteFile] {
+    public func list(in subfolder: String?) async throws -> [RemoteFile] {
         struct Listed: Decodable {
             var Name: String
             var Size: Int64
         }
-        let output = try await rclone(
-            "lsjson",
-            "--files-only",
-            "--no-modtime",
-            "--no-mimetype",
-            remote
-        )
+        let place = subfolder.map(path(of:)) ?? remote
+        let output: String
+        do {
+            output = try await rclone(
+                "lsjson",
+                "--files-only",
+                "--no-modtime",
+                "--no-mimetype",
+                place
+            )
+        } catch RemoteError.missing where subfolder != nil {
+            return []
+        }
         do {
             return try JSONDecoder().decode([Listed].self, from: Data(output.utf8))
                 .map { RemoteFile(name: $0.Name, size: $0.Size) }
@@ -54,14 +60,11 @@ public struct RcloneFolder: RemoteFolder {
     public func upload(_ file: FilePath, as name: String) async throws {
         let partial = Self.makePartialName()
         do {
-            guard try await !list().contains(where: { $0.name == name }) else {
+            guard try await !contains(name) else {
                 throw RemoteError.exists(address, name: name)
             }
             _ = try await rclone("copyto", "--no-traverse", file.string, path(of: partial))
-            guard try await !list().contains(where: { $0.name == name }) else {
-                throw RemoteError.exists(address, name: name)
-            }
-            _ = try await rclone("moveto", "--ignore-existing", path(of: partial), path(of: name))
+            try await move(partial, to: name)
         } catch {
             try? await delete(partial)
             throw error
@@ -70,11 +73,29 @@ public struct RcloneFolder: RemoteFolder {
     }
 
     public func download(_ name: String, to path: FilePath) async throws {
-        guard try await list().contains(where: { $0.name == name }) else {
+        guard try await contains(name) else {
             throw RemoteError.noFile(address, name: name)
         }
         guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
         _ = try await rclone("copyto", "--no-traverse", self.path(of: name), path.string)
+    }
+
+    public func move(_ name: String, to newName: String) async throws {
+        guard try await !contains(newName) else {
+            throw RemoteError.exists(address, name: newName)
+        }
+        guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
+        _ = try await rclone("moveto", "--ignore-existing", path(of: name), path(of: newName))
+        // Where the name was taken meanwhile, rclone leaves the file where it was and is content.
+        guard try await !contains(name) else {
+            throw RemoteError.exists(address, name: newName)
+        }
+    }
+
+    private func contains(_ name: String) async throws -> Bool {
+        let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+        let subfolder = parts.count == 2 ? parts[0] : nil
+        return try await list(in: subfolder).contains { $0.name == parts.last }
     }
 
     public func delete(_ name: String) async throws {
@@ -84,7 +105,7 @@ public struct RcloneFolder: RemoteFolder {
             return
         } catch {
             // Not every rclone has an exit code for it: 1.60 says only that it failed.
-            guard try await list().contains(where: { $0.name == name }) else { return }
+            guard try await contains(name) else { return }
             throw error
         }
     }

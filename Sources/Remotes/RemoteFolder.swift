@@ -2,6 +2,9 @@ public import SystemPackage
 
 /// Where archives live.
 ///
+/// A file's name is that of a file in the folder, or `SUBFOLDER/NAME`: one step down, no more. A
+/// subfolder need not be there before something is put into it.
+///
 /// What every implementation promises, and one contract suite holds all of them to:
 /// - A file becomes visible under its name whole or not at all.
 /// - A file that was uploaded can be listed and read at once.
@@ -17,8 +20,10 @@ public protocol RemoteFolder: Sendable {
 
     /// All files, hidden ones too, in no order.
     ///
+    /// - Parameter subfolder: where to look; `nil` for the folder itself.
+    /// - Returns: the files with their names there; none where there is no such subfolder.
     /// - Throws: `RemoteError.missing` where there is no such folder.
-    func list() async throws -> [RemoteFile]
+    func list(in subfolder: String?) async throws -> [RemoteFile]
 
     /// Puts a file of this machine into the folder, and takes it away from where it was.
     ///
@@ -30,6 +35,12 @@ public protocol RemoteFolder: Sendable {
     ///
     /// - Throws: `RemoteError.noFile` where it is not there.
     func download(_ name: String, to path: FilePath) async throws
+
+    /// Gives a file another name, in the folder or a subfolder, without bringing it to this machine.
+    ///
+    /// When this returns, the new name is on the disk.
+    /// - Throws: `RemoteError.noFile` where it is not there, `.exists` where the new name is taken.
+    func move(_ name: String, to newName: String) async throws
 
     /// Removes a file, if it is there.
     func delete(_ name: String) async throws
@@ -51,6 +62,9 @@ public struct RemoteFile: Sendable, Equatable {
 }
 
 extension RemoteFolder {
+    /// All files in the folder itself.
+    public func list() async throws -> [RemoteFile] { try await list(in: nil) }
+
     /// What a file that is being made in the staging directory is called: hidden, and never listed
     /// as a backup.
     public static var partialPrefix: String { ".grocerydude-" }

@@ -10,9 +10,17 @@ public struct DatabaseHeader: Sendable {
     /// Bytes; 512 to 65,536.
     let pageSize: Int
 
-    /// Whether bytes are the beginning of a database file.
+    /// Whether bytes are the beginning of a database file, be it one that was cut off in its header.
     public static func begins(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        bytes.count >= length && bytes.starts(with: magic)
+        bytes.starts(with: magic)
+    }
+
+    /// Whether a file begins as a database does; see `read`.
+    static func begins(_ file: File) throws -> Bool {
+        try withUnsafeTemporaryAllocation(byteCount: magic.count, alignment: 1) { buffer in
+            let count = try file.read(into: buffer, at: 0)
+            return begins(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+        }
     }
 
     /// Reads a header; `nil` where it is not one of SQLite.

@@ -34,51 +34,20 @@ extension Store {
                 busyTimeout: .zero
             )
             try connection.begin()
-            return try connection.interruptible(by: checkCancellation) {
-                try check(level, on: connection)
-            }
+            return try require(connection.findings(level, checkCancellation: checkCancellation))
         }
         guard let session = try beginOnRecoveredCopy(scratchParent) else {
             throw StoreError.neverStill(path.description)
         }
         try withExtendedLifetime(session) {
-            try session.connection.interruptible(by: checkCancellation) {
-                try check(level, on: session.connection)
-            }
+            let connection = session.connection
+            try require(connection.findings(level, checkCancellation: checkCancellation))
         }
     }
 
-    private func check(_ level: CheckLevel, on connection: Connection) throws {
-        let pragmas =
-            switch level {
-            case .none: [String]()
-            case .quick: ["quick_check(1)"]
-            case .full: ["integrity_check(1)", "foreign_key_check"]
-            }
-        for pragma in pragmas {
-            if let finding = try finding(of: pragma, on: connection) {
-                throw StoreError.damaged(path.description, reason: finding)
-            }
-        }
-    }
-
-    private func finding(of pragma: String, on connection: Connection) throws -> String? {
-        do {
-            return try connection.access { database in
-                guard let row = try Row.fetchOne(database, sql: "PRAGMA \(pragma)") else {
-                    return nil
-                }
-                if pragma == "foreign_key_check" {
-                    let table = row[0] as String? ?? "?"
-                    return "a row of '\(table)' refers to one that is not there"
-                }
-                // The first line may name the database, "main", which says nothing here.
-                let text = row[0] as String? ?? ""
-                return text == "ok" ? nil : text.split(separator: "\n").last.map(String.init) ?? ""
-            }
-        } catch StoreError.unreadable(_, let reason) where reason.hasPrefix("no such") {
-            return nil
-        }
+    private func require(_ findings: [String]) throws {
+        guard let finding = findings.first else { return }
+        throw StoreError.damaged(path.description, reason: finding)
     }
 
     /// Finds processes that have the store open: by SQLite's own locks, and where the system tells,
@@ -99,5 +68,61 @@ extension Store {
             }
         }
         return holders
+    }
+}
+
+extension StoreSnapshot {
+    /// Checks the store in the snapshot's transaction.
+    ///
+    /// - Parameters:
+    ///   - level: how thoroughly.
+    ///   - checkCancellation: asked in the middle of long queries; what it throws ends them.
+    /// - Returns: SQLite's first finding of each kind of check, in its words; none where all is well.
+    /// - Throws: `StoreError` where SQLite cannot go on for another reason than damage.
+    public func findings(
+        _ level: CheckLevel,
+        checkCancellation: @escaping () throws -> Void = {}
+    ) throws -> [String] {
+        try connection.findings(level, checkCancellation: checkCancellation)
+    }
+}
+
+extension Connection {
+    /// See `StoreSnapshot.findings`.
+    fileprivate func findings(
+        _ level: CheckLevel,
+        checkCancellation: @escaping () throws -> Void
+    ) throws -> [String] {
+        let pragmas =
+            switch level {
+            case .none: [String]()
+            case .quick: ["quick_check(1)"]
+            case .full: ["integrity_check(1)", "foreign_key_check"]
+            }
+        return try interruptible(by: checkCancellation) {
+            try pragmas.compactMap { try finding(of: $0) }
+        }
+    }
+
+    private func finding(of pragma: String) throws -> String? {
+        do {
+            return try access { database in
+                guard let row = try Row.fetchOne(database, sql: "PRAGMA \(pragma)") else {
+                    return nil
+                }
+                if pragma == "foreign_key_check" {
+                    let table = row[0] as String? ?? "?"
+                    return "a row of '\(table)' refers to one that is not there"
+                }
+                // The first line may name the database, "main", which says nothing here.
+                let text = row[0] as String? ?? ""
+                return text == "ok" ? nil : text.split(separator: "\n").last.map(String.init) ?? ""
+            }
+        } catch StoreError.damaged(_, let reason) {
+            return reason
+        } catch StoreError.unreadable(_, let reason) where reason.hasPrefix("no such") {
+            // A collation or a module of the application that is not here is no damage.
+            return nil
+        }
     }
 }

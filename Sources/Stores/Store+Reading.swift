@@ -42,7 +42,7 @@ extension Store {
             case .logWithoutIndex:
                 session = try beginOnRecoveredCopy(scratchParent)
             case .foreign:
-                throw StoreError.damaged(path.description, reason: "it has no SQLite header")
+                throw StoreError.damaged(path.description, reason: "it has no whole SQLite header")
             }
             if let session { return session }
         }

@@ -5,6 +5,8 @@ public import SystemPackage
 public struct StoresDirectory: Sendable {
     /// Where it is, without symbolic links in it.
     public let path: FilePath
+    /// Whether something is mounted there: a container's volume, a disk.
+    public let isMountPoint: Bool
 
     /// What a first look at the directory found.
     public struct Survey: Sendable {
@@ -25,6 +27,7 @@ public struct StoresDirectory: Sendable {
     public init(_ path: FilePath) throws {
         self.path = try path.resolved()
         _ = try Directory.open(self.path)
+        isMountPoint = try self.path.isMountPoint()
     }
 
     /// Walks through the directory, and reads the beginning of every file to tell stores from others.
@@ -36,13 +39,13 @@ public struct StoresDirectory: Sendable {
         var survey = Survey()
         try Directory.open(path).walk(failed: { _, _ in }) { file in
             try isCancelled()
+            if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
             survey.fileCount += 1
             guard file.info.kind == .file else { return .descend }
             survey.size += file.info.size
-            // Not even its size tells: SQLite opens a database with a torn page at its end.
-            guard file.info.size >= Int64(DatabaseHeader.length), isDatabase(file) else {
-                return .descend
-            }
+            // Not even its size tells: SQLite opens a database with a torn page at its end, and one
+            // that was cut off in its header is damaged and no file like others.
+            guard file.info.size > 0, isDatabase(file) else { return .descend }
             let store = Store(path: file.path, directory: path, identity: file.info.identity)
             survey.stores.append(store)
             survey.storeFiles.insert(file.path)
@@ -82,6 +85,6 @@ public struct StoresDirectory: Sendable {
     /// A file that cannot be read is no store; the backup meets it again, and says so.
     private func isDatabase(_ file: WalkedFile) -> Bool {
         guard let file = try? file.directory.file(file.name) else { return false }
-        return (try? DatabaseHeader.read(file)) != nil
+        return (try? DatabaseHeader.begins(file)) ?? false
     }
 }

@@ -1,25 +1,42 @@
 internal import ArgumentParser
 internal import Foundation
-internal import SystemPackage
 
-/// Which stores directory.
+/// Which configuration, and which profile of it.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp(
+            "The configuration; else GROCERYDUDE_CONFIG, else $XDG_CONFIG_HOME/grocerydude/config.yaml.",
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["yaml", "yml"])
+    )
+    var configuration: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The profile in the configuration; else GROCERYDUDE_PROFILE.",
+            valueName: "name"
+        )
+    )
+    var profile: String?
+}
+
+/// Which stores directory: named, or of a profile.
 struct StoresOptions: ParsableArguments {
+    @OptionGroup var configuration: ConfigurationOptions
+
     @Option(
         name: .customLong("stores"),
         help: ArgumentHelp(
-            "The directory with the application's data; else GROCERYDUDE_STORES.",
+            "The directory with the application's data; else GROCERYDUDE_STORES, else the profile's.",
             valueName: "dir"
         ),
         completion: .directory
     )
     var path: String?
 
-    var directory: FilePath {
-        FilePath(
-            path ?? Surroundings.value("GROCERYDUDE_STORES") ?? Surroundings.data
-                + "/grocerydude/Stores"
-        )
-    }
+    var flags: [FlagValue] { [FlagValue("--stores", "stores", path)].compactMap(\.self) }
 }
 
 /// Which remote folder.
@@ -27,18 +44,22 @@ struct RemoteOptions: ParsableArguments {
     @Option(
         name: .customLong("remote"),
         help: ArgumentHelp(
-            "The folder that backups are in: a directory, or 'rclone:REMOTE:PATH'; else GROCERYDUDE_REMOTE.",
+            "The folder that backups are in: a directory, or 'rclone:REMOTE:PATH'; else GROCERYDUDE_REMOTE, else the profile's.",
             valueName: "folder"
         ),
         completion: .directory
     )
     var address: String?
 
-    /// What the option, or else the environment, names.
-    var named: String? { address ?? Surroundings.value("GROCERYDUDE_REMOTE") }
-
     @Option(help: ArgumentHelp("How long to wait for another run: 60s, 5m, 1h.", valueName: "time"))
-    var lockWait: WaitTime = WaitTime(duration: .zero)
+    var lockWait: WaitTime?
+
+    var flags: [FlagValue] {
+        [
+            FlagValue("--remote", "remote", address),
+            FlagValue("--lock-wait", "lock_wait", lockWait?.text),
+        ].compactMap(\.self)
+    }
 }
 
 /// Who else wants to know how a run went.
@@ -52,6 +73,10 @@ struct MetricsOptions: ParsableArguments {
         completion: .file()
     )
     var file: String?
+
+    var flags: [FlagValue] {
+        [FlagValue("--metrics-file", "metrics_file", file)].compactMap(\.self)
+    }
 }
 
 /// How to speak.
@@ -74,11 +99,9 @@ struct OutputOptions: ParsableArguments {
 
 /// A length of time as people type it.
 struct WaitTime: ExpressibleByArgument, Equatable {
-    var duration: Duration
-
-    init(duration: Duration) {
-        self.duration = duration
-    }
+    let duration: Duration
+    /// As it was typed.
+    let text: String
 
     init?(argument: String) {
         let digits = argument.prefix { $0.isASCII && $0.isNumber }
@@ -88,9 +111,8 @@ struct WaitTime: ExpressibleByArgument, Equatable {
             number <= 1_000_000
         else { return nil }
         duration = .seconds(number * unit)
+        text = argument
     }
-
-    var defaultValueDescription: String { "0s" }
 }
 
 /// What the environment says.
@@ -103,10 +125,13 @@ enum Surroundings {
     static var data: String { directory("XDG_DATA_HOME", else: ".local/share") }
     static var cache: String { directory("XDG_CACHE_HOME", else: ".cache") }
     static var state: String { directory("XDG_STATE_HOME", else: ".local/state") }
+    static var configuration: String { directory("XDG_CONFIG_HOME", else: ".config") }
+    /// cron says where it is; where nobody does, the system's list of users does.
+    static var home: String { value("HOME") ?? NSHomeDirectory() }
 
     private static func directory(_ name: String, else path: String) -> String {
         // A relative path in such a variable is to be ignored.
         if let value = value(name), value.hasPrefix("/") { return value }
-        return (value("HOME") ?? NSHomeDirectory()) + "/" + path
+        return home + "/" + path
     }
 }

@@ -6,11 +6,19 @@ internal import Synchronization
 /// Where the program speaks: answers to standard output, everything else to standard error.
 final class Console: Sendable {
     private let options: OutputOptions
+    /// Whose run it is that is spoken of, where there are several.
+    private let profile: String?
     private let progress: Mutex<ProgressBar?>
     private let timings = Mutex<[String: Duration]>([:])
 
-    init(_ options: OutputOptions) {
+    /// Begins to speak.
+    ///
+    /// - Parameters:
+    ///   - options: how.
+    ///   - profile: whose run it is, where there are several.
+    init(_ options: OutputOptions, profile: String? = nil) {
         self.options = options
+        self.profile = profile
         let isShown = isatty(2) == 1 && !options.noProgress && !options.quiet && !options.json
         progress = Mutex(isShown ? ProgressBar() : nil)
     }
@@ -20,7 +28,7 @@ final class Console: Sendable {
 
     /// Writes a line of the answer; names in it may come from anywhere, so it is made safe to print.
     func answer(_ line: String) {
-        writeAll(printable(bytes: line.utf8) + "\n", to: 1)
+        writeAll(label + printable(bytes: line.utf8) + "\n", to: 1)
     }
 
     /// Writes a value as JSON on one line.
@@ -31,7 +39,7 @@ final class Console: Sendable {
     /// Writes a message for the person, unless only errors are wanted.
     func message(_ text: String) {
         guard !options.quiet else { return }
-        withoutProgress { say(text) }
+        withoutProgress { say(label + text) }
     }
 
     /// Writes an error and its hint.
@@ -40,13 +48,19 @@ final class Console: Sendable {
             let message = ErrorMessage(
                 code: Int(exitCode(for: error)),
                 message: explain(error),
-                hint: (error as? any ExplainedError)?.hint
+                hint: (error as? any ExplainedError)?.hint,
+                profile: profile
             )
-            withoutProgress { writeAll(((try? Self.json(message)) ?? "{}") + "\n", to: 2) }
+            let line = ((try? Self.json(message)) ?? "{}") + "\n"
+            withoutProgress {
+                writeAll(line, to: 2)
+                // Of several runs, the answer has an object for each.
+                if profile != nil { writeAll(line, to: 1) }
+            }
             return
         }
         withoutProgress {
-            say("error: \(explain(error))")
+            say("error: \(label)\(explain(error))")
             if let hint = (error as? any ExplainedError)?.hint { say("hint: \(hint)") }
         }
     }
@@ -97,10 +111,12 @@ final class Console: Sendable {
         guard isProblem || !options.quiet else { return }
         withoutProgress {
             if options.json {
-                let line = try? Self.json(["message_type": type, "message": text])
+                var message = ["message_type": type, "message": text]
+                message["profile"] = profile
+                let line = try? Self.json(message)
                 writeAll((line ?? "{}") + "\n", to: 2)
             } else {
-                say(isProblem ? "warning: \(text)" : text)
+                say((isProblem ? "warning: " : "") + label + text)
             }
         }
     }
@@ -110,6 +126,8 @@ final class Console: Sendable {
     private func say(_ text: String) {
         writeAll("grocerydude: \(printable(bytes: text.utf8))\n", to: 2)
     }
+
+    private var label: String { profile.map { "\($0): " } ?? "" }
 
     private func withoutProgress(_ body: () -> Void) {
         progress.withLock {
@@ -130,6 +148,7 @@ final class Console: Sendable {
         var code: Int
         var message: String
         var hint: String?
+        var profile: String?
     }
 }
 

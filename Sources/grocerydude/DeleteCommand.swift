@@ -5,8 +5,11 @@ internal import Remotes
 struct DeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Delete a backup, for good.",
+        abstract: "Delete a backup; it can come back for some days.",
         discussion: """
+            'grocerydude undelete' brings it back; with '--keep-trash 0' it is gone for good. A pinned backup \
+            must be unpinned first.
+
             EXAMPLE
               grocerydude delete '[2026-Nov-21] 09.01 AM' --yes
 
@@ -19,6 +22,7 @@ struct DeleteCommand: AsyncParsableCommand {
 
     @OptionGroup var stores: StoresOptions
     @OptionGroup var remote: RemoteOptions
+    @OptionGroup var trash: TrashOptions
     @OptionGroup var output: OutputOptions
 
     @Flag(name: [.customShort("n"), .long], help: "Say what would happen, and do nothing.")
@@ -28,13 +32,9 @@ struct DeleteCommand: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        try await Session.run(
-            output,
-            stores: stores.directory,
-            needsWholeStores: false,
-            lockWait: remote.lockWait.duration
-        ) { session in
-            let folder = try session.remote(remote)
+        try await Session.run(output, stores, remote, flags: trash.flags, needsWholeStores: false) {
+            session in
+            let folder = try session.remote()
             let delete = DeleteBackup(
                 from: folder,
                 catalog: session.catalog,
@@ -48,7 +48,11 @@ struct DeleteCommand: AsyncParsableCommand {
                     session.console.message("nothing was changed")
                     return .failed
                 }
-                try await delete.run(backup)
+                try await delete.run(
+                    backup,
+                    at: session.now,
+                    keepingTrash: session.profile.keepTrash
+                )
             }
             if output.json {
                 try session.console.answer(json: Answer(name: backup.name, dryRun: dryRun))

@@ -13,6 +13,7 @@ enum ExitStatus: Int32 {
     case locked = 11
     case password = 12
     case usage = 64
+    case damaged = 20
     case restoreFailed = 21
     case rollbackFailed = 22
     case noSpace = 23
@@ -29,6 +30,7 @@ enum ExitStatus: Int32 {
           10  no such remote folder or backup
           11  locked by another run
           12  wrong or missing password
+          20  a check found damage
           21  restore failed, the stores are as they were
           22  restore failed and could not be rolled back
           23  no space
@@ -47,26 +49,36 @@ enum ExitStatus: Int32 {
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
         case ArchiveError.encrypted: self = .password
-        case is CommandError: self = .usage
+        case is CommandError, is ConfigurationError, is UsageError: self = .usage
         default: self = .failed
         }
     }
 
+    /// From the best to the worst; what is not here is worse than all.
+    private static let order: [Int32] = [0, 75, 3, 25, 20, 11, 10, 12, 24, 64, 1, 23, 21, 22]
+
+    /// The code of two runs that tells of the greater trouble.
+    static func worse(_ first: Int32, _ second: Int32) -> Int32 {
+        let ranks = [first, second].map { order.firstIndex(of: $0) ?? order.count }
+        return ranks[1] > ranks[0] ? second : first
+    }
+
     private init(_ error: OperationError) {
         switch error {
-        case .noBackup, .noBackups, .ambiguous: self = .notFound
+        case .noBackup, .noBackups, .ambiguous, .notInTrash: self = .notFound
+        case .keepsNothing: self = .usage
         case .storesInUse: self = .inUse
         case .tooLarge: self = .noSpace
         case .rollbackFailed, .cannotRecover: self = .rollbackFailed
         case .rolledBack, .inTheWay: self = .restoreFailed
         case .skipped: self = .skipped
-        case .backupFailed(let cause): self.init(cause)
+        case .backupFailed(let cause), .safetyBackupFailed(let cause): self.init(cause)
         case .restoreFailed(let cause):
             // Space, locks and passwords have codes of their own; all else is "as they were".
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
-        case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .targetNotEmpty,
-            .remoteInsideStores, .commandFailed, .pingFailed:
+        case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .beyondLimit, .targetNotEmpty,
+            .remoteInsideStores, .badAnnotations, .nameTaken, .pinned, .commandFailed, .pingFailed:
             self = .failed
         }
     }

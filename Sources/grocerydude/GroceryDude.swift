@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Files
 
 @main
 struct GroceryDude: AsyncParsableCommand {
@@ -15,7 +16,8 @@ struct GroceryDude: AsyncParsableCommand {
               grocerydude restore latest
 
             The stores directory is named by '--stores' or GROCERYDUDE_STORES, the folder that \
-            backups go to by '--remote' or GROCERYDUDE_REMOTE.
+            backups go to by '--remote' or GROCERYDUDE_REMOTE, or both by a profile of the \
+            configuration; see 'grocerydude config example'.
 
             \(ExitStatus.help)
             """,
@@ -23,7 +25,57 @@ struct GroceryDude: AsyncParsableCommand {
         subcommands: [
             InitCommand.self, ItemsCommand.self, BackupCommand.self, ListCommand.self,
             ShowCommand.self,
-            RestoreCommand.self, DeleteCommand.self, StatusCommand.self, LogCommand.self,
+            RestoreCommand.self, CheckCommand.self, PruneCommand.self, DeleteCommand.self,
+            UndeleteCommand.self, PinCommand.self, UnpinCommand.self, ConfigCommand.self,
+            ScheduleCommand.self, StatusCommand.self, LogCommand.self,
         ]
     )
+
+    /// Parses the command and runs it.
+    ///
+    /// What the parser finds wrong is told as all errors are, with `--json` in JSON too: who reads
+    /// that, reads it of the wrong use as well.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            guard !(error is ArgumentParser.ExitCode),
+                exitCode(for: error) == .validationFailure
+            else { exit(withError: error) }
+            let usage = UsageError(message(for: error), fullMessage: fullMessage(for: error))
+            Console(.said(in: CommandLine.arguments)).error(usage)
+            exit(withError: ArgumentParser.ExitCode.validationFailure)
+        }
+    }
+}
+
+/// A command that was not written as it can be.
+struct UsageError: ExplainedError {
+    let description: String
+    let hint: String?
+
+    /// - Parameters:
+    ///   - message: what the parser says is wrong.
+    ///   - fullMessage: that, and what it says of the command and its help.
+    init(_ message: String, fullMessage: String) {
+        let text = message.split(whereSeparator: \.isNewline)
+            .map { $0.trimmingPrefix("Error: ") }.joined(separator: " ")
+        description = text.prefix(1).lowercased() + text.dropFirst()
+        // Only there does the parser name the command that it was at.
+        let command = fullMessage.firstMatch(of: /See '([^']* --help)' for more information/)?.1
+        hint = "run '\(command ?? "grocerydude --help")'"
+    }
+}
+
+extension OutputOptions {
+    /// How to speak where the command line could not be parsed.
+    static func said(in arguments: [String]) -> OutputOptions {
+        let isJSON = arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
+        return OutputOptions.parseOrExit(isJSON ? ["--json"] : [])
+    }
 }

@@ -21,10 +21,10 @@ struct InitCommand: AsyncParsableCommand {
     var testData = false
 
     func run() async throws {
-        try await Session.run(output, stores: stores.directory) { session in
-            let count = try GroceryStore.create(in: stores.directory, withTestData: testData)
+        try await Session.run(output, stores) { session in
+            let count = try GroceryStore.create(in: session.stores, withTestData: testData)
                 .items().count
-            let path = stores.directory.appending(GroceryStore.fileName).string
+            let path = session.stores.appending(GroceryStore.fileName).string
             if output.json {
                 try session.console.answer(json: Answer(path: path, items: count))
             } else {

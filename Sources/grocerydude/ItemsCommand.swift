@@ -27,8 +27,8 @@ struct ItemsCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await Session.run(output, stores: stores.directory) { session in
-                let items = try GroceryStore(in: stores.directory).items()
+            try await Session.run(output, stores) { session in
+                let items = try GroceryStore(in: session.stores).items()
                 if output.json {
                     try session.console.answer(json: items.map(Row.init))
                 } else {
@@ -81,8 +81,8 @@ struct ItemsCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await Session.run(output, stores: stores.directory) { session in
-                try GroceryStore(in: stores.directory).add(
+            try await Session.run(output, stores) { session in
+                try GroceryStore(in: session.stores).add(
                     name: name,
                     quantity: quantity,
                     unit: unit
@@ -109,8 +109,8 @@ struct ItemsCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await Session.run(output, stores: stores.directory) { session in
-                let count = try GroceryStore(in: stores.directory).remove(name: name)
+            try await Session.run(output, stores) { session in
+                let count = try GroceryStore(in: session.stores).remove(name: name)
                 try session.tell(
                     Change(removed: name, count: count),
                     "removed \(count) × '\(name)'"

@@ -22,12 +22,10 @@ struct LogCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many runs to show.", valueName: "number"))
     var limit = 50
 
-    @Option(help: ArgumentHelp("Only runs of one profile.", valueName: "name"))
-    var profile: String?
-
     @Option(help: ArgumentHelp("Only runs of one command, such as 'backup'.", valueName: "name"))
     var command: String?
 
+    @OptionGroup var stores: StoresOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -35,9 +33,11 @@ struct LogCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Session.run(output) { session in
+        try await Session.run(output, stores, recovers: false) { session in
             var filter = RunLog.Filter()
-            filter.profile = profile
+            filter.profile = session.profile.name
+            // Those of all directories, unless one was asked for.
+            if stores.path != nil { filter.stores = printable(session.absolute(session.stores)) }
             filter.command = command
             let log = session.log
             let entries = try log.entries(filter, limit: limit)

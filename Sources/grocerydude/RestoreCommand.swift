@@ -30,6 +30,7 @@ struct RestoreCommand: AsyncParsableCommand {
     @OptionGroup var stores: StoresOptions
     @OptionGroup var remote: RemoteOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
 
     @Option(
         help: ArgumentHelp(
@@ -44,7 +45,7 @@ struct RestoreCommand: AsyncParsableCommand {
         help:
             "How stores are checked: \(CheckLevel.allCases.map(\.rawValue).joined(separator: ", "))."
     )
-    var check: CheckLevel = .quick
+    var check: CheckLevel?
 
     @Flag(help: "Restore damaged stores too.")
     var allowDamaged = false
@@ -62,16 +63,19 @@ struct RestoreCommand: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        let plan = RunPlan(command: .restore, stores: stores.directory, remote: remote)
-        try await Session.run(
-            output,
-            // A rehearsal, and what goes elsewhere, is nothing that others want to know of.
-            dryRun || target != nil ? nil : plan,
-            stores: stores.directory,
-            lockWait: remote.lockWait.duration
-        ) { session in
+        let flags = [
+            FlagValue("--check", "restore.check", check?.rawValue),
+            FlagValue(
+                "--no-safety-backup",
+                "restore.safety_backup",
+                noSafetyBackup ? "false" : nil
+            ),
+        ].compactMap(\.self)
+        // A rehearsal, and what goes elsewhere, is nothing that others want to know of.
+        let command: Run.Command? = dryRun || target != nil ? nil : .restore
+        try await Session.run(output, stores, remote, as: command, flags: flags) { session in
             let restore = RestoreBackup(
-                from: try session.remote(remote),
+                from: try session.remote(),
                 catalog: session.catalog,
                 options: options(session),
                 context: session.context
@@ -79,7 +83,7 @@ struct RestoreCommand: AsyncParsableCommand {
             let backup = try await restore.find(name)
             if target == nil, !dryRun {
                 let question =
-                    "Restore from '\(backup.displayName)'? It replaces the data in '\(stores.directory.string)'."
+                    "Restore from '\(backup.displayName)'? It replaces the data in '\(session.stores.string)'."
                 guard try session.confirm(question, yes: yes) else {
                     session.console.message("nothing was changed")
                     session.facts.decline()
@@ -90,20 +94,21 @@ struct RestoreCommand: AsyncParsableCommand {
                 if let target {
                     try await restore.extract(backup, to: FilePath(target))
                 } else {
-                    try await restore.run(backup, to: stores.directory)
+                    try await restore.run(backup, to: session.stores)
                 }
             session.facts.tell(outcome.backup, bytes: outcome.bytes)
+            session.facts.tell(outcome.problems)
             session.console.finish()
             if output.json {
                 try session.console.answer(json: Summary(outcome, isDryRun: dryRun))
             } else {
-                tell(outcome, session.console)
+                tell(outcome, session)
             }
             guard outcome.isApplicationStarted else {
                 session.facts.tell(problem: "the application was not started")
                 return .partial
             }
-            return .done
+            return outcome.problems.isEmpty ? .done : .partial
         }
     }
 
@@ -115,15 +120,18 @@ struct RestoreCommand: AsyncParsableCommand {
                 tool: session.tool
             )
         )
-        options.check = check
+        options.check = session.profile.restore.level
         options.allowsDamage = allowDamaged
         options.force = force
-        options.makesSafetyBackup = !noSafetyBackup
+        options.makesSafetyBackup = session.profile.restore.makesSafetyBackup
         options.isDryRun = dryRun
+        options.limits = limits.limits
+        options.application = session.applicationCommands
         return options
     }
 
-    private func tell(_ outcome: RestoreBackup.Outcome, _ console: Console) {
+    private func tell(_ outcome: RestoreBackup.Outcome, _ session: Session) {
+        let console = session.console
         let what =
             counted(outcome.files, "file", "files") + ", \(byteCount(outcome.bytes)), "
             + counted(outcome.stores, "store", "stores")
@@ -131,7 +139,7 @@ struct RestoreCommand: AsyncParsableCommand {
             console.answer(
                 "would restore '\(outcome.backup.displayName)' to '\(outcome.path)': \(what)"
             )
-            if outcome.replacesData, !noSafetyBackup {
+            if outcome.replacesData, session.profile.restore.makesSafetyBackup {
                 console.answer("would back up what is there first")
             }
             return
@@ -153,6 +161,7 @@ struct RestoreCommand: AsyncParsableCommand {
         var stores: Int
         var safetyBackup: String?
         var dryRun: Bool
+        var problems: [Problem]
 
         init(_ outcome: RestoreBackup.Outcome, isDryRun: Bool) {
             name = outcome.backup.name
@@ -162,6 +171,7 @@ struct RestoreCommand: AsyncParsableCommand {
             stores = outcome.stores
             safetyBackup = outcome.safetyBackup?.name
             dryRun = isDryRun
+            problems = outcome.problems
         }
     }
 }

@@ -12,25 +12,30 @@ struct Session {
 
     let console: Console
     let output: OutputOptions
+    /// All settings that are in force, wherever they were said.
+    let profile: Profile
     let context: OperationContext
     let catalog: BackupCatalog
+    /// What the command's body did, as far as others want to know.
+    let facts = RunFacts()
     /// When the command began; the program's only look at the clock.
     let now = Date()
     let timeZone = TimeZone.current
-    /// What the command's body did, as far as others want to know.
-    let facts = RunFacts()
     /// The program and its version, as manifests name it.
     let tool = "grocerydude \(GroceryDude.version)"
 
-    private init(_ output: OutputOptions, lockWait: Duration) {
-        let console = Console(output)
+    /// The stores directory.
+    var stores: FilePath { profile.stores }
+
+    private init(_ profile: Profile, _ output: OutputOptions, _ console: Console) {
         self.console = console
         self.output = output
+        self.profile = profile
         context = OperationContext(
             report: { console.show($0) },
             checkCancellation: Interruption.check,
             threads: min(max(1, ProcessInfo.processInfo.activeProcessorCount), Self.threadsLimit),
-            lockWait: lockWait,
+            lockWait: profile.lockWait,
             scratch: FilePath(NSTemporaryDirectory())
         )
         catalog = BackupCatalog(FilePath(Surroundings.cache + "/grocerydude/catalog.json"))
@@ -38,43 +43,86 @@ struct Session {
 
     /// Runs a command's body, prints what went wrong, and exits with the code for it.
     ///
+    /// A restore of the stores that was interrupted is finished or undone first.
+    ///
     /// - Parameters:
     ///   - output: how to speak.
-    ///   - plan: what goes on around it, if it is a run that others want to know of.
-    ///   - stores: the stores directory where the command has one: a restore of it that was
-    ///     interrupted is finished or undone first.
+    ///   - stores: which profile, and which stores directory.
+    ///   - remote: which remote folder, where the command has one.
+    ///   - command: what the log, metrics and hooks call it, where it is a run that they want to
+    ///     know of.
+    ///   - flags: more settings that are said on the command line.
+    ///   - ofAllProfiles: whether to run the body for every profile, with a session for each. One that
+    ///     fails does not keep the others from running, and the exit code is the worst of them.
+    ///   - recovers: whether to do that; `false` for who only wants to look.
     ///   - needsWholeStores: whether an interrupted restore that can be neither finished nor undone
     ///     stands in the command's way.
-    ///   - lockWait: how long to wait for another run.
     ///   - body: what the command does; what it returns becomes the exit code.
     /// - Throws: `ExitCode`, unless all is done; `ValidationError` where the command was used
     ///   wrongly.
     static func run(
         _ output: OutputOptions,
-        _ plan: RunPlan? = nil,
-        stores: FilePath? = nil,
+        _ stores: StoresOptions,
+        _ remote: RemoteOptions? = nil,
+        as command: Run.Command? = nil,
+        flags: [FlagValue] = [],
+        ofAllProfiles: Bool = false,
+        recovers: Bool = true,
         needsWholeStores: Bool = true,
-        lockWait: Duration = .zero,
         _ body: (Session) async throws -> ExitStatus
     ) async throws {
-        Interruption.install()
-        let session = Session(output, lockWait: lockWait)
-        let work = {
-            if let stores { try await session.recover(stores, isRequired: needsWholeStores) }
-            let status = try await body(session)
-            session.console.finish()
-            session.saveCatalog()
-            return status
+        let flags = stores.flags + (remote?.flags ?? []) + flags
+        try await reporting(to: Console(output)) {
+            let configuration = try Configuration(stores.configuration)
+            func run(_ session: Session) async -> Int32 {
+                await session.run(command) {
+                    if recovers { try await session.recover(isRequired: needsWholeStores) }
+                    let status = try await body(session)
+                    session.console.finish()
+                    session.saveCatalog()
+                    return status
+                }
+            }
+            guard ofAllProfiles else {
+                let profile = try configuration.profile(flags)
+                let session = Session(profile, output, Console(output))
+                return await run(session)
+            }
+            var worst: Int32 = 0
+            for profile in try configuration.allProfiles(flags) {
+                try Interruption.check()
+                let session = Session(profile, output, Console(output, profile: profile.name))
+                let code = await run(session)
+                worst = ExitStatus.worse(worst, code)
+            }
+            return worst
         }
-        let end =
-            if let plan { await session.perform(plan, work) } else { await session.attempt(work) }
-        if end.code != 0 { throw ExitCode(end.code) }
+    }
+
+    /// Runs what has no session, prints what went wrong, and exits with the code for it.
+    ///
+    /// - Throws: `ExitCode`, unless all is done.
+    static func reporting(
+        to console: Console,
+        _ body: () async throws -> Int32
+    ) async throws {
+        Interruption.install()
+        // A umask that takes rights from the owner would make archives that we cannot read again.
+        _ = umask(umask(0o777) & 0o077)
+        let code: Int32
+        do {
+            code = try await body()
+        } catch {
+            console.error(error)
+            code = exitCode(for: error)
+        }
+        if code != 0 { throw ExitCode(code) }
     }
 
     /// Finishes or undoes an interrupted restore, as far as it can.
     ///
     /// - Throws: what stands in the way, where the command is about the stores themselves.
-    private func recover(_ stores: FilePath, isRequired: Bool) async throws {
+    private func recover(isRequired: Bool) async throws {
         do {
             try await RecoverRestore(of: stores, context: context).run()
         } catch  where !isRequired {
@@ -91,15 +139,13 @@ struct Session {
         } catch {}
     }
 
-    /// The remote folder that the options, or else the environment, name.
+    /// The remote folder; the one that is built in is made where it is missing.
     ///
-    /// - Throws: `FileError` where the default folder or a staging directory cannot be made.
-    func remote(_ options: RemoteOptions) throws -> any RemoteFolder {
-        let address = address(options)
-        guard address.hasPrefix(RcloneFolder.scheme) else {
-            if options.named == nil { try makeDirectory(address) }
-            return LocalFolder(FilePath(address))
-        }
+    /// - Throws: `FileError` where that folder or a staging directory cannot be made.
+    func remote() throws -> any RemoteFolder {
+        let address = address
+        if profile.origin(of: "remote") == .default { try makeDirectory(address) }
+        guard address.hasPrefix(RcloneFolder.scheme) else { return LocalFolder(FilePath(address)) }
         let remote = String(address.dropFirst(RcloneFolder.scheme.count))
         let digest = Array(remote.utf8).withUnsafeBytes { Digest(of: $0) }
         let staging = Surroundings.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
@@ -109,11 +155,15 @@ struct Session {
 
     /// What the remote folder is called; catalog and log remember folders by this, so that it must
     /// not depend on where we are.
-    func address(_ options: RemoteOptions) -> String {
-        guard let named = options.named else {
-            return Surroundings.data + "/grocerydude/Apps/Grocery Dude"
-        }
-        return named.hasPrefix(RcloneFolder.scheme) ? named : absolute(FilePath(named)).string
+    var address: String {
+        let address = profile.remote
+        return address.hasPrefix(RcloneFolder.scheme) ? address : absolute(FilePath(address)).string
+    }
+
+    /// A path that means the same from everywhere, whether something is there or not.
+    func absolute(_ path: FilePath) -> FilePath {
+        let path = FilePath(FileManager.default.currentDirectoryPath).pushing(path)
+        return (try? path.resolved()) ?? path.lexicallyNormalized()
     }
 
     private func makeDirectory(_ path: String) throws {

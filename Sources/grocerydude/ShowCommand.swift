@@ -23,14 +23,9 @@ struct ShowCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try await Session.run(
-            output,
-            stores: stores.directory,
-            needsWholeStores: false,
-            lockWait: remote.lockWait.duration
-        ) { session in
+        try await Session.run(output, stores, remote, needsWholeStores: false) { session in
             let outcome = try await ShowBackup(
-                in: session.remote(remote),
+                in: session.remote(),
                 catalog: session.catalog,
                 timeZone: session.timeZone,
                 context: session.context

@@ -31,12 +31,18 @@ struct StatusCommand: AsyncParsableCommand {
     var maxAge: WaitTime?
 
     func run() async throws {
-        try await Session.run(output) { session in
+        let flags = [FlagValue("--max-age", "max_age", maxAge?.text)].compactMap(\.self)
+        try await Session.run(output, stores, remote, flags: flags, recovers: false) { session in
+            let maxAge = session.profile.maxAge
             let status = await ShowStatus(
-                of: session.absolute(stores.directory),
-                in: try session.remote(remote),
+                of: session.absolute(session.stores),
+                in: try session.remote(),
                 catalog: session.catalog,
                 log: session.log,
+                nextRun: session.profile.schedule?.next(
+                    after: session.now,
+                    in: session.timeZone
+                ),
                 now: session.now,
                 timeZone: session.timeZone
             ).run()
@@ -47,7 +53,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
             for warning in status.warnings { session.context.report(.warning(warning)) }
             if let error = status.remoteError { throw error }
-            return maxAge.map { status.isFresh(within: $0.duration) } ?? true ? .done : .tooOld
+            return maxAge.map { status.isFresh(within: $0) } ?? true ? .done : .tooOld
         }
     }
 
@@ -110,7 +116,7 @@ struct StatusCommand: AsyncParsableCommand {
         var findings: [Finding]
         var warnings: [String]
 
-        init(_ status: Status, _ maxAge: WaitTime?, _ session: Session) {
+        init(_ status: Status, _ maxAge: Duration?, _ session: Session) {
             stores = printable(status.stores)
             storesExist = status.hasStores
             remote = status.remote
@@ -127,7 +133,7 @@ struct StatusCommand: AsyncParsableCommand {
                     ageSeconds: status.age?.inSeconds
                 )
             }
-            isFresh = maxAge.map { status.isFresh(within: $0.duration) }
+            isFresh = maxAge.map { status.isFresh(within: $0) }
             lastBackup = status.lastBackup.map { RunSummary($0, session) }
             lastRun = status.lastRun.map { RunSummary($0, session) }
             nextRun = status.nextRun.map { RFC3339.text($0, in: session.timeZone) }

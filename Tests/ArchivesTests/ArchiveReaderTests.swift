@@ -144,7 +144,9 @@ struct ArchiveReaderTests {
         let mark = try RelativePath(".grocerydude/manifest.json")
         let names = ["a\\..\\b", "\\a", "c\\d"]
         for (last, isOurs) in [(mark.description, true), ("other", false)] {
-            let zip = CraftedZip((names + [last]).map { CraftedZip.Entry($0) })
+            var zip = CraftedZip((names + [last]).map { CraftedZip.Entry($0) })
+            // Only what has the form of our writer's records is ours.
+            zip.entries[0].centralExtra = [0x55, 0x54, 5, 0, 1, 0, 0, 0, 0]
             try sandbox.write(zip.bytes(), to: "a.zip")
             #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
             guard isOurs else {
@@ -155,6 +157,60 @@ struct ArchiveReaderTests {
             #expect(reader.hasMark)
             #expect(try reader.samples().map(\.attributes.path.description) == names + [last])
         }
+    }
+
+    @Test("our mark behind records of another program only means that it packed the files anew")
+    func packedAnew() throws {
+        let mark = try RelativePath(".grocerydude/manifest.json")
+        let own: [UInt8] = [0x55, 0x54, 5, 0, 1, 0, 0, 0, 0]
+        // Info-ZIP's and 7-Zip's fields beside the time, Python's none at all, a longer time.
+        let foreign: [[UInt8]] = [
+            own + [0x75, 0x78, 0, 0], [0x0A, 0, 0, 0], [],
+            [0x55, 0x54, 9, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0],
+        ]
+        for (extra, isOurs) in foreign.map({ ($0, false) }) + [(own, true)] {
+            var zip = CraftedZip(["a", "b", mark.description].map { CraftedZip.Entry($0) })
+            for index in zip.entries.indices { zip.entries[index].centralExtra = extra }
+            try sandbox.write(zip.bytes(), to: "a.zip")
+            let reader = try ArchiveReader.openWithoutChecks(path, mark: mark)
+            #expect(reader.hasMark == isOurs, "\(extra)")
+            #expect(reader.isPackedAnew == !isOurs, "\(extra)")
+        }
+        // In 2038 the seconds run out of room, and the field is left out.
+        var zip = CraftedZip([CraftedZip.Entry(mark.description)])
+        zip.date = (2038 - 1980) << 9 | 0x21
+        try sandbox.write(zip.bytes(), to: "a.zip")
+        #expect(try ArchiveReader.open(path, mark: mark).hasMark)
+    }
+
+    @Test("names that differ in case are found also where only directories on the way have them")
+    func caseOfDirectories() throws {
+        for names in [["A/x", "a/y"], ["d/A/x", "d/a/y"], ["A", "a/y"], ["A/b/c", "a/"]] {
+            let reader = try open(CraftedZip(names.map { CraftedZip.Entry($0) }))
+            #expect(throws: ArchiveError.self, "\(names)") { try reader.checkNamesIgnoringCase() }
+        }
+        for names in [["A/x", "A/y", "B/x", "A/z"], ["A/x", "A/", "A/b/x"], ["A/", "A/x"]] {
+            try open(CraftedZip(names.map { CraftedZip.Entry($0) })).checkNamesIgnoringCase()
+        }
+    }
+
+    @Test("a directory with another name in its local record is refused, one with content is not")
+    func directories() throws {
+        #expect(try open(.init("d/", "x")).entry(at: 0).attributes.kind == .directory)
+        var entry = CraftedZip.Entry("d/")
+        entry.localName = Array("e/".utf8)
+        #expect(throws: ArchiveError.self) { try open(entry) }
+    }
+
+    @Test("a tail full of end records with zeros behind them is refused")
+    func manyEnds() throws {
+        // Each of them says that it is the end, and the one byte at the end contradicts all.
+        var end = RecordBuilder()
+        end.append(ZipRecords.endSignature)
+        end.append([UInt8](repeating: 0, count: 18))
+        let tail = (0..<1_400).flatMap { _ in end.bytes } + [UInt8](repeating: 0, count: 33_000)
+        try sandbox.write(tail + [1], to: "a.zip")
+        #expect(throws: ArchiveError.self) { try ArchiveReader.open(path) }
     }
 
     @Test("sizes that together are beyond all bounds are refused")

@@ -63,6 +63,8 @@ struct CraftedZip {
     var directoryOffset: UInt32?
     /// Stands between the last entry and the directory, and behind the directory.
     var gap: [UInt8] = []
+    /// The DOS date of all entries.
+    var date: UInt16 = 0x5A21
     var signature: [UInt8] = []
 
     init(_ entries: [Entry]) {
@@ -113,7 +115,7 @@ struct CraftedZip {
         record.append(entry.flags)
         record.append(entry.method)
         record.append(UInt16(0x6000))
-        record.append(UInt16(0x5A21))
+        record.append(date)
         record.append(entry.checksum)
         record.append(entry.compressedSize)
         record.append(entry.size)

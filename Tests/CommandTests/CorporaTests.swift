@@ -6,7 +6,9 @@ import Testing
 
 /// Real data of public projects, where the test data stands beside the checkout.
 enum Corpora {
-    static let path = FilePath(#filePath).removingLastComponent().removingLastComponent()
+    static let path =
+        ProcessInfo.processInfo.environment["GROCERYDUDE_CORPORA"].map { FilePath($0) }
+        ?? FilePath(#filePath).removingLastComponent().removingLastComponent()
         .removingLastComponent().removingLastComponent().appending("shared/corpora")
 
     static var isThere: Bool { (try? FileInfo(of: path)) != nil }
@@ -22,6 +24,30 @@ enum Corpora {
             return .descend
         }
         return files
+    }
+
+    /// All databases below some directories of it, whatever they are called.
+    static func databases(in directories: [String]) throws -> [FilePath] {
+        let others = [
+            "-wal", "-shm", "-journal", ".md", ".xml", ".json", ".png", ".svg", ".txt", ".attrs",
+            ".gitignore", "/wal",
+        ]
+        return try directories.flatMap { try files(in: $0) { _ in true } }.filter { path in
+            !others.contains { path.string.hasSuffix($0) }
+        }
+    }
+
+    /// Copies a database into a sandbox, with what SQLite keeps beside it.
+    static func copy(_ database: FilePath, to directory: String, in sandbox: Sandbox) throws {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let source = FilePath(database.string + suffix)
+            guard try FileInfo.ifPresent(source) != nil else { continue }
+            let bytes = try File.open(source).readExactly(
+                count: Int(FileInfo(of: source).size),
+                at: 0
+            )
+            try sandbox.write(bytes, to: "\(directory)/\(source.lastComponent?.string ?? "")")
+        }
     }
 }
 
@@ -45,19 +71,6 @@ struct CorporaTests {
         )
     }
 
-    /// Copies a database of the corpora, with what SQLite keeps beside it.
-    private func copy(_ database: FilePath, to directory: String) throws {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            let source = FilePath(database.string + suffix)
-            guard try FileInfo.ifPresent(source) != nil else { continue }
-            let bytes = try File.open(source).readExactly(
-                count: Int(FileInfo(of: source).size),
-                at: 0
-            )
-            try sandbox.write(bytes, to: "\(directory)/\(source.lastComponent?.string ?? "")")
-        }
-    }
-
     private func rows(in database: FilePath, _ sql: String) throws -> String {
         try Tool.check("sqlite3", [database.string, sql])
             .trimmingCharacters(in: .whitespacesAndNewlines)
@@ -69,7 +82,7 @@ struct CorporaTests {
         let database = try #require(
             Corpora.files(in: "coredata") { $0 == "SurfJournalModel.sqlite" }.first
         )
-        try copy(database, to: "Stores")
+        try Corpora.copy(database, to: "Stores", in: sandbox)
         let before = try sandbox.contents(of: "Stores")
         #expect(try run("backup").status == 0)
         #expect(try sandbox.contents(of: "Stores") == before)
@@ -87,86 +100,11 @@ struct CorporaTests {
         try #require(!databases.isEmpty)
         var missing = 0
         for (number, database) in databases.enumerated() {
-            try copy(database, to: "Stores\(number)")
+            try Corpora.copy(database, to: "Stores\(number)", in: sandbox)
             let outcome = try run("backup", stores: "Stores\(number)")
             #expect([0, 3].contains(outcome.status), "\(database): \(outcome.errors)")
             if outcome.errors.contains("refers to this file, and it is not there") { missing += 1 }
         }
         #expect(missing > 0)
-    }
-
-    @Test("of every kind of database is saved without changing a byte, and comes back")
-    func everyDatabase() throws {
-        let databases = try ["coredata", "sqlite-apps", "sqlite-corrupt"].flatMap { folder in
-            try Corpora.files(in: folder) { name in
-                !["-wal", "-shm", "-journal", ".md", ".xml", ".json"].contains {
-                    name.hasSuffix($0)
-                }
-            }
-        }
-        // One stores directory for all of them, as no application has it.
-        for (number, database) in databases.enumerated() {
-            try copy(database, to: "Stores/\(number)")
-        }
-        let before = try sandbox.contents(of: "Stores")
-        let backup = try run("backup")
-        #expect(backup.status == 3)
-        #expect(try sandbox.contents(of: "Stores") == before)
-        let restored = try run(
-            "restore",
-            "latest",
-            "--yes",
-            "--check",
-            "none",
-            "--allow-damaged",
-            stores: "New"
-        )
-        #expect(restored.status == 0, "\(restored.errors)")
-        // What is no store, or too damaged for one, has the same bytes as before.
-        let after = try sandbox.contents(of: "New")
-        #expect(after.items.count { $0.kind == .file } >= databases.count)
-        // Damage that SQLite finds makes a restore refuse, and say so.
-        let refused = try run("restore", "latest", "--yes", "--no-safety-backup", stores: "New")
-        #expect(refused.status == 21)
-        #expect(refused.errors.contains("your data is as it was"))
-        #expect(try sandbox.contents(of: "New") == after)
-    }
-
-    @Test("in zips of other archivers' tests is restored or refused, and nothing else happens")
-    func everyZip() throws {
-        let zips = try Corpora.files(in: "zip") { $0.hasSuffix(".zip") || $0.hasSuffix(".jar") }
-        try sandbox.write("untouched", to: "Work/canary")
-        try sandbox.write("mine", to: "Work/Stores/file")
-        let canary = try sandbox.contents(of: "Work")
-        var verdicts: [Int32: Int] = [:]
-        for (number, zip) in zips.enumerated() {
-            let bytes = try File.open(zip).readExactly(count: Int(FileInfo(of: zip).size), at: 0)
-            try sandbox.write(bytes, to: "Remote/\(number) Stores.zip")
-            let outcome = try run(
-                "restore",
-                "\(number) Stores.zip",
-                "--yes",
-                "--no-safety-backup",
-                stores: "Work/Stores"
-            )
-            let name = zip.lastComponent?.string ?? ""
-            #expect(
-                [0, 12, 21].contains(outcome.status),
-                "\(name): \(outcome.status) \(outcome.errors)"
-            )
-            verdicts[outcome.status, default: 0] += 1
-            if outcome.status == 0 {
-                try LocalFileSystem().remove(sandbox.path("Work/Stores"))
-                try sandbox.write("mine", to: "Work/Stores/file")
-            }
-            let names = try sandbox.contents(of: "Work").items.map(\.path.description)
-            #expect(names == canary.items.map(\.path.description), "\(name)")
-            #expect(try sandbox.read("Work/Stores/file") == Array("mine".utf8), "\(name)")
-            try LocalFileSystem().remove(sandbox.path("Remote/\(number) Stores.zip"))
-        }
-        print(
-            "zips restored: \(verdicts[0] ?? 0), refused: \(verdicts[21] ?? 0), encrypted: \(verdicts[12] ?? 0)"
-        )
-        #expect(verdicts[0, default: 0] > 100 && verdicts[21, default: 0] > 50)
     }
 }

@@ -470,7 +470,11 @@ struct FixtureTests {
         StoresFixture(
             name: "header-only",
             status: 3,
-            words: ["'header.sqlite': ", "saved as"],
+            words: [
+                "'header.sqlite': SQLite finds it damaged: ",
+                "'magic.sqlite': SQLite finds it damaged: it has no whole SQLite header",
+                "saved as",
+            ],
             allowsDamage: true
         ),
         StoresFixture(name: "empty"),
@@ -510,6 +514,26 @@ struct FixtureTests {
         // Over itself too, with what a crash left there.
         try expectRestored(fixture, options, to: "Work/Stores")
         #expect(try names(in: "Temporary") == [])
+    }
+
+    @Test("a backup that is tried out elsewhere says what its stores refer to and do not have")
+    func rehearsal() throws {
+        try Fixtures.copy("stores/core-data", into: sandbox, as: "Work/Stores")
+        #expect(try run("backup").status == 3)
+        let tried = try run("restore", "latest", "--target", sandbox.path("Target").string)
+        #expect(tried.status == 3)
+        let missing =
+            "'.Model_SUPPORT/_EXTERNAL_DATA/5F2C1E4A-0B7D-4E7A-8C55-6D1B7A3F9E03': a store refers"
+        #expect(tried.errors.contains(missing), "\(tried.errors)")
+        #expect(sandbox.exists("Target/Model.sqlite"))
+        // With the file there, all is well.
+        let support = ".Model_SUPPORT/_EXTERNAL_DATA/5F2C1E4A-0B7D-4E7A-8C55-6D1B7A3F9E03"
+        try sandbox.write("a photo", to: "Work/Stores/\(support)")
+        #expect(try run("backup").status == 0)
+        let whole = try json(
+            run("restore", "latest", "--target", sandbox.path("Whole").string, "--json")
+        )
+        #expect((whole["problems"] as? [Any])?.count == 0)
     }
 
     private func expectTables(of fixture: StoresFixture) throws {

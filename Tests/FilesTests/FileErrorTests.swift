@@ -57,12 +57,29 @@ struct FileErrorTests {
         #expect(hint(.permissionDenied)?.contains("owner") == true)
         #expect(hint(.notPermitted)?.contains("owner") == true)
         #expect(hint(.readOnlyFileSystem) != nil)
+        // What cannot be created is its directory's matter.
+        let create = FileError.failed(.create, "/disk/a", .permissionDenied)
+        #expect(create.hint == "run as the owner of '/disk'")
+        for errno in [Errno.resourceBusy, .improperLink] {
+            #expect(FileError.failed(.move, "a", errno).hint?.contains("--target") == true)
+            #expect(hint(errno) == nil)
+        }
         #expect(hint(.tooManyOpenFiles)?.contains("ulimit -n") == true)
         #expect(hint(.tooManyOpenFilesInSystem)?.contains("ulimit -n") == true)
         #expect(hint(.fileTooLarge)?.contains("ulimit -f") == true)
         #expect(hint(.ioError) == nil)
         #expect(FileError.locked("a", holder: nil).hint?.contains("--lock-wait") == true)
         #expect(FileError.exists("a").hint == nil)
+    }
+
+    @Test("a rename that can never be is told from one that failed")
+    func forbidden() {
+        let never: [Errno] = [.resourceBusy, .improperLink, .permissionDenied, .readOnlyFileSystem]
+        for errno in never { #expect(FileError.failed(.move, "a", errno).forbidsRename) }
+        for errno in [Errno.ioError, .noSpace, .noSuchFileOrDirectory] {
+            #expect(!FileError.failed(.move, "a", errno).forbidsRename)
+        }
+        #expect(!FileError.exists("a").forbidsRename)
     }
 
     @Test("no space, and nothing else, counts as no space")

@@ -108,6 +108,115 @@ struct ForeignArchiveTests {
         #expect(try scene.sandbox.read("Stores/README") == Array("b".utf8))
     }
 
+    /// Unpacks an archive and packs its files again, with the manifest as the last of them.
+    private static let repack = """
+        import os, subprocess, sys, zipfile
+        old, new, how = sys.argv[1:]
+        with zipfile.ZipFile(old) as archive:
+            names = archive.namelist()
+            if how != 'zip':
+                with zipfile.ZipFile(new, 'w', zipfile.ZIP_DEFLATED) as packed:
+                    for name in names:
+                        record = archive.getinfo(name) if how == 'copy' else name
+                        packed.writestr(record, archive.read(name))
+                sys.exit()
+            archive.extractall('unpacked')
+        subprocess.run(['zip', '-qX', os.path.abspath(new), *names], cwd='unpacked', check=True)
+        """
+
+    @Test(
+        "that was one of ours, packed anew with the manifest last, restores, and says what it is",
+        arguments: ["zip", "zipfile"]
+    )
+    func packedAnew(how: String) async throws {
+        guard Tool.isInstalled("python3"), Tool.isInstalled("zip") else {
+            print("skipped: python3 or zip is not installed")
+            return
+        }
+        let (scene, before) = try await repacked(how)
+        try await scene.restore("Anew") { $0.makesSafetyBackup = false }
+        let after = try scene.sandbox.contents(of: "Stores")
+        #expect(after.items.map(\.detail) == before.items.map(\.detail))
+        #expect(scene.told.contains { $0.contains("packed this backup anew") })
+        // Its own damage is damage all the same.
+        let path = scene.remotePath.appending("Anew Stores.zip")
+        let file = try scene.sandbox.read("Remote/Anew Stores.zip")
+        var bytes = file
+        bytes[bytes.count / 2] ^= 4
+        try scene.sandbox.write(bytes, to: "Remote/Anew Stores.zip")
+        #expect(try FileInfo(of: path).size == Int64(file.count))
+        await #expect(throws: OperationError.self) { try await scene.restore("Anew") }
+    }
+
+    @Test(
+        "that was one of ours, packed anew with all that its records said, is told with a way out"
+    )
+    func copiedRecords() async throws {
+        guard Tool.isInstalled("python3"), Tool.isInstalled("zip") else {
+            print("skipped: python3 or zip is not installed")
+            return
+        }
+        let (scene, before) = try await repacked("copy")
+        let error = await #expect(throws: OperationError.self) {
+            try await scene.restore("Anew") { $0.makesSafetyBackup = false }
+        }
+        let hint = try #require(error?.hint)
+        let command = try #require(hint.firstRange(of: "zip -d ")).lowerBound
+        try Tool.check("sh", ["-c", String(hint[command...])], directory: scene.remotePath)
+        try await scene.restore("Anew") { $0.makesSafetyBackup = false }
+        let after = try scene.sandbox.contents(of: "Stores")
+        #expect(after.items.map(\.detail) == before.items.map(\.detail))
+    }
+
+    private func repacked(_ how: String) async throws -> (Scene, before: Contents) {
+        let scene = try Scene()
+        var random = Pseudorandom(seed: 4)
+        try scene.sandbox.write(random.text(3_000_000), to: "Stores/large")
+        let before = try scene.sandbox.contents(of: "Stores")
+        let ours = scene.remotePath.appending(try await scene.backUp().backup.name)
+        try Tool.check(
+            "python3",
+            ["-c", Self.repack, ours.string, "Remote/Anew Stores.zip", how],
+            directory: scene.sandbox.path
+        )
+        try LocalFileSystem().remove(scene.sandbox.path("unpacked"))
+        return (scene, before)
+    }
+
+    @Test("is held to limits that can be raised, each by its own")
+    func limits() async throws {
+        guard Tool.isInstalled("python3") else { return print("skipped: python3 is not installed") }
+        let scene = try Scene()
+        let script = """
+            import sys, zipfile
+            with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr('a/b/c/deep', bytes(100_000))
+                archive.writestr('other', bytes(100_000))
+            """
+        try Tool.check(
+            "python3",
+            ["-c", script, scene.remotePath.appending("Old Stores.zip").string]
+        )
+        var strict = RestoreLimits()
+        (strict.entries, strict.bytes, strict.depth) = (1, 199_999, 3)
+        (strict.ratio, strict.freeBytes) = (2, 100)
+        let raises: [(String, (inout RestoreLimits) -> Void)] = [
+            ("--max-entries", { $0.entries = 2 }), ("--max-size", { $0.bytes = 200_000 }),
+            ("--max-ratio", { $0.ratio = 1000 }), ("--max-depth", { $0.depth = 4 }),
+        ]
+        for (option, raise) in raises {
+            let limits = strict
+            let error = await #expect(throws: OperationError.self) {
+                try await scene.restore("Old") { $0.limits = limits }
+            }
+            #expect(error?.hint?.contains("'\(option)'") == true, "\(error.debugDescription)")
+            raise(&strict)
+        }
+        let limits = strict
+        try await scene.restore("Old") { $0.limits = limits }
+        #expect(try scene.sandbox.read("Stores/a/b/c/deep").count == 100_000)
+    }
+
     @Test("that would fill the disk many times over is refused before it begins")
     func bomb() async throws {
         guard Tool.isInstalled("python3") else { return print("skipped: python3 is not installed") }

@@ -216,6 +216,31 @@ struct RestoreBackupTests {
         }
     }
 
+    @Test("that cannot back up what it would replace changes nothing, and says how to go on")
+    func noSafetyBackup() async throws {
+        let scene = try await scene()
+        let faulty = FaultyFileSystem(failing: .callOf(.move, 1), with: .readOnlyFileSystem)
+        let restore = RestoreBackup(
+            from: LocalFolder(scene.remotePath, fileSystem: faulty),
+            catalog: scene.catalog,
+            options: RestoreBackup.Options(backup: scene.options()),
+            context: scene.context()
+        )
+        let backup = try await restore.find("latest")
+        let error = await #expect(throws: OperationError.self) {
+            try await restore.run(backup, to: scene.stores)
+        }
+        try faulty.assertFaultWasMet()
+        #expect(
+            error?.description.hasPrefix(
+                "restore failed, your data is as it was: what would be replaced cannot be backed up first: "
+            ) == true
+        )
+        #expect(error?.hint?.contains("--no-safety-backup") == true)
+        #expect(try scene.itemNames().count == 11)
+        #expect(try scene.leftovers() == [])
+    }
+
     @Test("of an archive with nothing in it is refused")
     func nothingInIt() async throws {
         let scene = try await scene()

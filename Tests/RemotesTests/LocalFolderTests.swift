@@ -20,6 +20,30 @@ struct LocalFolderTests {
         #expect(LocalFolder(remote).address == remote.string)
     }
 
+    @Test(
+        "a move that fails leaves the file in one of the two places",
+        arguments: [Errno.noSpace, .ioError]
+    )
+    func failingMoves(errno: Errno) async throws {
+        let steps = FaultyFileSystem()
+        try sandbox.write("milk", to: "remote/a.zip")
+        try await LocalFolder(remote, fileSystem: steps).move("a.zip", to: ".trash/a.zip")
+        for step in 1...steps.calls.count {
+            try LocalFileSystem().remove(sandbox.path("remote"))
+            try sandbox.write("milk", to: "remote/a.zip")
+            let fileSystem = FaultyFileSystem(failing: .call(step), with: errno)
+            await #expect(throws: FileError.self) {
+                try await LocalFolder(remote, fileSystem: fileSystem).move(
+                    "a.zip",
+                    to: ".trash/a.zip"
+                )
+            }
+            try fileSystem.assertFaultWasMet()
+            let places = ["remote/a.zip", "remote/.trash/a.zip"].filter { sandbox.exists($0) }
+            #expect(places.count == 1, "step \(step): \(steps.calls[step - 1])")
+        }
+    }
+
     @Test("a file that was made in the folder is renamed and not copied")
     func renames() async throws {
         let draft = try sandbox.write("milk", to: "remote/draft")

@@ -152,6 +152,52 @@ struct RemoteFolderTests {
         #expect(try await folder.list().isEmpty)
     }
 
+    @Test(
+        "a file is moved into a subfolder and back, and is never seen in two places",
+        arguments: Implementation.available
+    )
+    func moves(implementation: Implementation) async throws {
+        let folder = folder(implementation)
+        #expect(try await folder.list(in: ".trash").isEmpty)
+        try sandbox.write("milk", to: "Apps/Grocery Dude/\(Self.name)")
+        try await folder.move(Self.name, to: ".trash/1 \(Self.name)")
+        #expect(try await folder.list().isEmpty)
+        let trash = try await folder.list(in: ".trash")
+        #expect(trash.map(\.name) == ["1 \(Self.name)"])
+        #expect(trash.map(\.size) == [4])
+        if let location = trash[0].location {
+            #expect(try File.open(location).readExactly(count: 4, at: 0) == Array("milk".utf8))
+        }
+        try await folder.download(".trash/1 \(Self.name)", to: sandbox.path("target"))
+        #expect(try sandbox.read("target") == Array("milk".utf8))
+        try await folder.move(".trash/1 \(Self.name)", to: Self.name)
+        #expect(try await folder.list().map(\.name) == [Self.name])
+        #expect(try await folder.list(in: ".trash").isEmpty)
+        try await folder.upload(draft("note", in: folder), as: ".notes/a.json")
+        #expect(try await folder.list(in: ".notes").map(\.name) == ["a.json"])
+        try await folder.delete(".notes/a.json")
+        try await folder.delete(".never was/a.json")
+        #expect(try await folder.list(in: ".notes").isEmpty)
+    }
+
+    @Test(
+        "a move replaces nothing, and needs something to move",
+        arguments: Implementation.available
+    )
+    func movesOverNothing(implementation: Implementation) async throws {
+        let folder = folder(implementation)
+        try sandbox.write("first", to: "Apps/Grocery Dude/a.zip")
+        try sandbox.write("other", to: "Apps/Grocery Dude/b.zip")
+        await #expect(throws: RemoteError.exists(folder.address, name: "a.zip")) {
+            try await folder.move("b.zip", to: "a.zip")
+        }
+        await #expect(throws: RemoteError.noFile(folder.address, name: "c.zip")) {
+            try await folder.move("c.zip", to: ".trash/c.zip")
+        }
+        #expect(try sandbox.read("Apps/Grocery Dude/a.zip") == Array("first".utf8))
+        #expect(try sandbox.read("Apps/Grocery Dude/b.zip") == Array("other".utf8))
+    }
+
     @Test("a folder that is not there is named by its address", arguments: Implementation.available)
     func missingFolder(implementation: Implementation) async throws {
         let folder = implementation.folder(sandbox.path("missing"), staging: staging)

@@ -6,6 +6,7 @@ internal import Foundation
 ///     StoreWriter sql PATH              runs SQL from standard input, a line at a time, and says "ok"
 ///     StoreWriter bank PATH JOURNAL     moves money between accounts as fast as it can
 ///     StoreWriter pair PATH PATH        counts in the first store, then in the second, and so on
+///     StoreWriter churn DIRECTORY       makes stores, files and directories, renames and removes them
 ///
 /// It says "ready" once it writes, and ends when its standard input does.
 @main
@@ -16,7 +17,8 @@ enum StoreWriter {
         case "sql": runSQL(Database(arguments[2]))
         case "bank": runBank(Database(arguments[2]), journal: arguments[3])
         case "pair": runPair(Database(arguments[2]), Database(arguments[3]))
-        default: fatalError("usage: StoreWriter sql|bank|pair PATH …")
+        case "churn": runChurn(arguments[2])
+        default: fatalError("usage: StoreWriter sql|bank|pair|churn PATH …")
         }
     }
 
@@ -71,6 +73,22 @@ enum StoreWriter {
         whileInputIsOpen { _ in
             first.mustRun("UPDATE counter SET value = value + 1")
             second.mustRun("UPDATE counter SET value = value + 1")
+        }
+    }
+
+    /// Of everything there are eight at a time.
+    private static func runChurn(_ directory: String) {
+        let files = FileManager.default
+        whileInputIsOpen { round in
+            let (new, old) = ("\(directory)/\(round)", "\(directory)/\(round - 8)")
+            let store = Database("\(new).sqlite")
+            store.mustRun("PRAGMA synchronous = off")
+            store.mustRun("PRAGMA journal_mode = \(round % 2 == 0 ? "wal" : "delete")")
+            store.mustRun("CREATE TABLE t AS SELECT \(round) AS value")
+            try? files.createDirectory(atPath: new, withIntermediateDirectories: false)
+            try? Data(count: round % 100 * 1000).write(to: URL(fileURLWithPath: "\(new)/draft"))
+            try? files.moveItem(atPath: "\(new)/draft", toPath: "\(new)/file")
+            for path in [old, "\(old).sqlite"] { try? files.removeItem(atPath: path) }
         }
     }
 

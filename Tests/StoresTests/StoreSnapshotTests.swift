@@ -214,7 +214,7 @@ struct StoreSnapshotTests {
     @Test("of what is no database is an error that says so")
     func notADatabase() throws {
         try sandbox.write(String(repeating: "no database", count: 100), to: "Stores/a.sqlite")
-        #expect(throws: StoreError.damaged("a.sqlite", reason: "it has no SQLite header")) {
+        #expect(throws: StoreError.damaged("a.sqlite", reason: "it has no whole SQLite header")) {
             try Store("a.sqlite", in: directory).snapshot(scratch: scratch)
         }
     }

@@ -78,9 +78,17 @@ public enum Tool {
         let files = ["input", "output", "errors"].map { scratch.path.appending($0) }
         for path in files { _ = try File.create(path) }
         try Data(input).write(to: URL(fileURLWithPath: files[0].string))
-        process.standardInput = FileHandle(forReadingAtPath: files[0].string)
-        process.standardOutput = FileHandle(forWritingAtPath: files[1].string)
-        process.standardError = FileHandle(forWritingAtPath: files[2].string)
+        let handles = [
+            FileHandle(forReadingAtPath: files[0].string),
+            FileHandle(forWritingAtPath: files[1].string),
+            FileHandle(forWritingAtPath: files[2].string),
+        ]
+        // A process that has ended may be kept for long, with what it was given; with a thousand open
+        // descriptors, Foundation crashes as it starts the next.
+        defer { for handle in handles { try? handle?.close() } }
+        process.standardInput = handles[0]
+        process.standardOutput = handles[1]
+        process.standardError = handles[2]
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
         try process.run()

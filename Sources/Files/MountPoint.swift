@@ -1,0 +1,34 @@
+internal import CFiles
+public import SystemPackage
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+extension FilePath {
+    /// Whether something is mounted here: a file system, or another directory of the same one.
+    ///
+    /// Such a directory cannot be renamed, nor exchanged with another.
+    ///
+    /// - Throws: `FileError` where there is nothing.
+    public func isMountPoint() throws -> Bool {
+        let status = withPlatformString { cfiles_is_mount_point($0) }
+        if status >= 0 { return status == 1 }
+        guard errno == ENOSYS else {
+            throw FileError.failed(.inspect, self, Errno(rawValue: errno))
+        }
+        // An older system does not tell of a directory that is mounted from the same file system;
+        // a rename of it then fails.
+        let info = try FileInfo(of: self)
+        let above = try FileInfo(of: appending(".."))
+        return info.identity.device != above.identity.device || info.identity == above.identity
+    }
+
+    /// Whether names in this directory may be listed and changed, as far as permissions and the
+    /// file system say (faccessat(2)).
+    public var allowsChanges: Bool {
+        withPlatformString { faccessat(AT_FDCWD, $0, R_OK | W_OK | X_OK, AT_EACCESS) } == 0
+    }
+}

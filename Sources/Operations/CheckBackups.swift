@@ -1,0 +1,128 @@
+internal import Archives
+internal import Files
+public import Foundation
+public import Remotes
+internal import Stores
+internal import SystemPackage
+
+/// Checks backups: structure and the SHA-256 of all data, or a restore in a directory of its own.
+public struct CheckBackups: Sendable {
+    /// What may be chosen.
+    public struct Options: Sendable {
+        /// Whether to restore into a scratch directory, open every store and check it in full.
+        public var restores = false
+        /// What to read of the data, where it is not restored.
+        public var subset = DataSubset.all
+        public var limits = RestoreLimits()
+
+        public init() {}
+    }
+
+    /// What became of one backup.
+    public struct Result: Sendable {
+        public var backup: Backup
+        /// What is wrong with it; empty for a backup that is whole.
+        public var damage: [String]
+        /// Why it could not be checked: nothing is known of it then.
+        public var failure: (any Error)?
+
+        /// Whether it was checked and is whole.
+        public var isGood: Bool { damage.isEmpty && failure == nil }
+    }
+
+    private let remote: any RemoteFolder
+    private let catalog: BackupCatalog
+    private let timeZone: TimeZone
+    private let options: Options
+    private let context: OperationContext
+
+    public init(
+        in remote: any RemoteFolder,
+        catalog: BackupCatalog,
+        timeZone: TimeZone,
+        options: Options,
+        context: OperationContext
+    ) {
+        self.remote = remote
+        self.catalog = catalog
+        self.timeZone = timeZone
+        self.options = options
+        self.context = context
+    }
+
+    /// The backups that a person means: each by its name, or all.
+    ///
+    /// - Throws: `OperationError.noBackup` and its like; `RemoteError`.
+    public func find(_ names: [String], all: Bool) async throws -> [Backup] {
+        let backups = try await ListBackups(
+            in: remote,
+            catalog: catalog,
+            timeZone: timeZone
+        ).run().backups
+        if all || backups.isEmpty {
+            guard !backups.isEmpty else { throw OperationError.noBackups(remote.address) }
+            return backups
+        }
+        var found: [Backup] = []
+        for name in names {
+            let backup = try backups.matching(name, address: remote.address)
+            if !found.contains(backup) { found.append(backup) }
+        }
+        return found
+    }
+
+    /// Checks one backup.
+    ///
+    /// - Returns: what was found.
+    /// - Throws: `CancellationError`; all else is in the result.
+    public func run(_ backup: Backup) async throws -> Result {
+        do {
+            let archive = try await FetchedArchive.fetch(backup, from: remote, context)
+            defer { withExtendedLifetime(archive) {} }
+            let plan = try Extraction.Plan(
+                archive.path,
+                name: backup.name,
+                limits: options.limits
+            )
+            guard options.restores else {
+                try Extraction(plan, context).run(into: nil, reading: options.subset)
+                return Result(backup: backup, damage: [])
+            }
+            return Result(backup: backup, damage: try rehearse(plan))
+        } catch let error where Self.isDamage(error) {
+            return Result(backup: backup, damage: [explain(error)])
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            return Result(backup: backup, damage: [], failure: error)
+        }
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        switch error {
+        case OperationError.badManifest: true
+        case let error as ArchiveError:
+            if case .encrypted = error { false } else { true }
+        case StoreError.damaged: true
+        default: false
+        }
+    }
+
+    // MARK: - Rehearsal
+
+    private func rehearse(_ plan: Extraction.Plan) throws -> [String] {
+        try plan.checkSpace(at: context.scratch)
+        let scratch = try ScratchDirectory(in: context.scratch)
+        defer { withExtendedLifetime(scratch) {} }
+        try Extraction(plan, context).run(into: Directory.open(scratch.path))
+        context.report(.began(.checking, total: nil))
+        var damage: [String] = []
+        let directory = try StoresDirectory(scratch.path)
+        _ = try directory.checkStores(.full, context) { error in
+            guard case .damaged = error else { throw error }
+            damage.append(error.description)
+        }
+        // No fault of the archive, but of what it saved: a person wants to know it all the same.
+        return try damage + directory.missingExternalData(context).map(\.description)
+    }
+}

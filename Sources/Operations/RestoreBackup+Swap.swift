@@ -1,0 +1,268 @@
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+extension RestoreBackup {
+    /// Restores by exchanging the stores directory; where that turns out to be impossible, by
+    /// exchanging what is in it.
+    func restore(
+        _ plan: Extraction.Plan,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks,
+        _ application: StoppedApplication,
+        _ outcome: inout Outcome
+    ) async throws {
+        do {
+            try await stageAndSwap(plan, paths, locks, application, &outcome)
+        } catch let failure as CannotRename {
+            context.report(.note("\(failure.error); it stays, and what is in it is replaced"))
+            let inside = RestorePaths(live: paths.live, .inside)
+            try await stageAndSwap(plan, inside, locks, application, &outcome)
+        }
+    }
+
+    /// The stores directory cannot change places with another; all is as it was.
+    private struct CannotRename: Error {
+        let error: FileError
+
+        init?(_ error: any Error, _ paths: RestorePaths, _ locks: RestoreLocks) {
+            guard paths.layout == .beside, locks.live != nil, let error = error as? FileError,
+                error.forbidsRename
+            else { return nil }
+            self.error = error
+        }
+    }
+
+    private func stageAndSwap(
+        _ plan: Extraction.Plan,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks,
+        _ application: StoppedApplication,
+        _ outcome: inout Outcome
+    ) async throws {
+        var swap = try begin(plan, paths, locks)
+        let staged: FileLock?
+        do {
+            // After the exchange, this is the lock of the stores directory.
+            staged = paths.layout == .beside ? try await context.lock(paths.new) : nil
+            try fill(paths, with: plan, &outcome)
+            try await application.stop()
+            // Asked now, since who is refused needs no backup, and once more after that.
+            if !options.force, !options.application.stop.isEmpty { try refuseIfInUse(paths) }
+            if outcome.safetyBackup == nil {
+                outcome.safetyBackup = try await makeSafetyBackup(
+                    of: paths,
+                    before: plan,
+                    holding: locks
+                )
+            }
+            if !options.force { try refuseIfInUse(paths) }
+            try context.checkCancellation()
+        } catch {
+            abandon(swap)
+            throw error
+        }
+        defer { withExtendedLifetime(staged) {} }
+        if try exchange(&swap, locks) {
+            try reopen(&swap)
+            await application.start()
+            try await verify(&swap, application)
+            cleanUp(&swap)
+        } else {
+            await application.start()
+        }
+    }
+
+    private func begin(
+        _ plan: Extraction.Plan,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks
+    ) throws -> any RestoreSwap {
+        do {
+            var swap = try paths.layout.swap.init(paths, backup: plan.name, with: fileSystem)
+            do {
+                try swap.stage()
+            } catch {
+                abandon(swap)
+                throw error
+            }
+            return swap
+        } catch {
+            throw CannotRename(error, paths, locks) ?? error
+        }
+    }
+
+    /// Extracts into the staged directory and checks it; all of it is on the disk afterwards.
+    private func fill(
+        _ paths: RestorePaths,
+        with plan: Extraction.Plan,
+        _ outcome: inout Outcome
+    ) throws {
+        let directory = try Directory.open(paths.new)
+        try Extraction(plan, context).run(into: directory)
+        outcome.stores = try checkStaged(paths.new)
+        try copyAttributes(to: directory, from: paths, plan)
+        try directory.sync()
+        try fileSystem.sync(paths.area)
+    }
+
+    /// Cleans up after a failure before the exchange.
+    ///
+    /// Where even that fails, the journal stays, and the next run does it.
+    private func abandon(_ swap: any RestoreSwap) {
+        do {
+            try swap.abandon()
+        } catch let cleanup {
+            context.report(.note("\(explain(cleanup)); the next run will clean up"))
+        }
+    }
+
+    /// Makes the exchange; where it fails half-way, what the journal says is enough to settle it.
+    ///
+    /// - Returns: `false` where the exchange had happened all the same, and all is done.
+    private func exchange(_ swap: inout any RestoreSwap, _ locks: RestoreLocks) throws -> Bool {
+        do {
+            try swap.exchange()
+            return true
+        } catch {
+            let recovery: RestoreRecovery?
+            do {
+                recovery = try swap.paths.layout.swap.recover(swap.paths, with: fileSystem) {
+                    // There is no time to ask the application whether it is well: undo it, then.
+                    if !options.application.verify.isEmpty { throw error }
+                    try checkInPlace(swap.paths.live)
+                }
+            } catch {
+                throw OperationError.rollbackFailed(
+                    error,
+                    old: swap.paths.old,
+                    new: swap.paths.new
+                )
+            }
+            switch recovery {
+            case .finished: return false
+            case .undone(_, let refused?):
+                throw OperationError.rolledBack(error, refused: refused)
+            case .undone, nil: break
+            }
+            throw CannotRename(error, swap.paths, locks) ?? error
+        }
+    }
+
+    /// Opens every store where it is now.
+    ///
+    /// From the exchange on nobody may interrupt us: half of a restore that succeeded is worth
+    /// nothing.
+    private func checkInPlace(_ live: FilePath) throws {
+        var context = context
+        context.checkCancellation = {}
+        try StoresDirectory(live).checkStores(.none, context, tolerating: tolerate)
+    }
+
+    private func reopen(_ swap: inout any RestoreSwap) throws {
+        do {
+            try checkInPlace(swap.paths.live)
+        } catch {
+            throw OperationError.rolledBack(error, refused: try rollBack(&swap))
+        }
+    }
+
+    /// Has the application say whether it can live with what was restored.
+    private func verify(
+        _ swap: inout any RestoreSwap,
+        _ application: StoppedApplication
+    ) async throws {
+        do {
+            try await application.verify()
+        } catch {
+            await application.stopAgain()
+            throw OperationError.rolledBack(error, refused: try rollBack(&swap))
+        }
+    }
+
+    private func rollBack(_ swap: inout any RestoreSwap) throws -> FilePath {
+        do {
+            return try swap.rollBack()
+        } catch {
+            throw OperationError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.live)
+        }
+    }
+
+    /// Removes what was there; where that fails, the restore has succeeded all the same, and the
+    /// next run does it.
+    private func cleanUp(_ swap: inout any RestoreSwap) {
+        do {
+            if let leftover = try swap.finish() { context.report(.leftover(leftover)) }
+        } catch {
+            context.report(.note("\(explain(error)); the next run will clean up"))
+        }
+    }
+
+    func checkStaged(_ path: FilePath) throws -> Int {
+        context.report(.began(.checking, total: nil))
+        return try context.timing("check stores") {
+            try StoresDirectory(path).checkStores(options.check, context, tolerating: tolerate)
+        }
+    }
+
+    private func tolerate(_ error: StoreError) throws {
+        guard options.allowsDamage else { throw error }
+        context.report(.note("\(error), and restored all the same"))
+    }
+
+    /// The stores directory itself keeps its mode and owner; a new one gets those of the backup.
+    private func copyAttributes(
+        to directory: Directory,
+        from paths: RestorePaths,
+        _ plan: Extraction.Plan
+    ) throws {
+        if let info = try FileInfo.ifPresent(paths.live) {
+            if Extraction.mayGiveAway { try directory.setOwner(info.owner, group: info.group) }
+            try directory.setAttributes(mode: info.mode, modified: info.modified)
+        } else if let root = plan.contents.header?.root, let mode = UInt16(root.mode, radix: 8) {
+            if Extraction.mayGiveAway { try directory.setOwner(root.uid, group: root.gid) }
+            try directory.setAttributes(mode: mode & 0o7777, modified: directory.info().modified)
+        }
+    }
+
+    private func makeSafetyBackup(
+        of paths: RestorePaths,
+        before plan: Extraction.Plan,
+        holding locks: RestoreLocks
+    ) async throws -> Backup? {
+        guard options.makesSafetyBackup, let live = try? StoresDirectory(paths.live) else {
+            return nil
+        }
+        var backupOptions = options.backup
+        backupOptions.successor = plan.contents.header?.rows ?? []
+        backupOptions.reason = "before the restore of '\(BackupName.display(plan.name))'"
+        do {
+            return try await CreateBackup(
+                of: paths.live,
+                to: remote,
+                catalog: catalog,
+                options: backupOptions,
+                context: context
+            ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self)).backup
+        } catch OperationError.nothingToBackUp {
+            return nil
+        } catch OperationError.backupFailed(let error) {
+            throw OperationError.safetyBackupFailed(error)
+        }
+    }
+
+    func refuseIfInUse(_ paths: RestorePaths) throws {
+        guard let directory = try? StoresDirectory(paths.live) else { return }
+        let stores = try directory.survey().stores
+        for store in stores {
+            let users = try store.users()
+            if !users.isEmpty {
+                throw OperationError.storesInUse(store: store.path.description, by: users)
+            }
+        }
+        let users = LockHolder.processes(using: Set(stores.map(\.identity)))
+        if !users.isEmpty {
+            throw OperationError.storesInUse(store: stores.first?.path.description ?? "", by: users)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+/// The directories that a restore works with.
+struct RestorePaths {
+    /// Where they are.
+    enum Layout: CaseIterable {
+        /// Beside the stores directory, which changes places with them as a whole.
+        case beside
+        /// In a hidden directory in the stores directory, which stays where it is: a mount point, or
+        /// where nothing beside it may be made.
+        case inside
+    }
+
+    let layout: Layout
+    /// The stores directory.
+    let live: FilePath
+    /// The directory that holds all of the following.
+    let area: FilePath
+    /// What is being restored.
+    let new: FilePath
+    /// What was there.
+    let old: FilePath
+    let journal: FilePath
+
+    /// - Parameters:
+    ///   - live: the stores directory, without symbolic links.
+    ///   - layout: where the others are.
+    init(live: FilePath, _ layout: Layout) {
+        self.layout = layout
+        self.live = live
+        let name = live.lastComponent?.string ?? "Stores"
+        switch layout {
+        case .beside:
+            area = live.removingLastComponent()
+            new = area.appending("\(name)_New")
+            old = area.appending("\(name)_Old")
+            journal = area.appending(".\(name)_Restore.json")
+        case .inside:
+            area = RelativePath(name: StoresDirectory.restoreArea).below(live)
+            new = area.appending("New")
+            old = area.appending("Old")
+            journal = area.appending("journal.json")
+        }
+    }
+
+    /// The paths for a stores directory that may not be there; `nil` where not even the directory
+    /// that would hold it is.
+    ///
+    /// - Parameters:
+    ///   - stores: the stores directory, perhaps through a symbolic link.
+    ///   - layout: `nil` for the one that a restore has to take.
+    /// - Throws: `FileError`.
+    init?(resolving stores: FilePath, _ layout: Layout? = nil) throws {
+        if let live = try? stores.resolved() {
+            self.init(live: live, try layout ?? Self.choose(for: live))
+            return
+        }
+        guard let name = stores.lastComponent else { return nil }
+        let parent = stores.removingLastComponent()
+        do {
+            self.init(
+                live: try (parent.isEmpty ? FilePath(".") : parent).resolved().appending(name),
+                layout ?? .beside
+            )
+        } catch let error as FileError where error.isMissing {
+            return nil
+        }
+    }
+
+    /// Chooses where a restore stages.
+    ///
+    /// What a system does not tell of a directory is found out when its exchange fails.
+    private static func choose(for live: FilePath) throws -> Layout {
+        // A restore that was begun beside it comes first.
+        let beside = RestorePaths(live: live, .beside)
+        if try beside.hasTraces() { return .beside }
+        let inside = RestorePaths(live: live, .inside)
+        // The refused data that is kept there would go with the directory.
+        if (try? FileInfo(of: inside.area)) != nil { return .inside }
+        return try live.isMountPoint() || !beside.area.allowsChanges ? .inside : .beside
+    }
+
+    /// The directory on whose file system the restore stages.
+    var volume: FilePath { layout == .inside ? live : area }
+
+    /// Whether an interrupted restore left something to be settled.
+    func hasTraces() throws -> Bool {
+        do {
+            for path in [journal, LocalFileSystem.draft(of: journal)]
+            where try FileInfo.ifPresent(path) != nil {
+                return true
+            }
+            return try layout == .inside && FileInfo.ifPresent(area)?.kind == .directory
+                && Directory.open(area).names().isEmpty
+        } catch FileError.failed(_, _, .permissionDenied) {
+            // Who may not look into it can settle nothing in it, nor back it up.
+            return false
+        }
+    }
+
+    /// A name that is free, for data that is to be kept.
+    ///
+    /// - Parameters:
+    ///   - suffix: what it is: `FailedRestore` becomes `Stores_FailedRestore` beside the stores
+    ///     directory.
+    ///   - first: the first number to try; 1 is not written.
+    /// - Returns: a path where nothing is.
+    /// - Throws: `FileError`.
+    func vacant(_ suffix: String, from first: Int = 1) throws -> FilePath {
+        let name =
+            layout == .inside ? suffix : "\(live.lastComponent?.string ?? "Stores")_\(suffix)"
+        for number in first... {
+            let path = area.appending(number == 1 ? name : "\(name)_\(number)")
+            if try FileInfo.ifPresent(path) == nil { return path }
+        }
+        preconditionFailure("numbers do not end")
+    }
+}

@@ -1,0 +1,129 @@
+internal import Foundation
+
+extension RetentionPolicy {
+    /// What the policy looks at of a backup.
+    struct Moment: Equatable {
+        var date: Date
+        /// Seconds east of UTC where the backup was made: its day and hour are those of its clock.
+        var offset: Int
+        var tags: Set<String> = []
+    }
+
+    /// Why to keep each of some backups, by restic's rules (`ApplyPolicy`).
+    ///
+    /// The newest backup of a period is the one that is kept of it. While a period has some left to
+    /// keep, the oldest backup of all is kept too, which makes history as long as it can be. Spans
+    /// are counted back from the newest backup, not from now, on the calendar of its clock.
+    ///
+    /// - Parameters:
+    ///   - moments: the backups, newest first.
+    ///   - now: what is later is no newest backup to count from: a clock was wrong.
+    ///   - timeZone: whose rules of daylight saving hold where its offset is that of the newest.
+    /// - Returns: for each backup its reasons; none for one to be removed.
+    func reasons(for moments: [Moment], now: Date, timeZone: TimeZone) -> [[String]] {
+        guard let newest = moments.first(where: { $0.date < now }) ?? moments.last else {
+            return []
+        }
+        let zone =
+            timeZone.secondsFromGMT(for: newest.date) == newest.offset
+            ? timeZone : TimeZone(secondsFromGMT: newest.offset) ?? timeZone
+        let counted = Period.allCases.map {
+            Bucket($0, reason: "\($0) snapshot", left: counts[$0] ?? 0, since: nil)
+        }
+        let spanned = Period.allCases.compactMap { period in
+            withinPeriods[period].map { span in
+                Bucket(
+                    period,
+                    reason: "\(period) within \(span)",
+                    left: -1,
+                    since: span.before(newest.date, in: zone)
+                )
+            }
+        }
+        var buckets = counted + spanned
+        let since = within.map { $0.before(newest.date, in: zone) }
+        return moments.enumerated().map { index, moment in
+            var reasons = tags.filter { moment.has($0) }.map {
+                "has tags [\($0.joined(separator: ", "))]"
+            }
+            if let since, let within, moment.date > since { reasons.append("within \(within)") }
+            let isOldest = index == moments.count - 1
+            for bucket in buckets.indices {
+                if let reason = buckets[bucket].take(moment, index, isOldest: isOldest) {
+                    reasons.append(reason)
+                }
+            }
+            return reasons
+        }
+    }
+
+    /// One period of the policy, while backups go by.
+    private struct Bucket {
+        let period: Period
+        let reason: String
+        /// How many more to keep; -1 for all.
+        var left: Int
+        let since: Date?
+        var last: Int?
+
+        init(_ period: Period, reason: String, left: Int, since: Date?) {
+            self.period = period
+            self.reason = reason
+            self.left = left
+            self.since = since
+        }
+
+        mutating func take(_ moment: Moment, _ index: Int, isOldest: Bool) -> String? {
+            guard left != 0 else { return nil }
+            if let since, moment.date <= since { return nil }
+            let value = moment.number(of: period) ?? index
+            guard value != last || isOldest else { return nil }
+            let isRepeated = value == last
+            last = value
+            if left > 0 { left -= 1 }
+            return isRepeated ? "oldest \(reason)" : reason
+        }
+    }
+}
+
+extension RetentionPolicy.Moment {
+    /// Whether it has all of some tags; "" asks for one that has none.
+    fileprivate func has(_ wanted: [String]) -> Bool {
+        wanted.allSatisfy { $0.isEmpty ? tags.isEmpty : tags.contains($0) }
+    }
+
+    /// A number that is the same for all moments of one hour, day, …; `nil` where each is its own.
+    fileprivate func number(of period: RetentionPolicy.Period) -> Int? {
+        let zone = TimeZone(secondsFromGMT: offset) ?? .gmt
+        let parts = Timestamp.parts(of: date, in: zone)
+        let day = Timestamp.daysSinceEpoch(parts.year, parts.month, parts.day)
+        switch period {
+        case .last: return nil
+        case .hourly: return day * 24 + parts.hour
+        case .daily: return day
+        // ISO weeks begin on Mondays; day 0 was a Thursday.
+        case .weekly: return Timestamp.floorDivide(day + 3, 7)
+        case .monthly: return parts.year * 12 + parts.month
+        case .yearly: return parts.year
+        }
+    }
+}
+
+extension CalendarSpan {
+    /// The moment that is this long before another one, at the same time of the day but for the hours.
+    ///
+    /// A day that its month has not runs over into the next month, as in restic.
+    func before(_ date: Date, in timeZone: TimeZone) -> Date {
+        let parts = Timestamp.parts(of: date, in: timeZone)
+        let month = parts.year * 12 + parts.month - 1 - years * 12 - months
+        let first = Timestamp.daysSinceEpoch(
+            Timestamp.floorDivide(month, 12),
+            month - 12 * Timestamp.floorDivide(month, 12) + 1,
+            1
+        )
+        let day = first + parts.day - 1 - days
+        let seconds = day * 86_400 + parts.hour * 3600 + parts.minute * 60 + parts.second
+        let local = Date(timeIntervalSince1970: Double(seconds) + Double(parts.millisecond) / 1000)
+        return Timestamp.moment(local, in: timeZone) - Double(hours) * 3600
+    }
+}

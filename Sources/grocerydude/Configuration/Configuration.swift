@@ -1,0 +1,151 @@
+internal import Files
+internal import Foundation
+internal import SystemPackage
+
+/// The layers that settings come from, and the profiles that they make.
+///
+/// A flag wins over the environment, the environment over the configuration's profile, that over
+/// what the configuration says for all, and that over what is built in; each setting by itself.
+struct Configuration {
+    /// The configuration's file; `nil` where there is none, which is as good as one that says nothing.
+    let file: ConfigurationFile?
+    /// The profile that flags or the environment name.
+    private let chosen: String?
+    /// Where the configuration is, or would be.
+    private let path: String
+
+    /// Reads the configuration that flags or the environment name, or the usual one where it is there.
+    ///
+    /// - Throws: `ConfigurationError`.
+    init(_ options: ConfigurationOptions) throws {
+        chosen = options.profile ?? Surroundings.value("GROCERYDUDE_PROFILE")
+        if let named = options.configuration ?? Surroundings.value("GROCERYDUDE_CONFIG") {
+            path = named
+            file = try ConfigurationFile(named)
+        } else {
+            path = Self.usualPath
+            // A link to nowhere is not "no configuration".
+            let isThere = (try? FileManager.default.attributesOfItem(atPath: path)) != nil
+            file = isThere ? try ConfigurationFile(path) : nil
+        }
+    }
+
+    /// Where the configuration is looked for that nobody names.
+    static var usualPath: String { Surroundings.configuration + "/grocerydude/config.yaml" }
+
+    /// The names of all profiles.
+    var names: [String] { file?.profiles.map(\.name) ?? [] }
+
+    /// The profile for a run: the one that is named, else the one that is called `default`, else the only one;
+    /// without any, what the configuration says for all.
+    ///
+    /// - Parameter flags: what is said on the command line.
+    /// - Returns: the profile, with all that is in force.
+    /// - Throws: `ConfigurationError`.
+    func profile(_ flags: [FlagValue]) throws -> Profile {
+        guard let file else {
+            guard chosen == nil else {
+                throw ConfigurationError.noConfiguration(profile: chosen, file: path)
+            }
+            return try resolve(nil, flags)
+        }
+        if let chosen {
+            guard let profile = file.profiles.first(where: { $0.name == chosen }) else {
+                throw ConfigurationError.noProfile(chosen, file: file.path, names: names)
+            }
+            return try resolve(profile, flags)
+        }
+        if let profile = file.profiles.first(where: { $0.name == "default" }) {
+            return try resolve(profile, flags)
+        }
+        guard file.profiles.count < 2 else {
+            throw ConfigurationError.whichProfile(file: file.path, names: names)
+        }
+        return try resolve(file.profiles.first, flags)
+    }
+
+    /// All profiles, for one run of each.
+    ///
+    /// - Parameter flags: what is said on the command line; the stores and the remote folder cannot be.
+    /// - Returns: one at least, in the configuration's order.
+    /// - Throws: `ConfigurationError`.
+    func allProfiles(_ flags: [FlagValue]) throws -> [Profile] {
+        guard let file, !file.profiles.isEmpty else {
+            throw ConfigurationError.noConfiguration(profile: nil, file: file?.path ?? path)
+        }
+        let profiles = try file.profiles.map { try resolve($0, flags) }
+        for key in ["stores", "remote"] {
+            switch profiles.first?.origin(of: key) {
+            case .flag(let name), .environment(let name):
+                throw ConfigurationError.notForAll("'\(name)'")
+            default: continue
+            }
+        }
+        try refuseSharedRemotes(profiles)
+        return profiles
+    }
+
+    /// Backups carry no profile's name: what one profile prunes would be the other's.
+    private func refuseSharedRemotes(_ profiles: [Profile]) throws {
+        for (index, profile) in profiles.enumerated() {
+            let others = profiles[..<index]
+            if let other = others.first(where: {
+                $0.remote == profile.remote && $0.stores != profile.stores
+            }) {
+                throw ConfigurationError.sharedRemote(
+                    profile.remote,
+                    names: [other, profile].compactMap(\.name)
+                )
+            }
+        }
+    }
+
+    private func resolve(
+        _ named: (name: String, values: ConfigurationFile.Values)?,
+        _ flags: [FlagValue]
+    ) throws -> Profile {
+        var profile = Profile(name: named?.name, file: file?.path)
+        for setting in Setting.all {
+            guard let value = value(of: setting, named?.values, flags) else { continue }
+            do {
+                try setting.read(value, &profile)
+            } catch let error as WrongValue {
+                // Files are read already, without a fault; and the parser has looked at flags.
+                throw ConfigurationError.badVariable(value.origin.description, error)
+            }
+            profile.origins[setting.key] = value.origin
+        }
+        return profile
+    }
+
+    private func value(
+        of setting: Setting,
+        _ values: ConfigurationFile.Values?,
+        _ flags: [FlagValue]
+    ) -> WrittenValue? {
+        if let flag = flags.last(where: { $0.key == setting.key }) {
+            return .said(flag.value, by: .flag(flag.name))
+        }
+        if let name = setting.environment, let value = Surroundings.value(name) {
+            return .said(value, by: .environment(name))
+        }
+        return values?[setting.key] ?? file?.common[setting.key]
+    }
+}
+
+/// A setting that is said on the command line.
+struct FlagValue {
+    /// As it is written there: `--stores`.
+    var name: String
+    /// The setting's key.
+    var key: String
+    var value: String
+
+    /// `nil` where nothing is said.
+    init?(_ name: String, _ key: String, _ value: String?) {
+        guard let value else { return nil }
+        self.name = name
+        self.key = key
+        self.value = value
+    }
+}

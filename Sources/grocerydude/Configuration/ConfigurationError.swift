@@ -1,0 +1,74 @@
+internal import Files
+
+/// What is wrong with a configuration, or with which of its profiles is asked for.
+enum ConfigurationError: ExplainedError {
+    /// It cannot be read as a file.
+    case unreadable(String, reason: String, hint: String?)
+    /// It is read, and says something that cannot be; one fault at least.
+    case invalid([ConfigurationFault])
+    /// It has no such profile.
+    case noProfile(String, file: String, names: [String])
+    /// A profile is asked for, and there is no configuration.
+    case noConfiguration(profile: String?, file: String)
+    /// It has profiles, and none is chosen.
+    case whichProfile(file: String, names: [String])
+    /// All profiles are asked for, and one thing for all of them.
+    case notForAll(String)
+    /// Profiles with different stores have one remote folder.
+    case sharedRemote(String, names: [String])
+    /// A variable of the environment has a value that cannot be.
+    case badVariable(String, WrongValue)
+
+    var description: String {
+        switch self {
+        case .unreadable(let path, let reason, _): "the configuration '\(path)' \(reason)"
+        case .invalid(let faults):
+            (faults.first?.description ?? "")
+                + (faults.count > 1 ? " (and \(faults.count - 1) more)" : "")
+        case .noProfile(let name, let file, _): "there is no profile '\(name)' in '\(file)'"
+        case .noConfiguration(.some(let name), let file):
+            "there is no profile '\(name)': there is no configuration '\(file)'"
+        case .noConfiguration(nil, let file):
+            "there are no profiles: there is no configuration '\(file)'"
+        case .whichProfile(let file, _): "no profile is chosen of those in '\(file)'"
+        case .notForAll(let name): "\(name) would be the same for all profiles"
+        case .sharedRemote(let remote, let names):
+            "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) have different stores and one remote folder: '\(remote)'"
+        case .badVariable(let name, let wrong): "\(name) \(wrong.reason)"
+        }
+    }
+
+    var hint: String? {
+        switch self {
+        case .unreadable(_, _, let hint): return hint
+        case .invalid(let faults):
+            return faults.count > 1
+                ? "run 'grocerydude config validate' to see all of them" : faults.first?.hint
+        case .noProfile(let name, _, let names):
+            if let nearest = nearestName(to: name, among: names) {
+                return "did you mean '\(nearest)'?"
+            }
+            return names.isEmpty
+                ? "it has none: leave out '--profile'"
+                : "it has \(names.map { "'\($0)'" }.joined(separator: ", "))"
+        case .noConfiguration:
+            return "'grocerydude config example' prints one to begin with"
+        case .whichProfile(_, let names):
+            return "say which: \(names.map { "'--profile \($0)'" }.joined(separator: ", "))"
+        case .notForAll: return "set it in each profile, or name one with '--profile'"
+        case .sharedRemote: return "give each profile a 'remote' of its own"
+        case .badVariable(_, let wrong): return wrong.hint
+        }
+    }
+}
+
+/// Something in a configuration that cannot be, and where.
+struct ConfigurationFault: Equatable, CustomStringConvertible {
+    var file: String
+    /// From 1 on.
+    var line: Int
+    var reason: String
+    var hint: String?
+
+    var description: String { "\(file):\(line): \(reason)" }
+}

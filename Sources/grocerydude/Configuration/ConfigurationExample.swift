@@ -1,0 +1,76 @@
+/// A configuration to begin with; what it says is valid, and every setting is in it.
+let configurationExample = """
+    # grocerydude's configuration: $XDG_CONFIG_HOME/grocerydude/config.yaml, which is
+    # ~/.config/grocerydude/config.yaml unless that variable says otherwise.
+    #
+    # What stands at the top is for all profiles; a profile's own settings win, each by itself.
+    # 'grocerydude config show' tells what is in force and where it was said.
+    # Relative paths begin at this file's directory, and '~/' is your home directory.
+
+    compression: default              # fast, default, best or none
+    lock_wait: 10m                    # how long to wait for another run
+    skip_if_unchanged: true           # no new backup of what is in the newest
+    check_stores: false               # have SQLite check all of every store in each backup
+
+    prune: true                       # after every backup, once it is verified
+    retention:                        # restic's words, with restic's meaning
+      keep_daily: 7
+      keep_weekly: 4
+      keep_monthly: 12
+      # keep_last: 3
+      # keep_hourly: 24
+      # keep_yearly: -1               # -1: of every one
+      # keep_within: 14d
+      # keep_within_hourly: 2d
+      # keep_within_daily: 1m
+      # keep_within_weekly: 3m
+      # keep_within_monthly: 1y
+      # keep_within_yearly: 10y
+      # keep_tags: [before-upgrade, "monthly,checked"]
+      keep_trash: 7d                  # how long removed backups can be had back
+
+    max_age: 26h                      # 'grocerydude status' fails when the newest is older
+
+    profiles:
+      photos:
+        stores: ~/Photos/Stores
+        remote: ~/Dropbox/Apps/Grocery Dude
+        schedule: daily 03:30         # or: hourly | every 6h | weekly sun 04:00 | monthly 1 04:00
+        tags: [laptop]
+
+      server:
+        stores: /srv/app/data
+        remote: rclone:nas:backups/app
+        compression: best
+        schedule: every 6h
+        ping_url: https://hc-ping.example/your-uuid
+        ping_timeout: 10s
+        metrics_file: /var/lib/node_exporter/grocerydude.prom
+        check:
+          schedule: weekly sun 05:00
+          restore: true               # rehearse a restore
+          read_data_subset: 10%       # or 1/7
+        restore:
+          check: full                 # none, quick or full
+          safety_backup: true
+        hooks:                        # commands for /bin/sh; one, or a list
+          backup:
+            before: test -e /srv/app/ready || exit 75      # 75: skip this run
+            after: echo done
+            on_success: logger 'backed up'
+            on_failure:
+              - logger "backup failed with $GROCERYDUDE_EXIT_CODE"
+              - mail -s "$GROCERYDUDE_ERROR" admin@example.com
+            finally: rm -f /run/app-backup
+            timeout: 5m               # for each command
+          restore:
+            stop: systemctl stop app
+            start: systemctl start app
+            verify: curl --fail --max-time 20 http://localhost:8080/health
+            timeout: 2m
+            # before, after, on_success, on_failure and finally are here, too
+          check:
+            on_failure: logger 'a backup is damaged'
+            # before, after, on_success, finally and timeout are here, too
+
+    """

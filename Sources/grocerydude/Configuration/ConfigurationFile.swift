@@ -1,0 +1,159 @@
+internal import Files
+internal import Foundation
+internal import Operations
+internal import SystemPackage
+internal import Yams
+
+/// A configuration that was read and found without fault.
+///
+/// It is read with Yams, node by node: only that tells the line of a key, and which keys nothing reads.
+struct ConfigurationFile {
+    /// Values by the keys of their settings.
+    typealias Values = [String: WrittenValue]
+
+    /// Where it is, absolute.
+    let path: String
+    /// What is said for all profiles.
+    private(set) var common: Values = [:]
+    /// The profiles and what each says, in the order in which they are written.
+    private(set) var profiles: [(name: String, values: Values)] = []
+
+    /// Bytes; nobody writes that much by hand.
+    private static let sizeLimit = 1 << 18
+
+    /// Reads a configuration.
+    ///
+    /// - Parameter path: its path; relative to the working directory.
+    /// - Throws: `ConfigurationError`, with all faults that there are.
+    init(_ path: String) throws {
+        let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(path))
+            .lexicallyNormalized()
+        self.path = path.string
+        let text = try Self.text(of: path)
+        var reader = ConfigurationReader(file: path.string)
+        reader.read(try Self.compose(text, of: path.string))
+        guard reader.faults.isEmpty else {
+            throw ConfigurationError.invalid(reader.faults.sorted { $0.line < $1.line })
+        }
+        common = reader.common
+        profiles = reader.profiles
+    }
+
+    private static func text(of path: FilePath) throws -> String {
+        let name = printable(path)
+        func unreadable(_ reason: String, _ hint: String? = nil) -> ConfigurationError {
+            ConfigurationError.unreadable(name, reason: reason, hint: hint)
+        }
+        do {
+            // A configuration may well be a link, to where somebody keeps all of theirs.
+            let resolved = try path.resolved()
+            switch try FileInfo(of: resolved).kind {
+            case .file: break
+            case .directory: throw unreadable("is a directory", "name the file in it")
+            default: throw unreadable("is not a file")
+            }
+            let file = try File.open(resolved)
+            let size = try file.info().size
+            guard size <= sizeLimit else {
+                throw unreadable("is too large: \(byteCount(size))", "is it the right file?")
+            }
+            let bytes = try file.readExactly(count: Int(size), at: 0)
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw unreadable("is not text in UTF-8", "is it the right file?")
+            }
+            return text
+        } catch let error as FileError where error.isMissing {
+            throw unreadable(
+                "is not there",
+                "'grocerydude config example' prints one to begin with"
+            )
+        } catch let error as FileError {
+            throw unreadable("cannot be used: \(error)", error.hint)
+        }
+    }
+
+    /// The root's keys and values.
+    private static func compose(_ text: String, of file: String) throws -> Node.Mapping {
+        func fault(_ line: Int, _ reason: String, hint: String? = nil) -> ConfigurationError {
+            .invalid([ConfigurationFault(file: file, line: line, reason: reason, hint: hint)])
+        }
+        guard AliasExpansion(of: text).isBounded else {
+            throw fault(1, "it has too many anchors and aliases")
+        }
+        do {
+            // Named, since the default asks the environment, and may print.
+            guard let root = try Yams.compose(yaml: text, .default, .default, .utf8) else {
+                throw ConfigurationError.unreadable(
+                    file,
+                    reason: "is empty",
+                    hint: "'grocerydude config example' prints one to begin with"
+                )
+            }
+            guard let mapping = root.mapping else {
+                throw fault(root.mark?.line ?? 1, "it does not begin with a key, such as 'stores:'")
+            }
+            return mapping
+        } catch let error as YamlError {
+            let (line, reason) = explain(error)
+            if isIndentedWithTab(line, of: text) || isIndentedWithTab(line + 1, of: text) {
+                throw fault(
+                    isIndentedWithTab(line, of: text) ? line : line + 1,
+                    "a tab stands where YAML wants spaces"
+                )
+            }
+            throw fault(line, reason, hint: "'grocerydude config example' shows the form")
+        }
+    }
+
+    private static func isIndentedWithTab(_ line: Int, of text: String) -> Bool {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.indices.contains(line - 1) else { return false }
+        return lines[line - 1].prefix { $0 == " " || $0 == "\t" }.contains("\t")
+    }
+
+    private static func explain(_ error: YamlError) -> (line: Int, reason: String) {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            return (mark.line, "this is not YAML: \(problem)")
+        case .duplicatedKeysInMapping(let keys, let context):
+            let names = keys.map { "'\($0)'" }.joined(separator: ", ")
+            return (context.mark.line, "\(names) is here, and again further down")
+        case .reader(let problem, let offset, _, let yaml):
+            let line = yaml.prefix(offset ?? 0).filter(\.isNewline).count + 1
+            return (line, "this is not YAML: \(problem)")
+        default:
+            return (1, "this is not YAML")
+        }
+    }
+}
+
+/// How far aliases could blow a text up while it is parsed.
+///
+/// The parser compares keys, and an alias as a key is compared with all that it stands for, which a
+/// few lines can make more than there are atoms. So this is looked at before: n uses of d anchors make
+/// (n/d)^d copies of one node at the most.
+struct AliasExpansion {
+    let isBounded: Bool
+
+    private static let copiesLimit = 100_000.0
+
+    init(of text: String) {
+        let anchors = Self.names(after: "&", in: text)
+        let defined = Set(anchors)
+        let uses = Self.names(after: "*", in: text).filter(defined.contains).count
+        let mostCopies = (1...max(1, anchors.count)).map {
+            pow(Double(uses) / Double($0), Double($0))
+        }
+        .max()
+        isBounded = (mostCopies ?? 0) <= Self.copiesLimit
+    }
+
+    private static func names(after mark: Character, in text: String) -> [Substring] {
+        text.split(separator: mark, omittingEmptySubsequences: false).dropFirst()
+            .map {
+                $0.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
+            }
+            .filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,31 @@
+/// The name among some that a misspelt one was most likely meant to be; `nil` where none is near.
+func nearestName(to name: String, among names: some Sequence<String>) -> String? {
+    let limit = max(1, name.count / 3)
+    let near = names.map { (name: $0, distance: editDistance(from: name, to: $0)) }
+        .filter { $0.distance <= limit }
+    // The first of equals, so that the answer does not depend on chance.
+    return near.min { $0.distance < $1.distance }?.name
+}
+
+/// How many characters must be added, removed, replaced or exchanged with their neighbour.
+private func editDistance(from first: String, to second: String) -> Int {
+    let first = Array(first.lowercased().prefix(100)),
+        second = Array(second.lowercased().prefix(100))
+    var rows = [Array(0...second.count)]
+    for i in 0..<first.count {
+        var row = [i + 1]
+        for j in 0..<second.count {
+            var distance = min(
+                row[j] + 1,
+                rows[i][j + 1] + 1,
+                rows[i][j] + (first[i] == second[j] ? 0 : 1)
+            )
+            if i > 0, j > 0, first[i] == second[j - 1], first[i - 1] == second[j] {
+                distance = min(distance, rows[i - 1][j - 1] + 1)
+            }
+            row.append(distance)
+        }
+        rows.append(row)
+    }
+    return rows[first.count][second.count]
+}

@@ -1,0 +1,131 @@
+internal import Archives
+internal import Foundation
+internal import Operations
+internal import Stores
+internal import SystemPackage
+
+/// What is in force for one run: every setting, wherever it was said.
+///
+/// `Setting.all` says how each is written, and fills it in.
+struct Profile {
+    /// The profile's name in the configuration; `nil` where the run has none.
+    var name: String?
+    /// The configuration that it is from, absolute; `nil` where there is none.
+    var file: String?
+    var stores: FilePath
+    /// The remote folder: an absolute path, a path relative to the working directory, or `rclone:REMOTE:PATH`.
+    var remote: String
+    var compression: Compression = .default
+    /// How long to wait for another run.
+    var lockWait: Duration = .zero
+
+    var tags: [String] = []
+    var skipsIfUnchanged = false
+    /// Whether SQLite checks all of every store that is backed up.
+    var checksStores = false
+    /// Whether a backup prunes once it is verified.
+    var prunes = false
+    var retention = RetentionPolicy()
+    /// How long removed backups stay in the trash.
+    var keepTrash: Duration = .seconds(7 * 86_400)
+
+    var check = CheckSettings()
+    var restore = RestoreSettings()
+    private var hooks: [HookedOperation: Hooks] = [:]
+
+    /// Where the beginning and the end of runs are told.
+    var pingURL: URL?
+    var pingTimeout: Duration = .seconds(10)
+    /// Where numbers for Prometheus are written.
+    var metricsFile: FilePath?
+    /// How old the newest backup may be.
+    var maxAge: Duration?
+    /// When `schedule install` has backups made.
+    var schedule: Schedule?
+
+    /// Where each setting was said that was, by its key.
+    var origins: [String: Origin] = [:]
+
+    init(name: String? = nil, file: String? = nil) {
+        self.name = name
+        self.file = file
+        stores = FilePath(Surroundings.data + "/grocerydude/Stores")
+        remote = Surroundings.data + "/grocerydude/Apps/Grocery Dude"
+    }
+
+    /// The commands that run around an operation.
+    func hooks(for operation: HookedOperation) -> Hooks { self[hooksFor: operation] }
+
+    subscript(hooksFor operation: HookedOperation) -> Hooks {
+        get { hooks[operation] ?? Hooks() }
+        set { hooks[operation] = newValue }
+    }
+
+    /// Where a setting was said.
+    func origin(of key: String) -> Origin {
+        origins[key] ?? .default
+    }
+}
+
+extension Hooks {
+    /// The commands that run at a moment.
+    subscript(at moment: Moment) -> [String] {
+        get { commands[moment] ?? [] }
+        set { commands[moment] = newValue }
+    }
+}
+
+/// The operations that commands can run around; their names in the configuration.
+enum HookedOperation: String, CaseIterable {
+    case backup, restore, check
+}
+
+/// How backups are checked.
+struct CheckSettings: Equatable {
+    /// When `schedule install` has them checked.
+    var schedule: Schedule?
+    /// Whether a check rehearses a restore.
+    var restores = false
+    /// The part to read in one check, as in restic: `10%` or `1/7`.
+    var readDataSubset: String?
+}
+
+/// How a restore goes.
+struct RestoreSettings: Equatable {
+    /// How stores are checked before they take their place.
+    var level: CheckLevel = .quick
+    var makesSafetyBackup = true
+    var commands = RestoreCommands()
+}
+
+/// Commands, through `/bin/sh -c`, that act on the application whose stores are restored; how long
+/// each may take is said with the hooks of a restore.
+struct RestoreCommands: Equatable {
+    /// Before the swap; one that fails ends the restore before anything was changed.
+    var stop: [String] = []
+    /// After the swap, and after it was rolled back.
+    var start: [String] = []
+    /// Against the restored stores, after `start`; one that fails rolls the restore back.
+    var verify: [String] = []
+}
+
+/// Where a setting was said; each wins over the ones below it.
+enum Origin: Equatable, CustomStringConvertible {
+    /// On the command line, with this option.
+    case flag(String)
+    /// In the environment, in this variable.
+    case environment(String)
+    /// In the configuration.
+    case file(String, line: Int)
+    /// Nowhere: it is built in.
+    case `default`
+
+    var description: String {
+        switch self {
+        case .flag(let name): name
+        case .environment(let name): name
+        case .file(let path, let line): "\(path):\(line)"
+        case .default: "default"
+        }
+    }
+}

@@ -1,0 +1,282 @@
+internal import Archives
+internal import Foundation
+internal import Operations
+internal import Remotes
+internal import Stores
+internal import SystemPackage
+
+/// One thing that can be set: how it is written, and where it goes.
+struct Setting {
+    /// As it is written in the configuration, with the sections that it is in: `retention.keep_daily`.
+    let key: String
+    /// The variable of the environment, where there is one.
+    var environment: String?
+    /// Reads it into a profile; throws `WrongValue`.
+    let read: (WrittenValue, inout Profile) throws -> Void
+    /// What a profile has for it.
+    let show: (Profile) -> ShownValue
+
+    private init<Value>(
+        _ key: String,
+        environment: String? = nil,
+        _ path: WritableKeyPath<Profile, Value>,
+        show: @escaping (Value) -> ShownValue,
+        read: @escaping (WrittenValue) throws -> Value
+    ) {
+        self.key = key
+        self.environment = environment.map { "GROCERYDUDE_\($0)" }
+        self.read = { $1[keyPath: path] = try read($0) }
+        self.show = { show($0[keyPath: path]) }
+    }
+
+    /// All of them, in the order in which they are shown.
+    static var all: [Setting] {
+        places + backups + retention + checks + restores + hooks + reports
+    }
+
+    private static var places: [Setting] {
+        [
+            Setting("stores", environment: "STORES", \.stores, show: { .text($0.string) }) {
+                FilePath(try $0.path("a path"))
+            },
+            Setting("remote", environment: "REMOTE", \.remote, show: ShownValue.text) {
+                let wanted = "a path or 'rclone:REMOTE:PATH'"
+                if case .text(let text) = $0.form, text.hasPrefix(RcloneFolder.scheme) {
+                    return try $0.text(wanted) { $0 == RcloneFolder.scheme ? nil : $0 }
+                }
+                return try $0.path(wanted)
+            },
+            duration("lock_wait", environment: "LOCK_WAIT", \.lockWait),
+        ]
+    }
+
+    private static var backups: [Setting] {
+        [
+            choice("compression", environment: "COMPRESSION", \.compression),
+            texts("tags", \.tags, "a tag or a list of tags"),
+            boolean("skip_if_unchanged", \.skipsIfUnchanged),
+            boolean("check_stores", \.checksStores),
+            schedule("schedule", environment: "SCHEDULE", \.schedule),
+            boolean("prune", \.prunes),
+        ]
+    }
+
+    private static var retention: [Setting] {
+        let counts = RetentionPolicy.Period.allCases.map { period in
+            Setting(
+                "retention.keep_\(period.rawValue)",
+                \.retention.counts[period],
+                show: { $0.map(ShownValue.number) ?? .none },
+                read: { try $0.count(from: -1) }
+            )
+        }
+        // restic has no --keep-within-last: of all backups in a span, that is --keep-within.
+        let spans = RetentionPolicy.Period.allCases.filter { $0 != .last }.map { period in
+            span("retention.keep_within_\(period.rawValue)", \.retention.withinPeriods[period])
+        }
+        return counts + [span("retention.keep_within", \.retention.within)] + spans + [
+            Setting(
+                "retention.keep_tags",
+                \.retention.tags,
+                show: { .list($0.map { $0.joined(separator: ",") }) },
+                read: { value in
+                    try value.texts("tags").map {
+                        $0.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+                    }
+                }
+            ),
+            duration("retention.keep_trash", \.keepTrash),
+        ]
+    }
+
+    private static var checks: [Setting] {
+        [
+            schedule("check.schedule", environment: "CHECK_SCHEDULE", \.check.schedule),
+            boolean("check.restore", \.check.restores),
+            Setting(
+                "check.read_data_subset",
+                \.check.readDataSubset,
+                show: { $0.map(ShownValue.text) ?? .none },
+                read: { try $0.text("a part such as 10% or 1/7") { isSubset($0) ? $0 : nil } }
+            ),
+        ]
+    }
+
+    private static var restores: [Setting] {
+        [
+            choice("restore.check", \.restore.level),
+            boolean("restore.safety_backup", \.restore.makesSafetyBackup),
+        ]
+    }
+
+    private static var hooks: [Setting] {
+        let moments = HookedOperation.allCases.flatMap { operation in
+            Hooks.Moment.allCases.map { moment in
+                commands(
+                    "hooks.\(operation.rawValue).\(moment.rawValue)",
+                    \.[hooksFor: operation][at: moment]
+                )
+            }
+                + [
+                    duration(
+                        "hooks.\(operation.rawValue).timeout",
+                        \.[hooksFor: operation].timeout
+                    )
+                ]
+        }
+        return moments + [
+            commands("hooks.restore.stop", \.restore.commands.stop),
+            commands("hooks.restore.start", \.restore.commands.start),
+            commands("hooks.restore.verify", \.restore.commands.verify),
+        ]
+    }
+
+    private static var reports: [Setting] {
+        [
+            Setting(
+                "ping_url",
+                environment: "PING_URL",
+                \.pingURL,
+                show: { $0.map { .text($0.absoluteString) } ?? .none },
+                read: { try $0.text("an address that begins with http:// or https://", webAddress) }
+            ),
+            duration("ping_timeout", \.pingTimeout),
+            Setting(
+                "metrics_file",
+                environment: "METRICS_FILE",
+                \.metricsFile,
+                show: { $0.map { .text($0.string) } ?? .none },
+                read: { FilePath(try $0.path()) }
+            ),
+            Setting(
+                "max_age",
+                environment: "MAX_AGE",
+                \.maxAge,
+                show: { $0.map(ShownValue.duration) ?? .none },
+                read: { try $0.duration() }
+            ),
+        ]
+    }
+}
+
+// The kinds that several settings have.
+extension Setting {
+    private static func duration(
+        _ key: String,
+        environment: String? = nil,
+        _ path: WritableKeyPath<Profile, Duration>
+    ) -> Setting {
+        Setting(key, environment: environment, path, show: ShownValue.duration) {
+            try $0.duration()
+        }
+    }
+
+    private static func boolean(_ key: String, _ path: WritableKeyPath<Profile, Bool>) -> Setting {
+        Setting(key, path, show: ShownValue.boolean) { try $0.boolean() }
+    }
+
+    private static func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ key: String,
+        environment: String? = nil,
+        _ path: WritableKeyPath<Profile, Choice>
+    ) -> Setting {
+        Setting(key, environment: environment, path, show: { .text($0.rawValue) }) {
+            try $0.choice(of: Choice.self)
+        }
+    }
+
+    private static func span(
+        _ key: String,
+        _ path: WritableKeyPath<Profile, CalendarSpan?>
+    ) -> Setting {
+        Setting(key, path, show: { $0.map { .text($0.description) } ?? .none }) {
+            try $0.text("a length of time such as 14d or 2y5m7d3h") { CalendarSpan($0) }
+        }
+    }
+
+    private static func texts(
+        _ key: String,
+        _ path: WritableKeyPath<Profile, [String]>,
+        _ wanted: String
+    ) -> Setting {
+        Setting(key, path, show: ShownValue.list) { try $0.texts(wanted) }
+    }
+
+    private static func commands(
+        _ key: String,
+        _ path: WritableKeyPath<Profile, [String]>
+    ) -> Setting {
+        texts(key, path, "a command or a list of commands")
+    }
+
+    private static func schedule(
+        _ key: String,
+        environment: String,
+        _ path: WritableKeyPath<Profile, Schedule?>
+    ) -> Setting {
+        Setting(
+            key,
+            environment: environment,
+            path,
+            show: { $0.map { .text($0.description) } ?? .none }
+        ) {
+            try $0.text("a schedule such as \(Schedule.examples)") { Schedule($0) }
+        }
+    }
+
+    /// As restic has it: a percentage, or the first of some equal parts.
+    private static func isSubset(_ text: String) -> Bool {
+        if text.hasSuffix("%"), let share = Double(text.dropLast()) {
+            return share > 0 && share <= 100
+        }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let part = parts[0], let count = parts[1] else { return false }
+        return (1...256).contains(count) && (1...count).contains(part)
+    }
+
+    private static func webAddress(_ text: String) -> URL? {
+        guard let url = URL(string: text), ["http", "https"].contains(url.scheme),
+            url.host?.isEmpty == false
+        else { return nil }
+        return url
+    }
+}
+
+/// A value in force, to be shown.
+enum ShownValue: Encodable, Equatable {
+    case text(String)
+    case number(Int)
+    case boolean(Bool)
+    case list([String])
+    /// It is not set.
+    case none
+
+    static func duration(_ duration: Duration) -> ShownValue {
+        let seconds = Int(duration.components.seconds)
+        for (unit, size) in [("d", 86_400), ("h", 3600), ("m", 60)]
+        where seconds != 0 && seconds % size == 0 { return .text("\(seconds / size)\(unit)") }
+        return .text("\(seconds)s")
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .text(let text): try container.encode(text)
+        case .number(let number): try container.encode(number)
+        case .boolean(let boolean): try container.encode(boolean)
+        case .list(let list): try container.encode(list)
+        case .none: try container.encodeNil()
+        }
+    }
+
+    /// As a person reads it; a list has a line for each item.
+    var lines: [String] {
+        switch self {
+        case .text(let text): [text]
+        case .number(let number): ["\(number)"]
+        case .boolean(let boolean): ["\(boolean)"]
+        case .list(let list): list
+        case .none: []
+        }
+    }
+}

@@ -1,0 +1,142 @@
+internal import Foundation
+
+/// A value as it is written somewhere, before a setting has read it.
+struct WrittenValue {
+    indirect enum Form {
+        /// Text; what flags and the environment give is nothing else.
+        case text(String)
+        /// What YAML takes for a number, with what is written.
+        case number(String)
+        /// What YAML takes for true or false, with what is written.
+        case boolean(String)
+        case nothing
+        case list([Form])
+        case mapping
+    }
+
+    var form: Form
+    var origin: Origin
+
+    /// The directory that relative paths begin at; `nil` for the working directory.
+    var base: String?
+
+    /// Text on the command line or in the environment.
+    static func said(_ text: String, by origin: Origin) -> WrittenValue {
+        WrittenValue(form: .text(text), origin: origin)
+    }
+
+    private var isFromFile: Bool {
+        if case .file = origin { true } else { false }
+    }
+}
+
+/// Why a value is none for its setting: what is wanted, and what there is.
+struct WrongValue: Error {
+    var reason: String
+    var hint: String?
+
+    init(wanted: String, not form: WrittenValue.Form, hint: String? = nil) {
+        reason = "must be \(wanted), not \(form.name)"
+        self.hint = hint
+    }
+}
+
+extension WrittenValue.Form {
+    fileprivate var name: String {
+        switch self {
+        case .text(let text): "'\(text)'"
+        case .number(let text): "the number \(text)"
+        case .boolean(let text): "'\(text)', which is a truth value in YAML"
+        case .nothing: "empty"
+        case .list: "a list"
+        case .mapping: "keys and values"
+        }
+    }
+
+    /// Text, and nothing that only looks like it: a path or a command `yes` is a mistake.
+    fileprivate func text(_ wanted: String) throws -> String {
+        switch self {
+        case .text(let text) where !text.isEmpty: return text
+        case .number, .boolean:
+            throw WrongValue(wanted: wanted, not: self, hint: "put it in quotes to mean the text")
+        default: throw WrongValue(wanted: wanted, not: self)
+        }
+    }
+
+    /// Text or a number, where a number is as good.
+    fileprivate func word(_ wanted: String) throws -> String {
+        switch self {
+        case .text(let text), .number(let text), .boolean(let text): return text
+        default: throw WrongValue(wanted: wanted, not: self)
+        }
+    }
+}
+
+extension WrittenValue {
+    /// One of some words.
+    func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        of: Choice.Type
+    ) throws -> Choice {
+        let words = Choice.allCases.map(\.rawValue)
+        let wanted = "one of \(words.joined(separator: ", "))"
+        let word = try form.word(wanted)
+        if let choice = Choice(rawValue: word) { return choice }
+        let nearest = nearestName(to: word, among: words)
+        throw WrongValue(wanted: wanted, not: form, hint: nearest.map { "did you mean '\($0)'?" })
+    }
+
+    func boolean() throws -> Bool {
+        switch try form.word("true or false").lowercased() {
+        case "true", "yes", "on", "1": return true
+        case "false", "no", "off", "0": return false
+        default: throw WrongValue(wanted: "true or false", not: form)
+        }
+    }
+
+    /// A length of time such as `60s`, `5m`, `26h` or `7d`; a number alone is seconds.
+    func duration() throws -> Duration {
+        let wanted = "a length of time such as 60s, 5m, 26h or 7d"
+        guard let time = WaitTime(argument: try form.word(wanted)) else {
+            throw WrongValue(wanted: wanted, not: form)
+        }
+        return time.duration
+    }
+
+    /// A whole number of `lowest` at least.
+    func count(from lowest: Int) throws -> Int {
+        let wanted = "a whole number" + (lowest == 0 ? "" : " of \(lowest) or more")
+        guard let count = Int(try form.word(wanted)), count >= lowest, count <= 1_000_000_000
+        else { throw WrongValue(wanted: wanted, not: form) }
+        return count
+    }
+
+    /// Text that a function understands.
+    func text<Value>(_ wanted: String, _ read: (String) -> Value?) throws -> Value {
+        guard let value = read(try form.text(wanted)) else {
+            throw WrongValue(wanted: wanted, not: form)
+        }
+        return value
+    }
+
+    /// One text or a list of texts; none of them empty.
+    func texts(_ wanted: String) throws -> [String] {
+        guard case .list(let items) = form else { return [try form.text(wanted)] }
+        return try items.map { try $0.text(wanted) }
+    }
+
+    /// A path, absolute where it is from the configuration; `~` alone or before a slash is the home directory there.
+    func path(_ wanted: String = "a path") throws -> String {
+        let text = try form.text(wanted)
+        guard isFromFile else { return text }
+        if text == "~" || text.hasPrefix("~/") { return Surroundings.home + text.dropFirst() }
+        if text.hasPrefix("~") {
+            throw WrongValue(
+                wanted: wanted,
+                not: form,
+                hint: "only '~/' is the home directory: write another user's out, or './\(text)'"
+            )
+        }
+        if text.hasPrefix("/") { return text }
+        return (base ?? ".") + "/" + (text.hasPrefix("./") ? String(text.dropFirst(2)) : text)
+    }
+}

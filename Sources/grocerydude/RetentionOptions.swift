@@ -1,0 +1,80 @@
+internal import ArgumentParser
+internal import Operations
+
+/// What to keep, in restic's words; what is not said is the profile's.
+struct RetentionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Keep the last of all; -1 keeps all.", valueName: "n"))
+    var keepLast: Int?
+    @Option(help: ArgumentHelp("Keep the last of each of the last n hours.", valueName: "n"))
+    var keepHourly: Int?
+    @Option(help: ArgumentHelp("Keep the last of each of the last n days.", valueName: "n"))
+    var keepDaily: Int?
+    @Option(help: ArgumentHelp("Keep the last of each of the last n weeks.", valueName: "n"))
+    var keepWeekly: Int?
+    @Option(help: ArgumentHelp("Keep the last of each of the last n months.", valueName: "n"))
+    var keepMonthly: Int?
+    @Option(help: ArgumentHelp("Keep the last of each of the last n years.", valueName: "n"))
+    var keepYearly: Int?
+    @Option(help: ArgumentHelp("Keep all within this of the newest: 2y5m7d3h.", valueName: "time"))
+    var keepWithin: String?
+    @Option(help: ArgumentHelp("Keep one an hour within this of the newest.", valueName: "time"))
+    var keepWithinHourly: String?
+    @Option(help: ArgumentHelp("Keep one a day within this of the newest.", valueName: "time"))
+    var keepWithinDaily: String?
+    @Option(help: ArgumentHelp("Keep one a week within this of the newest.", valueName: "time"))
+    var keepWithinWeekly: String?
+    @Option(help: ArgumentHelp("Keep one a month within this of the newest.", valueName: "time"))
+    var keepWithinMonthly: String?
+    @Option(help: ArgumentHelp("Keep one a year within this of the newest.", valueName: "time"))
+    var keepWithinYearly: String?
+    @Option(
+        help: ArgumentHelp("Keep what has all of these tags; may be repeated.", valueName: "tags")
+    )
+    var keepTag: [String] = []
+
+    @Flag(help: "Remove all backups, where no policy keeps one.")
+    var unsafeAllowRemoveAll = false
+
+    var flags: [FlagValue] {
+        let counts = [
+            ("last", keepLast), ("hourly", keepHourly), ("daily", keepDaily),
+            ("weekly", keepWeekly), ("monthly", keepMonthly), ("yearly", keepYearly),
+        ]
+        let spans = [
+            ("", keepWithin), ("-hourly", keepWithinHourly), ("-daily", keepWithinDaily),
+            ("-weekly", keepWithinWeekly), ("-monthly", keepWithinMonthly),
+            ("-yearly", keepWithinYearly),
+        ]
+        return counts.compactMap { name, count in
+            FlagValue("--keep-\(name)", "retention.keep_\(name)", count.map { String($0) })
+        }
+            + spans.compactMap { name, span in
+                let key = "retention.keep_within" + name.replacing("-", with: "_")
+                return FlagValue("--keep-within\(name)", key, span)
+            }
+    }
+
+    /// The policy in force.
+    func policy(_ session: Session) -> RetentionPolicy {
+        var policy = session.profile.retention
+        policy.tags += keepTag.map {
+            $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        return policy
+    }
+}
+
+/// For how long what is removed can come back.
+struct TrashOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "For how long removed backups can come back: 7d, 12h; 0 for not at all.",
+            valueName: "time"
+        )
+    )
+    var keepTrash: WaitTime?
+
+    var flags: [FlagValue] {
+        [FlagValue("--keep-trash", "retention.keep_trash", keepTrash?.text)].compactMap(\.self)
+    }
+}

@@ -1,0 +1,93 @@
+/// A user's table of cron (crontab(5)), of which only the blocks that are ours are changed.
+///
+/// It is lines of bytes: other lines are nobody's business, whatever is in them.
+struct Crontab: Equatable {
+    /// The last one is what comes after the last line's end: nothing, as a rule.
+    private var lines: [ArraySlice<UInt8>]
+
+    private static let begin = "# BEGIN "
+    private static let end = "# END "
+
+    init(_ bytes: [UInt8]) {
+        lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    }
+
+    var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
+
+    /// A job's lines.
+    ///
+    /// - Throws: `ScheduleError` where the job cannot be written so.
+    static func block(_ job: ScheduledJob) throws -> String {
+        guard let times = job.schedule.cron else {
+            throw ScheduleError.notForKind(job.schedule, .cron)
+        }
+        let variables = try job.environment.map { "\($0.name)=\(try word($0.value)) " }.joined()
+        let words = try ([job.program] + job.arguments).map(word).joined(separator: " ")
+        // The backup's name is no news that cron should send.
+        let command = "\(variables)\(words) >/dev/null"
+        return """
+            \(begin)\(job.name) (made by 'grocerydude schedule install', which replaces it)
+            \(times.map { "\($0) \(command)" }.joined(separator: "\n"))
+            \(end)\(job.name)
+
+            """
+    }
+
+    /// A word for sh(1), with what crontab(5) takes for the command's end escaped.
+    static func word(_ text: String) throws -> String {
+        guard !text.contains(where: \.isNewline) else {
+            throw ScheduleError.notWritable(text, .cron)
+        }
+        let isPlain =
+            !text.isEmpty
+            && text.allSatisfy {
+                $0.isASCII && ($0.isLetter || $0.isNumber || "/-_.=:,@+".contains($0))
+            }
+        let word = isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
+        return word.replacing("%", with: "\\%")
+    }
+
+    /// The lines of a job that is in the table; `nil` where there is none.
+    ///
+    /// - Throws: `ScheduleError.brokenBlock`.
+    func block(named name: String) throws -> String? {
+        try range(of: name).map { range in
+            lines[range].map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
+        }
+    }
+
+    /// Takes a job out, and leaves all other lines as they are.
+    ///
+    /// - Throws: `ScheduleError.brokenBlock`.
+    mutating func remove(_ name: String) throws {
+        while let range = try range(of: name) { lines.removeSubrange(range) }
+    }
+
+    /// Puts a job in, in the place of the one that has its name.
+    ///
+    /// - Throws: `ScheduleError.brokenBlock`.
+    mutating func add(_ block: String, named name: String) throws {
+        let new = Array(block.utf8).split(separator: UInt8(ascii: "\n"))
+        if let range = try range(of: name) {
+            lines.replaceSubrange(range, with: new)
+        } else {
+            // cron leaves out a line that does not end.
+            if lines.last?.isEmpty != true { lines.append([]) }
+            lines.insert(contentsOf: new, at: lines.count - 1)
+        }
+    }
+
+    private func range(of name: String) throws -> Range<Int>? {
+        let beginning = Array("\(Self.begin)\(name) (".utf8),
+            ending = Array("\(Self.end)\(name)".utf8)
+        guard let start = lines.firstIndex(where: { $0.starts(with: beginning) }) else {
+            return nil
+        }
+        // Another block's beginning before the end: what is between them may not be ours.
+        for index in lines.indices where index > start {
+            if lines[index].elementsEqual(ending) { return start..<index + 1 }
+            if lines[index].starts(with: Array(Self.begin.utf8)) { break }
+        }
+        throw ScheduleError.brokenBlock(name)
+    }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+
+/// A job as an agent of launchd (launchd.plist(5)).
+///
+/// Not yet tried on macOS.
+enum LaunchAgent {
+    static func label(_ name: String) -> String {
+        "org.grocerydude.\(name)"
+    }
+
+    /// The property list, as XML.
+    ///
+    /// - Throws: `ScheduleError` where the job cannot be written so.
+    static func propertyList(_ job: ScheduledJob) throws -> String {
+        guard let intervals = job.schedule.launchd else {
+            throw ScheduleError.notForKind(job.schedule, .launchd)
+        }
+        var list: [String: Any] = [
+            "Label": label(job.name),
+            "ProgramArguments": [job.program] + job.arguments,
+            "StartCalendarInterval": intervals,
+            "ProcessType": "Background",
+            "LowPriorityIO": true,
+            "Umask": 0o077,
+            "StandardErrorPath": Surroundings.home + "/Library/Logs/\(job.name).log",
+        ]
+        let environment = job.environment
+        if !environment.isEmpty {
+            list["EnvironmentVariables"] = Dictionary(
+                environment.map { ($0.name, $0.value) },
+                uniquingKeysWith: { $1 }
+            )
+        }
+        let data = try PropertyListSerialization.data(
+            fromPropertyList: list,
+            format: .xml,
+            options: 0
+        )
+        return String(decoding: data, as: UTF8.self)
+    }
+}

@@ -1,0 +1,48 @@
+internal import Files
+
+/// Why a schedule cannot be installed, removed or shown.
+enum ScheduleError: ExplainedError {
+    /// The profile has no schedule.
+    case noSchedule(profile: String?, file: String?)
+    /// Nothing here runs things by the clock, as far as can be seen.
+    case noKind
+    /// A program that is needed is not there.
+    case noProgram(String)
+    /// A program failed.
+    case program(String, reason: String)
+    /// A schedule is written in the form of another kind.
+    case notForKind(Schedule, ScheduleKind)
+    /// A path or a value has characters that the form does not allow.
+    case notWritable(String, ScheduleKind)
+    /// A block of the crontab has a beginning and no end.
+    case brokenBlock(String)
+
+    var description: String {
+        switch self {
+        case .noSchedule(.some(let name), _): "the profile '\(name)' has no schedule"
+        case .noSchedule(nil, _): "there is no schedule"
+        case .noKind: "there is neither systemd nor cron here to run backups"
+        case .noProgram(let name): "there is no program '\(name)' here"
+        case .program(let command, let reason): "'\(command)' failed: \(reason)"
+        case .notForKind(let schedule, let kind):
+            "the schedule '\(schedule)' cannot be one of \(kind.rawValue)"
+        case .notWritable(let text, let kind):
+            "'\(printable(bytes: text.utf8))' cannot be written for \(kind.rawValue)"
+        case .brokenBlock(let name): "the crontab has the beginning of '\(name)' and not its end"
+        }
+    }
+
+    var hint: String? {
+        switch self {
+        case .noSchedule(_, .some(let file)):
+            "add 'schedule: daily 03:30' to '\(file)', or say '--schedule \"daily 03:30\"'"
+        case .noSchedule(_, nil): "say '--schedule \"daily 03:30\"'"
+        case .noKind: "'--dry-run --kind cron' prints what another program could use"
+        case .noProgram, .program:
+            "'--dry-run' prints what would be written; '--no-enable' writes units and starts nothing"
+        case .notForKind: "use one that all know, such as \(Schedule.examples), or another '--kind'"
+        case .notWritable: "choose a path without quotes and line breaks, or another '--kind'"
+        case .brokenBlock: "mend it with 'crontab -e'"
+        }
+    }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import Operations
+internal import Remotes
+internal import SystemPackage
+
+/// A command that is to be run by itself, and what it needs for that.
+struct ScheduledJob {
+    enum Operation: String, CaseIterable {
+        case backup, check
+    }
+
+    let operation: Operation
+    let profile: Profile
+    let schedule: Schedule
+    /// The program's absolute path.
+    let program: String
+
+    /// - Returns: `nil` where the profile has no schedule for the operation.
+    init?(_ operation: Operation, of profile: Profile, program: String) {
+        let schedule =
+            switch operation {
+            case .backup: profile.schedule
+            case .check: profile.check.schedule
+            }
+        guard let schedule else { return nil }
+        self.operation = operation
+        self.profile = profile
+        self.schedule = schedule
+        self.program = program
+    }
+
+    /// What its unit or its block of the crontab is called.
+    var name: String { Self.name(operation, of: profile) }
+
+    static func name(_ operation: Operation, of profile: Profile) -> String {
+        (["grocerydude", operation.rawValue] + [profile.name].compactMap(\.self))
+            .joined(separator: "-")
+    }
+
+    /// What it does, for people.
+    var title: String {
+        let what = operation == .backup ? "Backup" : "Check of the backups"
+        return profile.name.map { "\(what) of the profile \($0)" } ?? what
+    }
+
+    /// The command, without the program.
+    var arguments: [String] {
+        var arguments = [operation.rawValue]
+        if let name = profile.name { arguments += ["--profile", name] }
+        arguments.append("--quiet")
+        if let file = profile.file, file != Surroundings.home + "/.config/grocerydude/config.yaml" {
+            arguments += ["--config", file]
+        }
+        return arguments
+    }
+
+    /// What the run must find in its environment, since it was here when it was scheduled.
+    var environment: [(name: String, value: String)] {
+        var variables: [(String, String)] = []
+        for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
+            if let value = Surroundings.value(name) { variables.append((name, value)) }
+        }
+        for setting in Setting.all where !setting.key.hasSuffix("schedule") {
+            guard case .environment(let name) = profile.origin(of: setting.key),
+                let value = Surroundings.value(name)
+            else { continue }
+            let isPath = ["stores", "remote", "metrics_file"].contains(setting.key)
+            variables.append((name, isPath ? Self.absolute(value) : value))
+        }
+        // What runs things by the clock looks in fewer directories than a shell.
+        if isRemoteOfRclone, let rclone = SystemProgram.path(of: "rclone") {
+            let directory = FilePath(rclone).removingLastComponent().string
+            if !["/usr/bin", "/bin"].contains(directory) {
+                variables.append(("PATH", "\(directory):/usr/bin:/bin"))
+            }
+        }
+        return variables
+    }
+
+    var isRemoteOfRclone: Bool { profile.remote.hasPrefix(RcloneFolder.scheme) }
+
+    /// Whether commands of the user's run around it, which may need anything.
+    var hasHooks: Bool {
+        let hooks = profile.hooks(for: operation == .backup ? .backup : .check)
+        return hooks.commands.values.contains { !$0.isEmpty }
+    }
+
+    /// Directories in which it writes; some may not be there.
+    var writtenPaths: [String] {
+        let stores = Self.absolute(profile.stores.string)
+        // A restore that was interrupted is finished or undone, beside the stores directory.
+        var paths = [FilePath(stores).removingLastComponent().string] + keptPaths
+        paths.append(
+            isRemoteOfRclone
+                ? Surroundings.configuration + "/rclone" : Self.absolute(profile.remote)
+        )
+        if let metrics = profile.metricsFile {
+            paths.append(FilePath(Self.absolute(metrics.string)).removingLastComponent().string)
+        }
+        return paths.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// The program's own directories.
+    var keptPaths: [String] {
+        [Surroundings.cache + "/grocerydude", Surroundings.state + "/grocerydude"]
+    }
+
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix(RcloneFolder.scheme)
+            ? path
+            : FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(path))
+                .lexicallyNormalized().string
+    }
+
+    /// The path by which the program was started: a link to it stays right when it is updated.
+    static var runningProgram: String {
+        let name = CommandLine.arguments.first ?? ""
+        if name.contains("/") { return absolute(name) }
+        return SystemProgram.path(of: name) ?? Bundle.main.executablePath ?? name
+    }
+}

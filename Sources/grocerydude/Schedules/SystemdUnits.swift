@@ -1,0 +1,157 @@
+/// A job as a service and a timer of systemd (systemd.service(5), systemd.timer(5)).
+struct SystemdUnits {
+    let service: String
+    let timer: String
+
+    /// Writes the units.
+    ///
+    /// - Parameters:
+    ///   - job: what they run.
+    ///   - isSystem: whether they are the system's, and not one user's.
+    /// - Throws: `ScheduleError` where the job cannot be written so.
+    init(_ job: ScheduledJob, isSystem: Bool) throws {
+        let kind = isSystem ? ScheduleKind.systemdSystem : .systemdUser
+        guard let calendars = job.schedule.systemd else {
+            throw ScheduleError.notForKind(job.schedule, kind)
+        }
+        service = try Self.service(job, isSystem: isSystem, kind)
+        timer = """
+            # Made by 'grocerydude schedule install', which replaces it.
+            [Unit]
+            Description=\(Self.plain(job.title)), by the clock
+
+            [Timer]
+            \(calendars.map { "OnCalendar=\($0)" }.joined(separator: "\n"))
+            # One that was missed is made up for.
+            Persistent=true
+
+            [Install]
+            WantedBy=timers.target
+
+            """
+    }
+
+    private static func service(
+        _ job: ScheduledJob,
+        isSystem: Bool,
+        _ kind: ScheduleKind
+    ) throws -> String {
+        var unit = ["Description=\(plain(job.title))"]
+        if isSystem, job.isRemoteOfRclone {
+            unit += ["Wants=network-online.target", "After=network-online.target"]
+        }
+        var service = ["Type=oneshot"]
+        var environment = job.environment
+        // The system's services are not told where their home is.
+        if isSystem { environment.insert(("HOME", Surroundings.home), at: 0) }
+        service += environment.map { "Environment=\(quoted("\($0.name)=\($0.value)"))" }
+        if isSystem, !job.hasHooks {
+            let paths = job.keptPaths.map(argument).joined(separator: " ")
+            service.append("ExecStartPre=+/bin/mkdir -p -m 0700 \(paths)")
+        }
+        service.append("ExecStart=\(try command(job, kind))")
+        service += [
+            "# Skipped by a hook, which is no failure.",
+            "SuccessExitStatus=75",
+            "Nice=10",
+            "IOSchedulingClass=best-effort",
+            "IOSchedulingPriority=7",
+            "UMask=0077",
+        ]
+        service += hardening(job, isSystem: isSystem)
+        return """
+            # Made by 'grocerydude schedule install', which replaces it.
+            [Unit]
+            \(unit.joined(separator: "\n"))
+
+            [Service]
+            \(service.joined(separator: "\n"))
+
+            """
+    }
+
+    private static func hardening(_ job: ScheduledJob, isSystem: Bool) -> [String] {
+        guard !job.hasHooks else { return ["# No sandbox: the profile's hooks may need anything."] }
+        let everywhere = [
+            "NoNewPrivileges=yes",
+            "LockPersonality=yes",
+            "MemoryDenyWriteExecute=yes",
+            "RestrictNamespaces=yes",
+            "RestrictRealtime=yes",
+            "RestrictSUIDSGID=yes",
+            "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
+            "SystemCallArchitectures=native",
+        ]
+        // For one user, what follows would need a user namespace, in which other users' files seem
+        // to be nobody's: the backup would say so of their owners.
+        guard isSystem else { return everywhere }
+        return everywhere + [
+            "SystemCallFilter=@system-service",
+            "CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER CAP_CHOWN",
+            "PrivateDevices=yes",
+            "ProtectClock=yes",
+            "ProtectControlGroups=yes",
+            "ProtectHostname=yes",
+            "ProtectKernelLogs=yes",
+            "ProtectKernelModules=yes",
+            "ProtectKernelTunables=yes",
+        ] + protection(job.writtenPaths)
+    }
+
+    /// All is read-only but what the job writes.
+    private static func protection(_ paths: [String]) -> [String] {
+        // These lists know no escapes.
+        guard !paths.contains(where: { $0.contains { "\"'\\".contains($0) || $0.isNewline } })
+        else {
+            return ["# The file system is not read-only: a path has quotes in it."]
+        }
+        let list = paths.map { "\"-\($0.replacing("%", with: "%%"))\"" }.joined(separator: " ")
+        let isTemporary = paths.contains { path in
+            ["/tmp", "/var/tmp"].contains { path == $0 || path.hasPrefix($0 + "/") }
+        }
+        return ["ProtectSystem=strict", "ReadWritePaths=\(list)"]
+            + (isTemporary ? ["ReadWritePaths=/tmp /var/tmp"] : ["PrivateTmp=yes"])
+    }
+
+    private static func command(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> String {
+        let arguments = job.arguments.map(argument).joined(separator: " ")
+        // systemd takes no quotes in a program's path, and no variables out of it; env(1) does both.
+        guard job.program.contains(where: { "\"'\\$".contains($0) || $0.isNewline }) else {
+            return "\(quoted(job.program)) \(arguments)"
+        }
+        guard !job.program.contains("=") else {
+            throw ScheduleError.notWritable(job.program, kind)
+        }
+        return "/usr/bin/env \(argument(job.program)) \(arguments)"
+    }
+
+    /// A word of a command: `$` begins a variable there, twice is itself.
+    static func argument(_ text: String) -> String {
+        quoted(text).replacing("$", with: "$$")
+    }
+
+    /// A word as systemd.syntax(7) quotes it, with the specifiers of systemd.unit(5) doubled.
+    static func quoted(_ text: String) -> String {
+        let isPlain = text.unicodeScalars.allSatisfy {
+            $0.isASCII
+                && ($0.properties.isAlphabetic || ("0"..."9").contains($0)
+                    || "/-_.=:,@+".unicodeScalars.contains($0))
+        }
+        if isPlain, !text.isEmpty { return text }
+        var quoted = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": quoted += "\\\\"
+            case "\"": quoted += "\\\""
+            case "\n": quoted += "\\n"
+            case "\t": quoted += "\\t"
+            case "\r": quoted += "\\r"
+            case "%": quoted += "%%"
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return "\"\(quoted)\""
+    }
+
+    private static func plain(_ text: String) -> String { text.replacing("%", with: "%%") }
+}

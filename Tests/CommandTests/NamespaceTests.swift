@@ -1,0 +1,236 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+enum Namespace {
+    static let mayMount =
+        Tool.isInstalled("unshare")
+        && (try? Tool.run("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]))?.status == 0
+}
+
+/// The built program where only root may take it: on file systems that are mounted for it, in a
+/// mount namespace that ends with the test (unshare(1)).
+@Suite(
+    "On a file system of its own",
+    .enabled(if: Namespace.mayMount, "this system or user may not mount")
+)
+struct NamespaceTests {
+    private let sandbox: Sandbox
+
+    init() throws {
+        sandbox = try Sandbox()
+        for name in ["Stores", "Remote", "Real"] { try sandbox.directory(name) }
+    }
+
+    /// Runs a script of commands, each with the exit code that it must have: `run 0 backup`.
+    ///
+    /// A script that exits with 77 had no such file system.
+    ///
+    /// - Returns: what it printed, or `nil` where it was skipped.
+    private func script(_ lines: String, processes: Bool = false) throws -> String? {
+        let prelude = """
+            set -eu
+            umask 022
+            run() {
+                code=$1; shift; got=0
+                "$PROGRAM" "$@" > last 2>&1 || got=$?
+                cat last
+                [ $got = $code ] || { echo "exit code $got instead of $code: $*"; exit 1; }
+            }
+
+            """
+        let outcome = try Tool.run(
+            "unshare",
+            (processes ? ["-mpf", "--mount-proc", "--kill-child"] : ["-m"])
+                + ["sh", "-c", prelude + lines],
+            environment: [
+                "PROGRAM": Tool.product("grocerydude"), "HOME": sandbox.path.string, "TZ": "UTC",
+                "XDG_DATA_HOME": "", "XDG_CACHE_HOME": "",
+                "GROCERYDUDE_STORES": sandbox.path("Stores").string,
+                "GROCERYDUDE_REMOTE": sandbox.path("Remote").string,
+            ],
+            directory: sandbox.path,
+            timeout: .seconds(120)
+        )
+        if outcome.status == 77 {
+            print("skipped: \(outcome.text)\(outcome.errors)")
+            return nil
+        }
+        #expect(outcome.status == 0, "\(outcome.text)\(outcome.errors)")
+        return outcome.text
+    }
+
+    @Test(
+        "a stores directory that is a mount point is restored, and stays one",
+        arguments: ["mount -t tmpfs none Stores", "mount --bind Real Stores"]
+    )
+    func volume(mount: String) throws {
+        let output = try script(
+            """
+            \(mount)
+            run 0 init
+            mkdir Stores/lost+found; echo theirs > Stores/lost+found/1; echo new > Stores/note
+            before=$(stat -c %i Stores)
+            run 0 backup
+            run 0 show latest > shown; ! grep lost+found shown
+            run 0 items remove Apples
+            echo old > Stores/note; echo old > Stores/more
+            run 0 restore latest --yes
+            [ "$(stat -c %i Stores)" = "$before" ]
+            [ "$(ls -A Stores | tr '\\n' ' ')" = "Grocery-Dude.sqlite lost+found note " ]
+            [ "$(cat Stores/note Stores/lost+found/1 | tr '\\n' ' ')" = "new theirs " ]
+            run 0 items > items; grep Apples items
+            [ "$(ls -A | grep Stores)" = Stores ]
+            """
+        )
+        #expect(output?.contains("cannot") == false)
+    }
+
+    @Test(
+        "a restore of a mount point that is killed is finished or undone by the next command",
+        .enabled(if: Tool.isInstalled("strace"), "strace is not installed")
+    )
+    func killed() throws {
+        let output = try script(
+            """
+            mount -t tmpfs none Stores
+            run 0 init
+            echo new > Stores/note
+            run 0 backup
+            ends=
+            for call in 1 2 3 4 5 6 7 8; do
+                run 0 items add Honey
+                echo old > Stores/note
+                strace -f -qq -o /dev/null -e trace=renameat2,unlinkat,rmdir \\
+                    -e inject=renameat2,unlinkat,rmdir:signal=SIGKILL:when=$call \\
+                    "$PROGRAM" restore latest --yes --no-safety-backup > /dev/null 2>&1 || true
+                run 0 items > items
+                if grep -q Honey items; then end=old; else end=new; fi
+                [ "$(cat Stores/note)" = $end ]
+                [ "$(ls -A Stores | tr '\\n' ' ')" = "Grocery-Dude.sqlite note " ]
+                ends="$ends $end"
+                run 0 restore latest --yes --no-safety-backup > /dev/null
+            done
+            echo "ends:$ends"
+            """
+        )
+        #expect(output?.contains("ends: old") == true)
+        #expect(output?.contains("new\n") == true)
+    }
+
+    @Test("a stores directory that is read-only is backed up without a word, and not restored")
+    func readOnlyStores() throws {
+        // A log that a killed application left has to be read without its index being made.
+        try sandbox.directory("Real")
+        let application = try RunningTool(
+            Tool.product("StoreWriter"),
+            ["sql", sandbox.path("Real/app.sqlite").string]
+        )
+        for statement in ["PRAGMA journal_mode = wal", "CREATE TABLE t AS SELECT 1 AS x"] {
+            try application.writeLine(statement)
+        }
+        for answer in ["ready", "ok", "ok"] { #expect(try application.readLine() == answer) }
+        application.kill()
+        let before = try sandbox.contents(of: "Real")
+        let output = try script(
+            """
+            mount --bind Real Stores; mount -o remount,bind,ro Stores
+            run 0 backup > backup
+            [ $(wc -l < backup) = 2 ] || { cat backup; exit 1; }
+            run 0 show latest --json > show; grep -q '"rows":1' show
+            run 21 restore latest --yes
+            """
+        )
+        #expect(output?.contains("your data is as it was") == true)
+        #expect(output?.contains("the file system is read-only") == true)
+        #expect(try sandbox.contents(of: "Real") == before)
+    }
+
+    @Test("a remote folder that is read-only is named, and restored from")
+    func readOnlyRemote() throws {
+        let output = try script(
+            """
+            run 0 init
+            run 0 backup
+            mount --bind Remote Remote; mount -o remount,bind,ro Remote
+            run 1 backup
+            run 1 delete latest --yes
+            run 21 restore latest --yes
+            run 0 restore latest --yes --no-safety-backup
+            run 0 list
+            """
+        )
+        #expect(output?.contains("nothing was changed: cannot create") == true)
+        #expect(output?.contains("the file system is read-only") == true)
+        #expect(output?.contains("add '--no-safety-backup'") == true)
+    }
+
+    @Test(
+        "stores and remote folder on other file systems, behind links, are backed up and restored"
+    )
+    func otherFileSystems() throws {
+        _ = try script(
+            """
+            rmdir Stores Remote; mkdir disk share
+            mount -t tmpfs none disk; mount -t tmpfs none share
+            mkdir disk/Stores share/Remote
+            ln -s disk/Stores Stores; ln -s share/Remote Remote
+            run 0 init
+            run 0 backup
+            run 0 items remove Apples
+            run 0 restore latest --yes
+            run 0 items > items; grep Apples items
+            [ -L Stores ] && [ -L Remote ]
+            [ "$(ls -A disk)" = Stores ]
+            [ "$(ls share/Remote | wc -l)" = 2 ]
+            """
+        )
+    }
+
+    @Test("a directory of a container's image, which cannot be renamed, is restored")
+    func overlay() throws {
+        let output = try script(
+            """
+            mkdir disk merged
+            mount -t tmpfs none disk
+            mkdir -p disk/lower/Stores disk/upper disk/work
+            GROCERYDUDE_STORES=disk/lower/Stores run 0 init
+            mount -t overlay overlay \\
+                -o lowerdir=disk/lower,upperdir=disk/upper,workdir=disk/work merged || exit 77
+            export GROCERYDUDE_STORES=merged/Stores
+            run 0 backup
+            run 0 items remove Apples
+            run 0 restore latest --yes
+            run 0 items > items; grep Apples items
+            [ "$(ls -A merged merged/Stores | tr '\\n' ' ')" = \\
+                "merged: Stores  merged/Stores: Grocery-Dude.sqlite " ]
+            """
+        )
+        // Where the overlay can rename it (redirect_dir), it was.
+        print("overlay:", output?.contains("what is in it is replaced") as Any)
+    }
+
+    @Test("a file system without links, and without exchange of names, takes stores and backups")
+    func noExchange() throws {
+        _ = try script(
+            """
+            mkdir disk real
+            command -v rclone fusermount > /dev/null || exit 77
+            rclone mount real disk --daemon --vfs-cache-mode full > mount.log 2>&1 || exit 77
+            mkdir disk/Stores disk/Remote
+            export GROCERYDUDE_STORES=disk/Stores GROCERYDUDE_REMOTE=disk/Remote
+            run 0 init
+            run 0 backup
+            run 0 items remove Apples
+            run 0 restore latest --yes
+            run 0 items > items; grep Apples items
+            [ "$(ls -A disk | tr '\\n' ' ')" = "Remote Stores " ]
+            [ "$(ls -A disk/Remote | wc -l)" = 2 ]
+            umount disk
+            """,
+            processes: true
+        )
+    }
+}

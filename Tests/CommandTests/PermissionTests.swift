@@ -1,0 +1,243 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The one who runs the tests, or for root the user 65534.
+enum OrdinaryUser {
+    static let isRoot = geteuid() == 0
+    static let number: UInt32 = isRoot ? 65534 : geteuid()
+
+    /// The toolchain's libraries may be where only root may go.
+    static let isPossible = (try? run(["--version"], [:]))?.status == 0
+
+    static func run(
+        _ arguments: [String],
+        _ environment: [String: String],
+        umask: String = "022"
+    ) throws -> Tool.Outcome {
+        let shell = ["sh", "-c", "umask \(umask); exec \"$@\"", "sh", Tool.product("grocerydude")]
+        let command =
+            (isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : ["env"])
+            + shell + arguments
+        return try Tool.run(
+            command[0],
+            Array(command.dropFirst()),
+            environment: environment,
+            directory: "/"
+        )
+    }
+}
+
+/// The built program as a user who may not do everything.
+@Suite(
+    "As an ordinary user",
+    .enabled(
+        if: OrdinaryUser.isPossible,
+        "there is no setpriv, or the user 65534 may not run it"
+    )
+)
+struct PermissionTests {
+    private let sandbox: Sandbox
+
+    init() throws {
+        sandbox = try Sandbox()
+        for name in ["Home", "Parent/Stores", "Remote"] { try sandbox.directory(name) }
+        try give("Home", "Parent/Stores", "Remote")
+        try mode(0o755, "")
+        try mode(0o755, "Parent")
+        #expect(try run("init").status == 0)
+    }
+
+    private var environment: [String: String] {
+        [
+            "HOME": sandbox.path("Home").string, "TZ": "UTC", "XDG_DATA_HOME": "",
+            "XDG_CACHE_HOME": "", "TMPDIR": "/tmp",
+            "GROCERYDUDE_STORES": sandbox.path("Parent/Stores").string,
+            "GROCERYDUDE_REMOTE": sandbox.path("Remote").string,
+        ]
+    }
+
+    private func run(_ arguments: String..., umask: String = "022") throws -> Tool.Outcome {
+        try OrdinaryUser.run(arguments, environment, umask: umask)
+    }
+
+    /// Gives names to the user.
+    private func give(_ names: String...) throws {
+        for name in names where OrdinaryUser.isRoot {
+            let directory = try Directory.open(sandbox.path(name))
+            try directory.setOwner(OrdinaryUser.number, group: OrdinaryUser.number)
+        }
+    }
+
+    private func mode(_ mode: UInt16, _ name: String) throws {
+        try FileManager.default.setAttributes(
+            [.posixPermissions: Int(mode)],
+            ofItemAtPath: sandbox.path(name).string
+        )
+    }
+
+    @Test("what cannot be read is named, each of it, and the backup is partial")
+    func unreadable() throws {
+        try sandbox.write("x", to: "Parent/Stores/secret")
+        try sandbox.write("x", to: "Parent/Stores/closed/file")
+        try sandbox.write(
+            try sandbox.read("Parent/Stores/Grocery-Dude.sqlite"),
+            to: "Parent/Stores/other.sqlite"
+        )
+        for name in ["secret", "closed", "other.sqlite"] { try mode(0, "Parent/Stores/\(name)") }
+        let backup = try run("backup")
+        #expect(backup.status == 3, "\(backup.errors)")
+        for name in ["secret", "closed", "other.sqlite"] {
+            let lines = backup.errors.split(separator: "\n").filter {
+                $0.contains("warning: '\(name)'") && $0.contains("permission denied")
+            }
+            #expect(lines.count == 1, "\(backup.errors)")
+        }
+        #expect(try run("show", "latest").text.contains("Grocery-Dude.sqlite"))
+    }
+
+    @Test("a stores directory in one that may not be changed is restored inside")
+    func parentNotWritable() throws {
+        try mode(0o555, "Parent")
+        #expect(try run("backup").status == 0)
+        #expect(try run("items", "remove", "Apples").status == 0)
+        let restore = try run("restore", "latest", "--yes")
+        #expect(restore.status == 0, "\(restore.errors)")
+        #expect(try run("items").text.contains("Apples"))
+        #expect(
+            try sandbox.contents(of: "Parent").paths == ["Stores", "Stores/Grocery-Dude.sqlite"]
+        )
+    }
+
+    @Test("what may not be changed is named, and stays")
+    func notWritable() throws {
+        #expect(try run("backup").status == 0)
+        if OrdinaryUser.isRoot {
+            let stores = try Directory.open(sandbox.path("Parent/Stores"))
+            try stores.setOwner(0, group: 0)
+        }
+        try mode(0o555, "Parent/Stores")
+        try mode(0o555, "Parent")
+        #expect(try run("backup").status == 0)
+        let before = try sandbox.contents(of: "Parent")
+        let restore = try run("restore", "latest", "--yes")
+        #expect(restore.status == 21)
+        #expect(restore.errors.contains("permission denied"))
+        #expect(restore.errors.contains("run as the owner of '\(sandbox.path("Parent/Stores"))'"))
+        #expect(try sandbox.contents(of: "Parent") == before)
+        if OrdinaryUser.isRoot {
+            let remote = try Directory.open(sandbox.path("Remote"))
+            try remote.setOwner(0, group: 0)
+        }
+        try mode(0o555, "Remote")
+        let backup = try run("backup")
+        #expect(backup.status == 1)
+        #expect(backup.errors.contains("nothing was changed: cannot create"))
+        #expect(backup.errors.contains("run as the owner of '\(sandbox.path("Remote"))'"))
+        try mode(0, "Parent/Stores")
+        for command in [["backup"], ["restore", "latest", "--yes"]] {
+            let outcome = try OrdinaryUser.run(command, environment)
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("cannot open '\(sandbox.path("Parent/Stores"))'"))
+        }
+        #expect(try run("list").errors == "")
+    }
+
+    @Test("archives are 0600 and directories 0700, whatever the umask", arguments: ["000", "0777"])
+    func umask(_ umask: String) throws {
+        var surroundings = environment
+        surroundings["GROCERYDUDE_STORES"] = ""
+        surroundings["GROCERYDUDE_REMOTE"] = ""
+        let commands = [
+            ["init"], ["backup"], ["backup"], ["restore", "latest", "--yes"],
+            ["restore", "latest", "--yes", "--target", sandbox.path("Home/one/two").string],
+        ]
+        for command in commands {
+            let outcome = try OrdinaryUser.run(command, surroundings, umask: umask)
+            #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+        }
+        var archives = 0
+        for item in try sandbox.contents(of: "Home").items {
+            let isStores =
+                item.path.description.contains("Stores/")
+                || item.path.description.hasPrefix("one/two")
+            switch item.kind {
+            case .directory where !isStores: #expect(item.mode == 0o700, "\(item)")
+            case .file where !isStores:
+                #expect(item.mode == 0o600, "\(item)")
+                if item.path.description.hasSuffix(".zip") { archives += 1 }
+            default: break
+            }
+        }
+        #expect(archives == 3)
+    }
+
+    @Test(
+        "owners are put back by root, and are said once to be lost by others",
+        .enabled(if: OrdinaryUser.isRoot, "only root may give files away")
+    )
+    func owners() throws {
+        for (name, owner) in [("a", UInt32(0)), ("b", 1), ("dir/c", 12345)] {
+            try sandbox.write(name, to: "Parent/Stores/\(name)")
+            try mode(0o4755, "Parent/Stores/\(name)")
+            let file = try File.open(sandbox.path("Parent/Stores/\(name)"))
+            try file.setOwner(owner, group: owner + 1)
+        }
+        try mode(0o2770, "Parent/Stores/dir")
+        func owners(_ directory: String) throws -> [String] {
+            try sandbox.contents(of: directory).items.map { item in
+                let info = try FileInfo(of: item.path.below(sandbox.path(directory)))
+                return "\(item.path) \(String(info.mode, radix: 8)) \(info.owner) \(info.group)"
+            }
+        }
+        let before = try owners("Parent")
+        let root = { (arguments: [String]) in
+            try Tool.run(Tool.product("grocerydude"), arguments, environment: self.environment)
+        }
+        #expect(try root(["backup"]).status == 0)
+        #expect(try root(["items", "remove", "Apples"]).status == 0)
+        let restore = try root(["restore", "latest", "--yes"])
+        #expect(restore.status == 0, "\(restore.errors)")
+        #expect(try owners("Parent") == before)
+        // The owner of the remote folder reads what root wrote there as 0600 only if it is given.
+        for name in try Directory.open(sandbox.path("Remote")).names() {
+            try File.open(RelativePath(name: name).below(sandbox.path("Remote")))
+                .setOwner(OrdinaryUser.number, group: OrdinaryUser.number)
+        }
+        let target = try run("restore", "latest", "--target", sandbox.path("Home/look").string)
+        #expect(target.status == 0, "\(target.errors)")
+        let said = target.errors.split(separator: "\n").filter { $0.contains("other users") }
+        #expect(said.count == 1, "\(target.errors)")
+        #expect(said.first?.contains("4 names belong") == true, "\(target.errors)")
+        #expect(try owners("Home/look").allSatisfy { $0.hasSuffix(" 65534 65534") })
+    }
+
+    @Test("a store that an application has open is named with its process, unless it is forced")
+    func inUse() throws {
+        #expect(try run("backup").status == 0)
+        let path = sandbox.path("Parent/Stores/Grocery-Dude.sqlite").string
+        let application = try RunningTool(
+            OrdinaryUser.isRoot ? "setpriv" : "env",
+            (OrdinaryUser.isRoot ? ["--reuid=65534", "--regid=65534", "--clear-groups"] : [])
+                + [Tool.product("StoreWriter"), "sql", path]
+        )
+        #expect(try application.readLine() == "ready")
+        // A transaction that is over: only an open descriptor is left of it.
+        try application.writeLine("SELECT * FROM item")
+        #expect(try application.readLine() == "ok")
+        let refused = try run("restore", "latest", "--yes")
+        #expect(refused.status == 24)
+        #expect(
+            refused.errors.contains(
+                "in use by process \(application.processIdentifier) (StoreWriter sql)"
+            ),
+            "\(refused.errors)"
+        )
+        #expect(refused.errors.contains("'--force'"))
+        #expect(try run("restore", "latest", "--yes", "--force").status == 0)
+        application.kill()
+        #expect(try run("restore", "latest", "--yes").status == 0)
+    }
+}

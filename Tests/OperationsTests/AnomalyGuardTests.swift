@@ -1,0 +1,221 @@
+import Files
+import Foundation
+import GRDB
+import Remotes
+import Stores
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite("The anomaly guard")
+struct AnomalyGuardTests {
+    private func stores(_ rows: KeyValuePairs<String, Int64?>) -> [StoreRows] {
+        rows.map { StoreRows(path: $0.key, rows: $0.value) }
+    }
+
+    private func kinds(
+        _ before: KeyValuePairs<String, Int64?>,
+        _ now: KeyValuePairs<String, Int64?>,
+        unreadable: Set<String> = []
+    ) -> [Anomaly.Kind] {
+        AnomalyGuard.compare(stores(now), with: stores(before), unreadable: unreadable)
+            .map(\.kind)
+    }
+
+    @Test("finds stores that are gone, unreadable, empty or a fraction, and nothing else")
+    func comparison() {
+        #expect(kinds(["a": 100, "b": 3], ["a": 100, "b": 3]) == [])
+        #expect(kinds(["a": 100], ["a": 1_000_000, "new": 0]) == [])
+        #expect(kinds([:], ["a": 1]) == [])
+        // Gone.
+        #expect(kinds(["a": 1, "b": 5], ["b": 5]) == [.missing])
+        #expect(kinds(["a": nil], [:]) == [.missing])
+        #expect(kinds(["a": 0], [:]) == [])
+        // There, but nothing to be made of it.
+        #expect(kinds(["a": 1], [:], unreadable: ["a"]) == [.unreadable])
+        #expect(kinds(["a": 1], ["a": nil]) == [.unreadable])
+        #expect(kinds(["a": nil], ["a": nil]) == [])
+        // Empty.
+        #expect(kinds(["a": 1], ["a": 0]) == [.empty])
+        #expect(kinds(["a": 0], ["a": 0]) == [])
+        // A fraction, of what is more than a handful.
+        #expect(kinds(["a": 20], ["a": 10]) == [])
+        #expect(kinds(["a": 20], ["a": 9]) == [.fewerRows])
+        #expect(kinds(["a": 19], ["a": 1]) == [])
+        // All together, where each of them is too small to tell.
+        #expect(kinds(["a": 15, "b": 15], ["a": 7, "b": 7]) == [.fewerRows])
+        #expect(kinds(["a": 15, "b": 15], ["a": 7, "b": 8]) == [])
+    }
+
+    /// A stores directory with a store of so many rows, and a file that is always there.
+    private func fill(_ scene: Scene, rows: Int, in name: String = "app.db") throws {
+        try scene.sandbox.write("a file", to: "Stores/file")
+        try LocalFileSystem().remove(scene.stores.appending(name))
+        let queue = try DatabaseQueue(path: scene.stores.appending(name).string)
+        try queue.write { database in
+            try database.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, x)")
+            for number in 0..<rows {
+                try database.execute(sql: "INSERT INTO t (x) VALUES (?)", arguments: [number])
+            }
+        }
+        try queue.close()
+    }
+
+    /// Backs up at a minute, and tells whether that was an anomaly.
+    private func backUp(
+        _ scene: Scene,
+        minute: Int,
+        to remote: (any RemoteFolder)? = nil,
+        catalog: BackupCatalog? = nil,
+        accepting: Bool = false
+    ) async throws -> Bool {
+        var options = scene.options(at: Scene.morning + Double(60 * minute))
+        options.acceptsChanges = accepting
+        let outcome = try await CreateBackup(
+            of: scene.stores,
+            to: remote ?? scene.remote,
+            catalog: catalog ?? scene.catalog,
+            options: options,
+            context: scene.context()
+        ).run()
+        let isTold = outcome.problems.contains { $0.kind == .anomaly }
+        #expect(outcome.backup.isAnomalous == isTold)
+        return isTold
+    }
+
+    @Test("warns every time until the rows are back, and not of the state after that")
+    func untilTheyAreBack() async throws {
+        let scene = try Scene(withStore: false)
+        try fill(scene, rows: 100)
+        #expect(try await !backUp(scene, minute: 0))
+        try fill(scene, rows: 30)
+        #expect(try await backUp(scene, minute: 1))
+        #expect(
+            scene.told.contains {
+                $0.contains("'app.db' had 100 rows and now 30") && $0.contains("--accept-changes")
+            }
+        )
+        #expect(try await scene.list().isGuarded)
+        // Not even that it gets worse slowly makes what was an anomaly the measure.
+        try fill(scene, rows: 29)
+        #expect(try await backUp(scene, minute: 2))
+        #expect(try await scene.list().map(\.isAnomalous) == [true, true, false])
+        try fill(scene, rows: 60)
+        #expect(try await !backUp(scene, minute: 3))
+        #expect(try await !scene.list().isGuarded)
+        try fill(scene, rows: 31)
+        #expect(try await !backUp(scene, minute: 4))
+    }
+
+    @Test("is told that a loss is right, and then measures by that")
+    func accepting() async throws {
+        let scene = try Scene(withStore: false)
+        try fill(scene, rows: 100)
+        try fill(scene, rows: 5, in: "other.db")
+        #expect(try await !backUp(scene, minute: 0))
+        try LocalFileSystem().remove(scene.stores.appending("app.db"))
+        #expect(try await backUp(scene, minute: 1))
+        #expect(try await !backUp(scene, minute: 2, accepting: true))
+        #expect(try await !backUp(scene, minute: 3))
+        try fill(scene, rows: 0, in: "other.db")
+        #expect(try await backUp(scene, minute: 4))
+    }
+
+    @Test("knows what was before though all backups but an anomaly, and the cache, are gone")
+    func durable() async throws {
+        let scene = try Scene(withStore: false)
+        try fill(scene, rows: 100)
+        #expect(try await !backUp(scene, minute: 0))
+        let good = try #require(try await scene.list().first)
+        try fill(scene, rows: 0)
+        #expect(try await backUp(scene, minute: 1))
+        try LocalFileSystem().remove(scene.remotePath.appending(good.name))
+        // A file that tells nothing is passed over, as is one that is no backup of ours.
+        try scene.sandbox.write("damaged", to: "Remote/[2099-Jan-01] 01.00 AM Stores.zip")
+        try scene.sandbox.write("foreign", to: "Remote/My Stores.zip")
+        #expect(!scene.sandbox.exists("Cache"))
+        #expect(try await backUp(scene, minute: 2))
+        #expect(try await scene.list().count(where: \.isAnomalous) == 2)
+    }
+
+    /// A folder whose files are not on this machine, as those of a cloud; to fetch one is a failure.
+    private struct Elsewhere: RemoteFolder {
+        let folder: LocalFolder
+        var address: String { "elsewhere" }
+        var staging: FilePath { folder.staging }
+
+        func list(in subfolder: String?) async throws -> [RemoteFile] {
+            try await folder.list(in: subfolder).map { RemoteFile(name: $0.name, size: $0.size) }
+        }
+        func upload(_ file: FilePath, as name: String) async throws {
+            try await folder.upload(file, as: name)
+        }
+        func download(_ name: String, to path: FilePath) async throws {
+            Issue.record("'\(name)' was fetched")
+        }
+        func move(_ name: String, to newName: String) async throws {
+            try await folder.move(name, to: newName)
+        }
+        func delete(_ name: String) async throws { try await folder.delete(name) }
+    }
+
+    @Test("compares with a backup that is elsewhere by what it remembers, and fetches nothing")
+    func elsewhere() async throws {
+        let scene = try Scene(withStore: false)
+        let remote = Elsewhere(folder: scene.remote)
+        let catalog = scene.catalog
+        try fill(scene, rows: 100)
+        #expect(try await !backUp(scene, minute: 0, to: remote, catalog: catalog))
+        try catalog.save()
+        try fill(scene, rows: 0)
+        #expect(try await backUp(scene, minute: 1, to: remote, catalog: scene.catalog))
+        #expect(!scene.told.contains { $0.contains("made elsewhere") })
+        // Another machine has nothing to compare with, and says so.
+        try LocalFileSystem().remove(scene.sandbox.path("Cache"))
+        #expect(try await !backUp(scene, minute: 2, to: remote, catalog: scene.catalog))
+        #expect(scene.told.contains { $0.contains("made elsewhere") })
+    }
+
+    @Test("after a restore measures by what was restored, and says nothing while it is made")
+    func afterRestore() async throws {
+        let scene = try Scene(withStore: false)
+        try fill(scene, rows: 10)
+        #expect(try await !backUp(scene, minute: 0))
+        let small = try #require(try await scene.list().first)
+        try fill(scene, rows: 100)
+        #expect(try await !backUp(scene, minute: 1))
+        // From much to little, and the other way round with the loss in the safety backup.
+        let told = scene.told.count
+        try await scene.restore(small.name)
+        #expect(try await !backUp(scene, minute: 100))
+        #expect(try await scene.list().map(\.isAnomalous) == [false, false, false, false])
+        try fill(scene, rows: 100)
+        #expect(try await !backUp(scene, minute: 101))
+        let large = try #require(try await scene.list().first)
+        try fill(scene, rows: 0)
+        try await scene.restore(large.name) {
+            $0.backup.date = Scene.morning + 120 * 60
+        }
+        #expect(scene.told.count == told)
+        #expect(try await scene.list().isGuarded)
+        #expect(try await !backUp(scene, minute: 130))
+        #expect(try await !scene.list().isGuarded)
+    }
+
+    @Test("counts what SQLite cannot read as lost")
+    func damaged() async throws {
+        let scene = try Scene(withStore: false)
+        try fill(scene, rows: 100)
+        #expect(try await !backUp(scene, minute: 0))
+        var bytes = try scene.sandbox.read("Stores/app.db")
+        for index in 100..<2000 { bytes[index] = 0xEE }
+        try scene.sandbox.write(bytes, to: "Stores/app.db")
+        #expect(try await backUp(scene, minute: 1))
+        #expect(scene.told.contains { $0.contains("'app.db' cannot be read any more") })
+        try scene.sandbox.write("no database", to: "Stores/app.db")
+        #expect(try await backUp(scene, minute: 2))
+        #expect(scene.told.contains { $0.contains("'app.db' is gone, or is no database") })
+    }
+}

@@ -1,0 +1,74 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite("Many operations in one process")
+struct LeakTests {
+    /// `GROCERYDUDE_LEAKS=all` makes it the full number, and then counts all descriptors: run it
+    /// alone, since other tests open files too.
+    private static let isFull = ProcessInfo.processInfo.environment["GROCERYDUDE_LEAKS"] == "all"
+
+    /// The descriptors that this process has open, as what they lead to.
+    private func descriptors() throws -> [String] {
+        let directory = try Directory.open("/proc/self/fd")
+        return try directory.names().compactMap { name in
+            // The one that lists them is gone by now.
+            guard let target = try? directory.linkTarget(name) else { return nil }
+            return String(decoding: target, as: UTF8.self)
+        }
+    }
+
+    @Test(
+        "leave no descriptor open, be they done or failed",
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "there is no /proc")
+    )
+    func descriptorsStay() async throws {
+        let scene = try Scene()
+        // What is opened once, and stays, is open after the first round.
+        var operations = try await cycle(scene)
+        let before = try descriptors()
+        while operations < (Self.isFull ? 1000 : 64) { operations += try await cycle(scene) }
+        let after = try descriptors()
+        print("\(operations) operations: \(before.count) descriptors before, \(after.count) after")
+        let own = after.filter { $0.contains(scene.sandbox.path.string) }
+        #expect(own == [], "after \(operations) operations")
+        if Self.isFull { #expect(after.count == before.count, "\(after)") }
+    }
+
+    /// - Returns: how many operations it did.
+    private func cycle(_ scene: Scene) async throws -> Int {
+        let backup = try await scene.backUp(at: Scene.morning).backup
+        _ = try await scene.list()
+        _ = try await ShowBackup(
+            in: scene.remote,
+            catalog: scene.catalog,
+            timeZone: Scene.utc,
+            context: scene.context()
+        ).run(backup.name)
+        try await scene.restore(backup.name) { $0.makesSafetyBackup = false }
+        let target = scene.sandbox.path("Cache/target")
+        _ = try await scene.restoring().extract(backup, to: target)
+        try LocalFileSystem().remove(target)
+        // And those that fail.
+        let name = backup.name
+        let bytes = try scene.sandbox.read("Remote/\(name)")
+        try scene.sandbox.write(bytes.dropLast(bytes.count / 2), to: "Remote/\(name)")
+        await #expect(throws: OperationError.self) { try await scene.restore(name) }
+        let faulty = FaultyFileSystem(failing: .callOf(.swap, 1))
+        try scene.sandbox.write(bytes, to: "Remote/\(name)")
+        await #expect(throws: OperationError.self) {
+            try await scene.restore(name, fileSystem: faulty) { $0.makesSafetyBackup = false }
+        }
+        try await DeleteBackup(
+            from: scene.remote,
+            catalog: scene.catalog,
+            timeZone: Scene.utc,
+            context: scene.context()
+        ).run(backup)
+        return 8
+    }
+}

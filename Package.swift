@@ -109,6 +109,8 @@ let package = Package(
             path: "Tests/StoreWriter",
             swiftSettings: strict
         ),
+        // Lets another program's system calls fail, or kills it at one.
+        .executableTarget(name: "FaultInjector", path: "Tests/FaultInjector"),
         .testTarget(
             name: "StoresTests",
             dependencies: [
@@ -147,7 +149,16 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["grocerydude", "Files", "TestSupport", "CSQLite", filePath],
+            dependencies: [
+                "grocerydude", "Operations", "Files", "TestSupport", "CSQLite", filePath,
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "FaultTests",
+            dependencies: [
+                "grocerydude", "FaultInjector", "Files", "TestSupport", "CSQLite", filePath,
+            ],
             swiftSettings: strict
         ),
     ]

@@ -16,6 +16,7 @@ readonly tools=(
     bsdtar:libarchive-tools
     strace:strace
     rclone:rclone
+    systemd-analyze:systemd
 )
 
 warn() { echo "install-dependencies: warning: $*" >&2; }

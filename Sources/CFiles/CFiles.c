@@ -97,6 +97,8 @@ int cfiles_sync_file_system(int descriptor) {
 }
 #endif
 
+int cfiles_rename(const char *from, const char *to) { return rename(from, to); }
+
 int64_t cfiles_available_space(int descriptor) {
     struct statvfs status;
     if (fstatvfs(descriptor, &status) != 0) return -1;

@@ -29,7 +29,9 @@ public final class Directory: Sendable {
     /// Opens a directory by its path, following symbolic links.
     public static func open(_ path: FilePath) throws -> Directory {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
-        let descriptor = path.withPlatformString { cfiles_openat(AT_FDCWD, $0, flags, 0) }
+        let descriptor = uninterrupted {
+            path.withPlatformString { cfiles_openat(AT_FDCWD, $0, flags, 0) }
+        }
         guard descriptor != -1 else {
             let errno = Errno(rawValue: errno)
             throw errno == .notDirectory
@@ -70,7 +72,7 @@ public final class Directory: Sendable {
     ///
     /// - Throws: `FileError.exists` where the name is taken.
     public func createDirectory(_ name: FileName) throws {
-        guard name.withCString({ mkdirat(descriptor, $0, 0o700) }) == 0 else {
+        guard uninterrupted({ name.withCString { mkdirat(descriptor, $0, 0o700) } }) == 0 else {
             throw failure(.create, name)
         }
     }
@@ -80,7 +82,7 @@ public final class Directory: Sendable {
     /// - Throws: `FileError.exists` where the name is taken.
     public func createLink(_ name: FileName, target: [UInt8]) throws {
         let target = target.map { CChar(bitPattern: $0) } + [0]
-        guard name.withCString({ symlinkat(target, descriptor, $0) }) == 0 else {
+        guard uninterrupted({ name.withCString { symlinkat(target, descriptor, $0) } }) == 0 else {
             throw failure(.link, name)
         }
     }
@@ -109,8 +111,10 @@ public final class Directory: Sendable {
     /// What the system says of a name, not following a symbolic link.
     public func info(_ name: FileName) throws -> FileInfo {
         var status = stat()
-        guard name.withCString({ fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0
-        else {
+        let result = uninterrupted {
+            name.withCString { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }
+        }
+        guard result == 0 else {
             throw failure(.inspect, name)
         }
         return FileInfo(status)
@@ -125,7 +129,9 @@ public final class Directory: Sendable {
     public func names() throws -> [FileName] {
         func failure() -> FileError { .failed(.list, path, Errno(rawValue: errno)) }
         // readdir(3) owns the descriptor it reads from and moves its offset: it gets its own.
-        let copy = cfiles_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        let copy = uninterrupted {
+            cfiles_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        }
         guard copy != -1 else { throw failure() }
         guard let stream = fdopendir(copy) else {
             close(copy)
@@ -159,40 +165,44 @@ public final class Directory: Sendable {
     public func setAttributes(of name: FileName, isLink: Bool, mode: UInt16, modified: Int64) throws
     {
         let status = name.withCString { name -> CInt in
-            if !isLink, fchmodat(descriptor, name, mode_t(mode), 0) != 0 { return -1 }
-            return cfiles_set_modification_time(descriptor, name, modified)
+            if !isLink,
+                uninterrupted({ fchmodat(descriptor, name, mode_t(mode), 0) }) != 0
+            {
+                return -1
+            }
+            return uninterrupted { cfiles_set_modification_time(descriptor, name, modified) }
         }
         guard status == 0 else { throw failure(.setAttributes, name) }
     }
 
     /// Sets owner and group of a name, not following a symbolic link; only root may.
     public func setOwner(of name: FileName, owner: UInt32, group: UInt32) throws {
-        guard name.withCString({ fchownat(descriptor, $0, owner, group, AT_SYMLINK_NOFOLLOW) }) == 0
-        else {
+        let status = uninterrupted {
+            name.withCString { fchownat(descriptor, $0, owner, group, AT_SYMLINK_NOFOLLOW) }
+        }
+        guard status == 0 else {
             throw failure(.setAttributes, name)
         }
     }
 
     /// Sets permission bits and modification time of the directory itself.
     public func setAttributes(mode: UInt16, modified: Int64) throws {
-        guard fchmod(descriptor, mode_t(mode)) == 0,
-            cfiles_set_descriptor_modification_time(descriptor, modified) == 0
+        guard uninterrupted({ fchmod(descriptor, mode_t(mode)) }) == 0,
+            uninterrupted({ cfiles_set_descriptor_modification_time(descriptor, modified) }) == 0
         else { throw FileError.failed(.setAttributes, path, Errno(rawValue: errno)) }
     }
 
     /// Sets owner and group of the directory itself; only root may.
     public func setOwner(_ owner: UInt32, group: UInt32) throws {
-        guard fchown(descriptor, owner, group) == 0 else {
+        guard uninterrupted({ fchown(descriptor, owner, group) }) == 0 else {
             throw FileError.failed(.setAttributes, path, Errno(rawValue: errno))
         }
     }
 
     /// Flushes the directory's entries to the disk.
     public func sync() throws {
-        while cfiles_sync(descriptor) != 0 {
-            guard errno == EINTR else {
-                throw FileError.failed(.sync, path, Errno(rawValue: errno))
-            }
+        guard uninterrupted({ cfiles_sync(descriptor) }) == 0 else {
+            throw FileError.failed(.sync, path, Errno(rawValue: errno))
         }
     }
 
@@ -209,10 +219,8 @@ public final class Directory: Sendable {
     ///
     /// - Throws: `FileError`, also for an error in writing what was written before.
     public func syncFileSystem() throws {
-        while cfiles_sync_file_system(descriptor) != 0 {
-            guard errno == EINTR else {
-                throw FileError.failed(.sync, path, Errno(rawValue: errno))
-            }
+        guard uninterrupted({ cfiles_sync_file_system(descriptor) }) == 0 else {
+            throw FileError.failed(.sync, path, Errno(rawValue: errno))
         }
     }
 
@@ -225,14 +233,15 @@ public final class Directory: Sendable {
 
     /// Removes a name that is not a directory.
     public func removeFile(_ name: FileName) throws {
-        guard name.withCString({ unlinkat(descriptor, $0, 0) }) == 0 else {
+        guard uninterrupted({ name.withCString { unlinkat(descriptor, $0, 0) } }) == 0 else {
             throw failure(.remove, name)
         }
     }
 
     /// Removes an empty directory.
     public func removeDirectory(_ name: FileName) throws {
-        guard name.withCString({ unlinkat(descriptor, $0, AT_REMOVEDIR) }) == 0 else {
+        guard uninterrupted({ name.withCString { unlinkat(descriptor, $0, AT_REMOVEDIR) } }) == 0
+        else {
             throw failure(.remove, name)
         }
     }
@@ -243,7 +252,11 @@ public final class Directory: Sendable {
     }
 
     private func openAt(_ name: FileName, _ flags: CInt) -> CInt {
-        name.withCString { cfiles_openat(descriptor, $0, flags | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+        uninterrupted {
+            name.withCString {
+                cfiles_openat(descriptor, $0, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            }
+        }
     }
 
     private func failure(_ action: FileError.Action, _ name: FileName) -> FileError {

@@ -43,8 +43,8 @@ public final class File: Sendable {
     }
 
     private convenience init(path: FilePath, flags: CInt, action: FileError.Action) throws {
-        let descriptor = path.withPlatformString {
-            cfiles_openat(AT_FDCWD, $0, flags | O_CLOEXEC, 0o600)
+        let descriptor = uninterrupted {
+            path.withPlatformString { cfiles_openat(AT_FDCWD, $0, flags | O_CLOEXEC, 0o600) }
         }
         if descriptor == -1 {
             let errno = Errno(rawValue: errno)
@@ -126,16 +126,14 @@ public final class File: Sendable {
 
     /// Cuts or extends the file.
     public func truncate(to size: Int64) throws {
-        while ftruncate(descriptor, off_t(size)) != 0 {
-            guard errno == EINTR else { throw failure(.write) }
+        guard uninterrupted({ ftruncate(descriptor, off_t(size)) }) == 0 else {
+            throw failure(.write)
         }
     }
 
     /// Flushes the file's content and size to the disk (fsync(2); F_FULLFSYNC on macOS).
     public func sync() throws {
-        while cfiles_sync(descriptor) != 0 {
-            guard errno == EINTR else { throw failure(.sync) }
-        }
+        guard uninterrupted({ cfiles_sync(descriptor) }) == 0 else { throw failure(.sync) }
     }
 
     /// The unit of writes that go round the page cache: a multiple of every disk's block.
@@ -168,19 +166,24 @@ public final class File: Sendable {
 
     /// Sets permission bits (0 to 0o7777), as they are given: no umask.
     public func setMode(_ mode: UInt16) throws {
-        guard fchmod(descriptor, mode_t(mode)) == 0 else { throw failure(.setAttributes) }
-    }
-
-    /// Sets the modification time, in nanoseconds since 1970-01-01 UTC.
-    public func setModified(_ nanoseconds: Int64) throws {
-        guard cfiles_set_descriptor_modification_time(descriptor, nanoseconds) == 0 else {
+        guard uninterrupted({ fchmod(descriptor, mode_t(mode)) }) == 0 else {
             throw failure(.setAttributes)
         }
     }
 
+    /// Sets the modification time, in nanoseconds since 1970-01-01 UTC.
+    public func setModified(_ nanoseconds: Int64) throws {
+        let status = uninterrupted {
+            cfiles_set_descriptor_modification_time(descriptor, nanoseconds)
+        }
+        guard status == 0 else { throw failure(.setAttributes) }
+    }
+
     /// Sets owner and group; only root may give a file away.
     public func setOwner(_ owner: UInt32, group: UInt32) throws {
-        guard fchown(descriptor, owner, group) == 0 else { throw failure(.setAttributes) }
+        guard uninterrupted({ fchown(descriptor, owner, group) }) == 0 else {
+            throw failure(.setAttributes)
+        }
     }
 
     private func failure(_ action: FileError.Action) -> FileError {

@@ -60,6 +60,8 @@ public enum FileError: ExplainedError, Equatable {
             case .resourceBusy where action == .move, .improperLink where action == .move:
                 "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "raise the limit with 'ulimit -n'"
+            case .ioError:
+                "look for the disk's errors with 'dmesg', and save what is on it elsewhere"
             case .fileTooLarge: "the file system or 'ulimit -f' sets a limit on a file's size"
             default: nil
             }

@@ -30,3 +30,25 @@ public protocol FileSystem: Sendable {
     /// Flushes a file, or a directory's entries, to the disk.
     func sync(_ path: FilePath) throws
 }
+
+extension FileSystem {
+    /// Creates a directory, mode 0700, and those above it that are missing, each on the disk.
+    ///
+    /// - Throws: `FileError`; `.notA` where something else has a name on the way.
+    public func createDirectories(_ path: FilePath) throws {
+        guard !path.isEmpty else { return }
+        do {
+            _ = try Directory.open(path)
+        } catch let error as FileError where error.isMissing {
+            let parent = path.removingLastComponent()
+            try createDirectories(parent)
+            do {
+                try createDirectory(path)
+            } catch FileError.exists {
+                // Another run was faster.
+                return
+            }
+            try sync(parent.isEmpty ? "." : parent)
+        }
+    }
+}

@@ -12,14 +12,16 @@ public struct LocalFileSystem: FileSystem {
     public init() {}
 
     public func createDirectory(_ path: FilePath) throws {
-        guard path.withPlatformString({ mkdir($0, 0o700) }) == 0 else {
+        guard uninterrupted({ path.withPlatformString { mkdir($0, 0o700) } }) == 0 else {
             throw errno == EEXIST ? FileError.exists(path) : failure(.create, path)
         }
     }
 
     public func move(_ path: FilePath, to newPath: FilePath) throws {
-        let status = path.withPlatformString { from in
-            newPath.withPlatformString { to in cfiles_rename_exclusive(from, to) }
+        let status = uninterrupted {
+            path.withPlatformString { from in
+                newPath.withPlatformString { to in cfiles_rename_exclusive(from, to) }
+            }
         }
         if status == 0 { return }
         switch errno {
@@ -36,24 +38,32 @@ public struct LocalFileSystem: FileSystem {
     /// what rclone mounts), there is only looking first; whoever holds the lock is alone with its
     /// names.
     private func moveByLooking(_ path: FilePath, to newPath: FilePath) throws {
-        let linked = path.withPlatformString { from in
-            newPath.withPlatformString { to in link(from, to) }
+        let linked = uninterrupted {
+            path.withPlatformString { from in
+                newPath.withPlatformString { to in link(from, to) }
+            }
         }
         if linked == 0 {
-            try remove(path)
+            do {
+                try remove(path)
+            } catch {
+                // A file that could not be moved must not seem to be.
+                try? remove(newPath)
+                throw error
+            }
             return
         }
         if errno == EEXIST { throw FileError.exists(newPath) }
         if (try? FileInfo(of: newPath)) != nil { throw FileError.exists(newPath) }
-        let renamed = path.withPlatformString { from in
-            newPath.withPlatformString { to in rename(from, to) }
-        }
+        let renamed = rename(path, newPath)
         guard renamed == 0 else { throw failure(.move, path) }
     }
 
     public func swap(_ first: FilePath, _ second: FilePath) throws -> Bool {
-        let status = first.withPlatformString { a in
-            second.withPlatformString { b in cfiles_rename_exchange(a, b) }
+        let status = uninterrupted {
+            first.withPlatformString { a in
+                second.withPlatformString { b in cfiles_rename_exchange(a, b) }
+            }
         }
         if status == 0 { return true }
         switch errno {
@@ -65,15 +75,19 @@ public struct LocalFileSystem: FileSystem {
     public func remove(_ path: FilePath) throws {
         guard let info = try FileInfo.ifPresent(path) else { return }
         guard info.kind == .directory else {
-            guard path.withPlatformString({ unlink($0) }) == 0 || errno == ENOENT else {
+            guard uninterrupted({ path.withPlatformString { unlink($0) } }) == 0 || errno == ENOENT
+            else {
                 throw failure(.remove, path)
             }
             return
         }
         // A directory that its owner may not list or change can be emptied only once it may.
-        if info.mode & 0o700 != 0o700 { _ = path.withPlatformString { chmod($0, 0o700) } }
+        if info.mode & 0o700 != 0o700 {
+            _ = uninterrupted { path.withPlatformString { chmod($0, 0o700) } }
+        }
         try Directory.open(path).removeContents()
-        guard path.withPlatformString({ rmdir($0) }) == 0 || errno == ENOENT else {
+        guard uninterrupted({ path.withPlatformString { rmdir($0) } }) == 0 || errno == ENOENT
+        else {
             throw failure(.remove, path)
         }
     }
@@ -91,10 +105,7 @@ public struct LocalFileSystem: FileSystem {
             try bytes.withUnsafeBytes { try file.write($0, at: 0) }
             if mode != 0o600 { try file.setMode(mode) }
             try file.sync()
-            let status = draft.withPlatformString { from in
-                path.withPlatformString { to in rename(from, to) }
-            }
-            guard status == 0 else { throw failure(.move, draft) }
+            guard rename(draft, path) == 0 else { throw failure(.move, draft) }
         } catch {
             try? remove(draft)
             throw error
@@ -116,6 +127,14 @@ public struct LocalFileSystem: FileSystem {
         }
     }
 
+    private func rename(_ path: FilePath, _ newPath: FilePath) -> CInt {
+        uninterrupted {
+            path.withPlatformString { from in
+                newPath.withPlatformString { to in cfiles_rename(from, to) }
+            }
+        }
+    }
+
     private func failure(_ action: FileError.Action, _ path: FilePath) -> FileError {
         .failed(action, path, Errno(rawValue: errno))
     }
@@ -125,7 +144,7 @@ extension FileInfo {
     /// What the system says of a path, not following a symbolic link at its end.
     public init(of path: FilePath) throws {
         var status = stat()
-        guard path.withPlatformString({ lstat($0, &status) }) == 0 else {
+        guard uninterrupted({ path.withPlatformString { lstat($0, &status) } }) == 0 else {
             throw FileError.failed(.inspect, path, Errno(rawValue: errno))
         }
         self.init(status)

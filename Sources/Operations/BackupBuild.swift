@@ -5,11 +5,14 @@ internal import Stores
 internal import SystemPackage
 
 /// Something changed while an archive was written that only a new cut can mend.
-struct CutAgain: Error {
+struct CutAgain: ExplainedError {
     var reason: String
     /// Files of external data that were not there; if they are missing again, they are not on
     /// their way.
     var missing: Set<RelativePath>?
+
+    var description: String { "\(reason) while it was backed up, every time that was tried" }
+    var hint: String? { "try again when fewer applications come and go" }
 }
 
 /// Writes one archive from one cut: the stores, their external data while the cut is held, then
@@ -180,7 +183,15 @@ final class BackupBuild {
     private func add(_ member: StoresCut.Member) throws {
         let snapshot = member.snapshot
         guard let info = try FileInfo.ifPresent(member.store.location) else {
-            throw CutAgain(reason: "'\(member.store.path)' was removed")
+            guard isLastTry else { throw CutAgain(reason: "'\(member.store.path)' was removed") }
+            problems.append(
+                Problem(
+                    kind: .unreadable,
+                    path: member.store.path.description,
+                    reason: "it was removed while it was backed up"
+                )
+            )
+            return
         }
         let isWhole = try writer.add(
             attributes(member.store.path, .file, info),

@@ -183,11 +183,7 @@ public final class BackupCatalog: Sendable {
         try state.withLock { state in
             guard state.isChanged else { return }
             let data = try JSONEncoder().encode(state.content)
-            try FileManager.default.createDirectory(
-                atPath: path.removingLastComponent().string,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
+            try LocalFileSystem().createDirectories(path.removingLastComponent())
             try LocalFileSystem().write(Array(data), to: path)
             state.isChanged = false
         }

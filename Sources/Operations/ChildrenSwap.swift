@@ -83,14 +83,15 @@ struct ChildrenSwap: RestoreSwap {
     }
 
     private mutating func putBack() throws -> FilePath? {
+        if try FileInfo.ifPresent(paths.new) != nil {
+            journal.refused = try paths.vacant("FailedRestore").lastComponent?.string
+        }
         try enter(.puttingBack)
         try moveAll(from: paths.old, to: paths.live)
-        var refused: FilePath?
-        if try FileInfo.ifPresent(paths.new) != nil {
-            let path = try paths.vacant("FailedRestore")
-            try fileSystem.move(paths.new, to: path)
-            refused = path
+        if let name = journal.refused, try FileInfo.ifPresent(paths.new) != nil {
+            try fileSystem.move(paths.new, to: paths.area.appending(name))
         }
+        let refused = try journal.keptRefusal(in: paths)
         try removeEmptied(paths.old)
         try removeTraces()
         return refused

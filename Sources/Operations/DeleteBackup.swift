@@ -41,12 +41,13 @@ public struct DeleteBackup: Sendable {
         if annotations.annotation(of: backup.file)?.isPinned ?? false {
             throw OperationError.pinned(backup.displayName)
         }
-        if trash > .zero {
-            try await Trash(remote: remote).put(backup.name, at: date)
-        } else {
+        guard trash > .zero else {
             try await remote.delete(backup.name)
             try await annotations.forget([backup.name])
+            // That this one is not to come back says nothing of those deleted before.
+            return
         }
+        try await Trash(remote: remote).put(backup.name, at: date)
         try await emptyTrash(at: date, keeping: trash, &annotations)
     }
 

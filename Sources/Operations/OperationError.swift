@@ -39,6 +39,8 @@ public enum OperationError: ExplainedError {
     case targetNotEmpty(FilePath)
     /// A name that a restore needs is taken by something that is not its own.
     case inTheWay(FilePath)
+    /// Stores that were restored and checked are not where they were put.
+    case storesLost(FilePath, found: Int, expected: Int)
     /// A file with tags, notes and pins cannot be read.
     case badAnnotations(String, file: String)
     /// The policy would keep nothing.
@@ -89,6 +91,8 @@ public enum OperationError: ExplainedError {
         case .targetNotEmpty(let path): "'\(printable(path))' is there already and not empty"
         case .inTheWay(let path):
             "'\(printable(path))' is in the way, and is not from an interrupted restore"
+        case .storesLost(let path, let found, let expected):
+            "of \(counted(expected, "store", "stores")) that were restored, \(found) are in '\(printable(path))'"
         case .badAnnotations(let address, let file):
             "the tags, notes and pins of '\(address)' cannot be read: '\(file)' is damaged"
         case .keepsNothing(let reason): "nothing was removed: \(reason)"
@@ -132,6 +136,8 @@ public enum OperationError: ExplainedError {
             "backups there would be lost with what they save: name another folder with '--remote'"
         case .targetNotEmpty: "name a directory that is not there yet"
         case .inTheWay(let path): "move it away: mv '\(printable(path))' '\(printable(path)).mine'"
+        case .storesLost:
+            "its file system loses what is renamed: keep the stores on a disk of this machine"
         case .badAnnotations(let address, _):
             "restore it, or if no pin in it matters, remove it: see '\(address)/\(Annotations.subfolder)'"
         case .keepsNothing:

@@ -102,7 +102,14 @@ extension StoresDirectory {
         _ context: OperationContext,
         tolerating: (StoreError) throws -> Void = { throw $0 }
     ) throws -> Int {
-        let stores = try survey().stores
+        let survey = try survey()
+        // A store that cannot be opened looks like no store at all. What its owner may not read, as
+        // its permissions were saved, is left at that.
+        for failure in survey.failures {
+            if case FileError.failed(_, _, .permissionDenied) = failure.error { continue }
+            throw failure.error
+        }
+        let stores = survey.stores
         for store in stores {
             try context.checkCancellation()
             do {

@@ -63,8 +63,8 @@ extension RestoreBackup {
             throw error
         }
         defer { withExtendedLifetime(staged) {} }
-        if try exchange(&swap, locks) {
-            try reopen(&swap)
+        if try exchange(&swap, locks, expecting: outcome.stores) {
+            try reopen(&swap, expecting: outcome.stores)
             await application.start()
             try await verify(&swap, application)
             cleanUp(&swap)
@@ -120,7 +120,11 @@ extension RestoreBackup {
     /// Makes the exchange; where it fails half-way, what the journal says is enough to settle it.
     ///
     /// - Returns: `false` where the exchange had happened all the same, and all is done.
-    private func exchange(_ swap: inout any RestoreSwap, _ locks: RestoreLocks) throws -> Bool {
+    private func exchange(
+        _ swap: inout any RestoreSwap,
+        _ locks: RestoreLocks,
+        expecting expected: Int
+    ) throws -> Bool {
         do {
             try swap.exchange()
             return true
@@ -130,7 +134,7 @@ extension RestoreBackup {
                 recovery = try swap.paths.layout.swap.recover(swap.paths, with: fileSystem) {
                     // There is no time to ask the application whether it is well: undo it, then.
                     if !options.application.verify.isEmpty { throw error }
-                    try checkInPlace(swap.paths.live)
+                    try checkInPlace(swap.paths.live, expecting: expected)
                 }
             } catch {
                 throw OperationError.rollbackFailed(
@@ -153,15 +157,24 @@ extension RestoreBackup {
     ///
     /// From the exchange on nobody may interrupt us: half of a restore that succeeded is worth
     /// nothing.
-    private func checkInPlace(_ live: FilePath) throws {
+    ///
+    /// - Parameters:
+    ///   - live: the stores directory.
+    ///   - expected: how many stores were staged and checked. There are file systems that lose what was
+    ///     written when its directory is renamed, and a file of no bytes is no store that could fail.
+    /// - Throws: `StoreError`, `FileError`; `OperationError.storesLost`.
+    private func checkInPlace(_ live: FilePath, expecting expected: Int) throws {
         var context = context
         context.checkCancellation = {}
-        try StoresDirectory(live).checkStores(.none, context, tolerating: tolerate)
+        let found = try StoresDirectory(live).checkStores(.none, context, tolerating: tolerate)
+        guard found >= expected else {
+            throw OperationError.storesLost(live, found: found, expected: expected)
+        }
     }
 
-    private func reopen(_ swap: inout any RestoreSwap) throws {
+    private func reopen(_ swap: inout any RestoreSwap, expecting expected: Int) throws {
         do {
-            try checkInPlace(swap.paths.live)
+            try checkInPlace(swap.paths.live, expecting: expected)
         } catch {
             throw OperationError.rolledBack(error, refused: try rollBack(&swap))
         }
@@ -182,6 +195,9 @@ extension RestoreBackup {
 
     private func rollBack(_ swap: inout any RestoreSwap) throws -> FilePath {
         do {
+            // Said before it is done, so that nobody wonders after a crash what it is.
+            let kept = printable(try swap.paths.vacant("FailedRestore"))
+            context.report(.note("what was restored is refused; it goes to '\(kept)'"))
             return try swap.rollBack()
         } catch {
             throw OperationError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.live)

@@ -154,10 +154,6 @@ public struct RestoreBackup: Sendable {
         guard !options.isDryRun, !parent.isEmpty, try FileInfo.ifPresent(parent) == nil else {
             return
         }
-        try FileManager.default.createDirectory(
-            atPath: parent.string,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        try fileSystem.createDirectories(parent)
     }
 }

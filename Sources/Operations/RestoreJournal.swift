@@ -41,6 +41,8 @@ struct RestoreJournal: Codable {
     var new: FileInfo.Identity?
     /// The backup's name, for messages.
     var backup: String
+    /// What the data that was refused is called beside the journal, before it is moved there.
+    var refused: String?
 
     static func read(_ path: FilePath) throws -> RestoreJournal? {
         guard let info = try FileInfo.ifPresent(path) else { return nil }
@@ -53,6 +55,15 @@ struct RestoreJournal: Codable {
         } catch {
             throw OperationError.cannotRecover(path, reason: "its journal cannot be read")
         }
+    }
+
+    /// Where the data that was refused is by now; `nil` where there is none.
+    func keptRefusal(in paths: RestorePaths) throws -> FilePath? {
+        guard let name = refused.flatMap({ FilePath.Component($0) }), name.kind == .regular else {
+            return nil
+        }
+        let path = paths.area.appending(name)
+        return try FileInfo.ifPresent(path) == nil ? nil : path
     }
 
     func write(to path: FilePath, with fileSystem: any FileSystem) throws {

@@ -33,7 +33,13 @@ struct StoresSwap: RestoreSwap {
         for path in [paths.new, paths.old] where try FileInfo.ifPresent(path) != nil {
             throw OperationError.inTheWay(path)
         }
-        try write()
+        do {
+            try write()
+        } catch {
+            // Where this fails too, the next run does it.
+            try? removeJournal()
+            throw error
+        }
     }
 
     private init(_ paths: RestorePaths, _ journal: RestoreJournal, _ fileSystem: any FileSystem) {
@@ -75,9 +81,10 @@ struct StoresSwap: RestoreSwap {
     }
 
     mutating func rollBack() throws -> FilePath {
-        journal.phase = .rollingBack
-        try write()
         let refused = try paths.vacant("FailedRestore")
+        journal.phase = .rollingBack
+        journal.refused = refused.lastComponent?.string
+        try write()
         if journal.old == nil {
             try move(paths.live, to: refused)
         } else if try fileSystem.swap(paths.live, paths.old) {
@@ -179,6 +186,7 @@ struct StoresSwap: RestoreSwap {
         } else if live != journal.old?.inode {
             throw lost()
         }
+        try refused = refused ?? journal.keptRefusal(in: paths)
         try removeJournal()
         return .undone(backup: journal.backup, refused: refused)
     }

@@ -156,11 +156,7 @@ public final class RunLog: Sendable {
     /// Changes the database, which is made where it is missing.
     func writing(_ body: (Database) throws -> Void) throws {
         try recovering {
-            try FileManager.default.createDirectory(
-                atPath: path.removingLastComponent().string,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
+            try LocalFileSystem().createDirectories(path.removingLastComponent())
             try open(&$0).write(body)
         }
     }

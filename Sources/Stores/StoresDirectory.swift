@@ -19,6 +19,8 @@ public struct StoresDirectory: Sendable {
 
         /// The paths that belong to stores: their databases, and what SQLite keeps beside them.
         public var storeFiles: Set<RelativePath> = []
+        /// What could not be looked at, and why: there may be stores among it.
+        public var failures: [(path: RelativePath, error: any Error)] = []
     }
 
     /// Opens the directory.
@@ -33,11 +35,11 @@ public struct StoresDirectory: Sendable {
     /// Walks through the directory, and reads the beginning of every file to tell stores from others.
     ///
     /// - Parameter isCancelled: called now and then; throws to stop.
-    /// - Returns: what was found; what cannot be read or opened is no store in it.
+    /// - Returns: what was found; what cannot be read or opened is no store in it but a failure.
     /// - Throws: `FileError` where the directory cannot be listed; what `isCancelled` throws.
     public func survey(isCancelled: () throws -> Void = {}) throws -> Survey {
         var survey = Survey()
-        try Directory.open(path).walk(failed: { _, _ in }) { file in
+        try Directory.open(path).walk(failed: { survey.failures.append(($0, $1)) }) { file in
             try isCancelled()
             if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
             survey.fileCount += 1
@@ -45,7 +47,15 @@ public struct StoresDirectory: Sendable {
             survey.size += file.info.size
             // Not even its size tells: SQLite opens a database with a torn page at its end, and one
             // that was cut off in its header is damaged and no file like others.
-            guard file.info.size > 0, isDatabase(file) else { return .descend }
+            guard file.info.size > 0 else { return .descend }
+            do {
+                guard try isDatabase(file) else { return .descend }
+            } catch let error as FileError where error.isMissing {
+                return .descend
+            } catch {
+                survey.failures.append((file.path, error))
+                return .descend
+            }
             let store = Store(path: file.path, directory: path, identity: file.info.identity)
             survey.stores.append(store)
             survey.storeFiles.insert(file.path)
@@ -64,9 +74,11 @@ public struct StoresDirectory: Sendable {
     /// Whether a file beside a database is SQLite's own, by its content and not by its name alone:
     /// somebody may keep a diary called `notes-journal` beside a database called `notes`.
     private func isSidecar(_ name: FileName, _ suffix: String, in directory: Directory) -> Bool {
+        guard directory.contains(name) else { return false }
+        // What cannot be read must not come into the archive as a file beside a store that has it.
         guard let file = try? directory.file(name), let size = try? file.info().size,
             let start = try? file.readExactly(count: Int(min(size, 8)), at: 0)
-        else { return false }
+        else { return true }
         switch suffix {
         case "-wal":
             // Big- or little-endian checksums (https://www.sqlite.org/fileformat2.html, 4.1).
@@ -82,9 +94,7 @@ public struct StoresDirectory: Sendable {
         }
     }
 
-    /// A file that cannot be read is no store; the backup meets it again, and says so.
-    private func isDatabase(_ file: WalkedFile) -> Bool {
-        guard let file = try? file.directory.file(file.name) else { return false }
-        return (try? DatabaseHeader.begins(file)) ?? false
+    private func isDatabase(_ file: WalkedFile) throws -> Bool {
+        try DatabaseHeader.begins(file.directory.file(file.name))
     }
 }

@@ -15,9 +15,10 @@ enum Interruption {
 
     /// Begins to notice SIGINT, SIGTERM and SIGHUP.
     ///
-    /// A closed pipe shows as an error of the write.
+    /// A closed pipe, and a limit on the size of files, show as errors of the write.
     static func install() {
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
         var action = sigaction()
         let handler: @convention(c) (Int32) -> Void = { number in
             if Interruption.received.exchange(number, ordering: .relaxed) != 0 {

@@ -144,12 +144,14 @@ struct Session {
     /// - Throws: `FileError` where that folder or a staging directory cannot be made.
     func remote() throws -> any RemoteFolder {
         let address = address
-        if profile.origin(of: "remote") == .default { try makeDirectory(address) }
+        if profile.origin(of: "remote") == .default {
+            try LocalFileSystem().createDirectories(FilePath(address))
+        }
         guard address.hasPrefix(RcloneFolder.scheme) else { return LocalFolder(FilePath(address)) }
         let remote = String(address.dropFirst(RcloneFolder.scheme.count))
         let digest = Array(remote.utf8).withUnsafeBytes { Digest(of: $0) }
         let staging = Surroundings.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
-        try makeDirectory(staging)
+        try LocalFileSystem().createDirectories(FilePath(staging))
         return RcloneFolder(remote, staging: FilePath(staging))
     }
 
@@ -164,14 +166,6 @@ struct Session {
     func absolute(_ path: FilePath) -> FilePath {
         let path = FilePath(FileManager.default.currentDirectoryPath).pushing(path)
         return (try? path.resolved()) ?? path.lexicallyNormalized()
-    }
-
-    private func makeDirectory(_ path: String) throws {
-        try FileManager.default.createDirectory(
-            atPath: path,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
     }
 
     /// Asks before something is replaced or deleted.

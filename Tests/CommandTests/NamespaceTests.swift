@@ -212,23 +212,23 @@ struct NamespaceTests {
         print("overlay:", output?.contains("what is in it is replaced") as Any)
     }
 
-    @Test("a file system without links, and without exchange of names, takes stores and backups")
+    @Test("a remote folder without links and without exchange of names takes backups")
     func noExchange() throws {
         _ = try script(
             """
-            mkdir disk real
-            command -v rclone fusermount > /dev/null || exit 77
-            rclone mount real disk --daemon --vfs-cache-mode full > mount.log 2>&1 || exit 77
-            mkdir disk/Stores disk/Remote
-            export GROCERYDUDE_STORES=disk/Stores GROCERYDUDE_REMOTE=disk/Remote
+            mkdir real
+            command -v rclone > /dev/null || exit 77
+            rclone mount real Remote --daemon --vfs-cache-mode full > mount.log 2>&1 || exit 77
             run 0 init
             run 0 backup
             run 0 items remove Apples
             run 0 restore latest --yes
             run 0 items > items; grep Apples items
-            [ "$(ls -A disk | tr '\\n' ' ')" = "Remote Stores " ]
-            [ "$(ls -A disk/Remote | wc -l)" = 2 ]
-            umount disk
+            run 0 backup
+            run 0 restore latest --dry-run
+            [ "$(ls -A Remote | wc -l)" = 3 ]
+            [ "$(ls Remote/*Stores.zip | wc -l)" = 3 ]
+            umount Remote
             """,
             processes: true
         )

@@ -24,7 +24,7 @@ struct ScratchDirectoryTests {
     @Test("where it cannot be made, the error says where")
     func missingParent() throws {
         let sandbox = try Sandbox()
-        let template = sandbox.path("missing/grocerydude.XXXXXX")
+        let template = sandbox.path("missing/.grocerydude-scratch.XXXXXX")
         #expect(throws: FileError.failed(.create, template, .noSuchFileOrDirectory)) {
             try ScratchDirectory(in: sandbox.path("missing"))
         }

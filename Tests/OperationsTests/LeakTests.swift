@@ -68,7 +68,7 @@ struct LeakTests {
             catalog: scene.catalog,
             timeZone: Scene.utc,
             context: scene.context()
-        ).run(backup)
+        ).run(backup, at: Scene.morning, keepingTrash: .zero)
         return 8
     }
 }

@@ -108,10 +108,12 @@ struct ListBackupsTests {
         )
         let backup = try await delete.find("latest")
         var lock: FileLock? = try await FileLock.acquire(scene.remotePath)
-        await #expect(throws: FileError.self) { try await delete.run(backup) }
+        await #expect(throws: FileError.self) {
+            try await delete.run(backup, at: Scene.morning, keepingTrash: .zero)
+        }
         withExtendedLifetime(lock) {}
         lock = nil
-        try await delete.run(backup)
+        try await delete.run(backup, at: Scene.morning, keepingTrash: .zero)
         #expect(try await scene.list() == [])
     }
 }

@@ -131,13 +131,18 @@ struct RestoreBackupTests {
         }
     }
 
-    @Test("of what does not open in its place puts back what was there, and keeps what was refused")
-    func rollBack() async throws {
+    /// Half a store does not open; one of no bytes is no store at all.
+    @Test(
+        "of what does not open in its place puts back what was there, and keeps what was refused",
+        arguments: [4096, 0]
+    )
+    func rollBack(kept: Int) async throws {
         for canExchange in [true, false] {
             let scene = try await scene()
             let fileSystem = DamagingFileSystem(
                 FaultyFileSystem(isSwapSupported: canExchange),
-                live: scene.stores
+                live: scene.stores,
+                keeping: kept
             )
             let error = await #expect(throws: OperationError.self) {
                 try await scene.restore(fileSystem: fileSystem) { $0.makesSafetyBackup = false }
@@ -361,9 +366,12 @@ private final class DamagingFileSystem: FileSystem {
     private let base: any FileSystem
     private let live: FilePath
     private let original: FileInfo.Identity?
+    private let kept: Int
 
-    init(_ base: any FileSystem, live: FilePath) {
+    // `kept` bytes of the store are left.
+    init(_ base: any FileSystem, live: FilePath, keeping kept: Int = 4096) {
         self.base = base
+        self.kept = kept
         self.live = live
         original = try? FileInfo(of: live).identity
     }
@@ -373,7 +381,7 @@ private final class DamagingFileSystem: FileSystem {
             return
         }
         let store = live.appending(GroceryStore.fileName)
-        let bytes = try File.open(store).readExactly(count: 4096, at: 0)
+        let bytes = try File.open(store).readExactly(count: kept, at: 0)
         try LocalFileSystem().remove(store)
         let file = try File.create(store)
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }

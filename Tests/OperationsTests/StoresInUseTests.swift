@@ -155,6 +155,36 @@ struct StoresInUseTests {
         churn.kill()
     }
 
+    @Test("of which one goes every time that it is cut are backed up without it, with a word")
+    func goesEveryTime() async throws {
+        let keeper = try application("CREATE TABLE t (x)")
+        keeper.kill()
+        let scene = scene
+        let other = scene.stores.appending("other.sqlite")
+        let store = try File.open(FilePath(path))
+        try store.copy(to: other, syncing: false)
+        var context = scene.context()
+        let (report, restarts) = (context.report, Tries())
+        context.report = { event in
+            report(event)
+            do {
+                if case .timed("cut", _) = event { try LocalFileSystem().remove(other) }
+                if case .note(let text) = event, text.hasSuffix("starting again") {
+                    _ = restarts.next()
+                    try store.copy(to: other, syncing: false)
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let outcome = try await scene.backUp(context: context)
+        #expect(restarts.next() == 5)
+        #expect(outcome.problems.map(\.path) == ["other.sqlite"])
+        #expect(outcome.entries == 1)
+        _ = try await scene.restore { $0.makesSafetyBackup = false }
+        #expect(!scene.sandbox.exists("Stores/other.sqlite"))
+    }
+
     @Test("in a directory that is removed at any moment make no archive that is not whole")
     func removedMeanwhile() async throws {
         try await remove("Stores")

@@ -14,8 +14,13 @@ public final class Sandbox: Sendable {
     }
 
     deinit {
+        try? remove()
+    }
+
+    /// Removes it now, whatever the permissions in it.
+    public func remove() throws {
         Sandbox.makeWritable(path)
-        try? LocalFileSystem().remove(path)
+        try LocalFileSystem().remove(path)
     }
 
     /// What this leaves out, the removal of the tree tells by leaving the sandbox behind.

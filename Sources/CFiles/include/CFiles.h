@@ -9,6 +9,9 @@
 // -1 and errno; EINVAL or ENOSYS where the file system or kernel cannot.
 int cfiles_rename_exclusive(const char *from, const char *to);
 
+// rename(2), under a name that no method hides.
+int cfiles_rename(const char *from, const char *to);
+
 // Exchanges two names in one step: RENAME_EXCHANGE (renameat2(2)), RENAME_SWAP on macOS.
 int cfiles_rename_exchange(const char *a, const char *b);
 

@@ -18,15 +18,25 @@ struct Configuration {
     ///
     /// - Throws: `ConfigurationError`.
     init(_ options: ConfigurationOptions) throws {
-        chosen = options.profile ?? Surroundings.value("GROCERYDUDE_PROFILE")
-        if let named = options.configuration ?? Surroundings.value("GROCERYDUDE_CONFIG") {
-            path = named
+        try self.init(named: options.configuration, profile: options.profile)
+    }
+
+    /// Reads a configuration, see above.
+    ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - profile: the profile's name.
+    /// - Throws: `ConfigurationError`.
+    init(named path: String?, profile: String?) throws {
+        chosen = profile ?? Surroundings.value("GROCERYDUDE_PROFILE")
+        if let named = path ?? Surroundings.value("GROCERYDUDE_CONFIG") {
+            self.path = named
             file = try ConfigurationFile(named)
         } else {
-            path = Self.usualPath
+            self.path = Self.usualPath
             // A link to nowhere is not "no configuration".
-            let isThere = (try? FileManager.default.attributesOfItem(atPath: path)) != nil
-            file = isThere ? try ConfigurationFile(path) : nil
+            let isThere = (try? FileManager.default.attributesOfItem(atPath: self.path)) != nil
+            file = isThere ? try ConfigurationFile(self.path) : nil
         }
     }
 

@@ -1,0 +1,108 @@
+import Files
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import grocerydude
+
+@Suite("A backup of all profiles")
+struct AllProfilesTests {
+    let program: Program
+
+    init() throws {
+        program = try Program()
+        try program.make(stores: "A/Stores", remote: "A/Remote")
+        try program.make(stores: "B/Stores", remote: "B/Remote")
+        try program.configure(
+            """
+            profiles:
+              a: {stores: ~/A/Stores, remote: ~/A/Remote}
+              gone: {stores: ~/C/Stores, remote: ~/A}
+              b: {stores: ~/B/Stores, remote: ~/B/Remote}
+            """
+        )
+    }
+
+    private func count(_ folder: String) throws -> Int {
+        try Directory.open(program.sandbox.path(folder)).names().count
+    }
+
+    @Test("goes on after one that fails, tells of each, and exits with the worst code")
+    func failure() throws {
+        let outcome = try program.run("backup", "--all-profiles", "--quiet")
+        #expect(outcome.status == 1)
+        let lines = outcome.text.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first?.hasPrefix("a: [") == true && lines.last?.hasPrefix("b: [") == true)
+        #expect(outcome.errors.hasPrefix("grocerydude: error: gone: there is no stores directory"))
+        #expect(try count("A/Remote") == 1 && count("B/Remote") == 1)
+    }
+
+    @Test("answers with one object a profile in JSON, the failed one's among them")
+    func json() throws {
+        let outcome = try program.run("backup", "--all-profiles", "--json")
+        #expect(outcome.status == 1)
+        let objects = try outcome.jsonLines
+        #expect(objects.map { $0["profile"] as? String } == ["a", "gone", "b"])
+        #expect(
+            objects.map { $0["message_type"] as? String } == ["summary", "error", "summary"]
+        )
+        #expect(objects[1]["code"] as? Int == 1)
+    }
+
+    @Test("has each profile's own settings, and one flag for all")
+    func settings() throws {
+        try program.configure(
+            """
+            profiles:
+              a: {stores: ~/A/Stores, remote: ~/A/Remote, compression: none}
+              b: {stores: ~/B/Stores, remote: ~/B/Remote, compression: best}
+            """
+        )
+        func sizes(_ arguments: String...) throws -> [Int] {
+            let outcome = try program.run(["backup", "--all-profiles", "--json"] + arguments)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            return try outcome.jsonLines.compactMap { $0["size"] as? Int }
+        }
+        let own = try sizes(), same = try sizes("--compression", "none")
+        #expect(own.count == 2 && same.count == 2)
+        #expect(own[0] > 2 * own[1] && same[1] > 2 * own[1])
+    }
+
+    @Test("is refused where all would have the same stores or remote folder, or there are none")
+    func refused() throws {
+        func errors(
+            _ arguments: [String] = [],
+            _ environment: [String: String] = [:]
+        ) throws -> String {
+            let outcome = try program.run(
+                ["backup", "--all-profiles"] + arguments,
+                environment: environment
+            )
+            #expect(outcome.status == 64)
+            return outcome.errors
+        }
+        #expect(try errors(["--stores", "x"]).contains("'--stores' would be the same for all"))
+        #expect(
+            try errors([], ["GROCERYDUDE_REMOTE": "x"]).contains("'GROCERYDUDE_REMOTE' would be")
+        )
+        #expect(try errors(["--profile", "a"]).contains("exclude each other"))
+        try program.configure("profiles: {a: {stores: /a}, b: {stores: /b}}\n")
+        #expect(
+            try errors().contains("'a' and 'b' have different stores and one remote folder")
+        )
+        try program.configure("stores: /a\n")
+        #expect(try errors().contains("there are no profiles"))
+        #expect(try count("A/Remote") == 0 && count("B/Remote") == 0)
+    }
+
+    @Test("has the worst of two codes")
+    func worst() {
+        #expect(ExitStatus.worse(0, 75) == 75)
+        #expect(ExitStatus.worse(3, 75) == 3)
+        #expect(ExitStatus.worse(3, 1) == 1)
+        #expect(ExitStatus.worse(22, 1) == 22)
+        #expect(ExitStatus.worse(11, 130) == 130)
+        #expect(ExitStatus.worse(0, 0) == 0)
+    }
+}

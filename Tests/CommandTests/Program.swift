@@ -1,0 +1,82 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+
+/// The built program in a home directory of its own, with nothing said in the environment.
+struct Program {
+    let sandbox: Sandbox
+
+    static let path = Tool.product("grocerydude")
+
+    init() throws {
+        sandbox = try Sandbox()
+    }
+
+    /// Where the configuration is that nobody names.
+    static let configuration = ".config/grocerydude/config.yaml"
+
+    /// Runs it in the sandbox's directory.
+    func run(
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) throws -> Tool.Outcome {
+        let unset = [
+            "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
+            "GROCERYDUDE_STORES", "GROCERYDUDE_REMOTE", "GROCERYDUDE_CONFIG",
+            "GROCERYDUDE_PROFILE",
+        ]
+        var surroundings = Dictionary(uniqueKeysWithValues: unset.map { ($0, "") })
+        surroundings["HOME"] = sandbox.path.string
+        surroundings["TZ"] = "UTC"
+        surroundings.merge(environment) { $1 }
+        return try Tool.run(
+            Self.path,
+            arguments,
+            environment: surroundings,
+            directory: sandbox.path
+        )
+    }
+
+    func run(
+        _ arguments: String...,
+        environment: [String: String] = [:]
+    ) throws -> Tool.Outcome {
+        try run(arguments, environment: environment)
+    }
+
+    /// Writes the configuration.
+    func configure(_ text: String) throws {
+        try sandbox.write(text, to: Self.configuration)
+    }
+
+    /// Makes a stores directory with a store in it, and an empty remote folder.
+    func make(stores: String, remote: String) throws {
+        try sandbox.directory(remote)
+        _ = try Tool.check(
+            Self.path,
+            ["init", "--stores", sandbox.path(stores).string, "--config", try empty()]
+        )
+    }
+
+    /// A configuration that says nothing that matters.
+    private func empty() throws -> String {
+        try sandbox.write("lock_wait: 0s\n", to: "none.yaml").string
+    }
+}
+
+extension Tool.Outcome {
+    /// Standard output as JSON.
+    var json: Any {
+        get throws { try JSONSerialization.jsonObject(with: Data(output)) }
+    }
+
+    /// Standard output as JSON, an object a line.
+    var jsonLines: [[String: Any]] {
+        get throws {
+            try text.split(separator: "\n").map {
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:]
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import grocerydude
+
+/// What schedules are written, and what becomes of them.
+///
+/// `systemctl` and `crontab` are stand-ins that keep what they are told, since the real ones would
+/// change this machine.
+@Suite("An installed schedule")
+struct ScheduleInstallationTests {
+    let program: Program
+
+    init() throws {
+        program = try Program()
+        try program.configure(
+            """
+            profiles:
+              photos: {stores: ~/Stores, remote: ~/Remote, schedule: daily 03:30, check: {schedule: weekly}}
+              none: {stores: ~/None}
+            """
+        )
+    }
+
+    private var sandbox: Sandbox { program.sandbox }
+
+    /// Runs it with the stand-ins.
+    private func run(_ arguments: String..., failing: Bool = false) throws -> Tool.Outcome {
+        try sandbox.write(
+            """
+            #!/bin/sh
+            echo "$*" >>'\(sandbox.path("calls"))'
+            case "$*" in *enable*) test -z "$FAILING" || { echo 'no bus' >&2; exit 1; } ;; esac
+
+            """,
+            to: "bin/systemctl"
+        )
+        try sandbox.write(
+            """
+            #!/bin/sh
+            cd '\(sandbox.path)'
+            case $1 in
+            -l) cat table 2>/dev/null || { echo 'no crontab for you' >&2; exit 1; } ;;
+            -) test -z "$FAILING" || { echo 'bad minute' >&2; exit 1; }; cat >table ;;
+            esac
+
+            """,
+            to: "bin/crontab"
+        )
+        for name in ["systemctl", "crontab"] {
+            try File.open(sandbox.path("bin/\(name)")).setMode(0o755)
+        }
+        return try program.run(
+            ["schedule"] + arguments,
+            environment: [
+                "PATH": "\(sandbox.path("bin")):/usr/bin:/bin", "FAILING": failing ? "1" : "",
+            ]
+        )
+    }
+
+    private func text(_ path: String) throws -> String {
+        String(decoding: try sandbox.read(path), as: UTF8.self)
+    }
+
+    private let units = ".config/systemd/user/grocerydude"
+
+    @Test("is written as units, started, shown and removed")
+    func systemd() throws {
+        let installed = try run("install", "--profile", "photos", "--kind", "systemd-user")
+        #expect(installed.status == 0, "\(installed.errors)")
+        #expect(try text("\(units)-backup-photos.timer").contains("OnCalendar=*-*-* 03:30:00\n"))
+        #expect(
+            try text("\(units)-backup-photos.service")
+                .contains("ExecStart=\(Program.path) backup --profile photos --quiet\n")
+        )
+        #expect(try text("\(units)-check-photos.timer").contains("OnCalendar=Mon *-*-* 00:00:00\n"))
+        #expect(try FileInfo(of: sandbox.path("\(units)-backup-photos.timer")).mode == 0o644)
+        #expect(
+            try text("calls").split(separator: "\n") == [
+                "--user daemon-reload", "--user enable --now grocerydude-backup-photos.timer",
+                "--user daemon-reload", "--user enable --now grocerydude-check-photos.timer",
+            ]
+        )
+        let shown = try run("show", "--profile", "photos", "--json")
+        let answer = try #require(shown.json as? [String: Any])
+        let jobs = try #require(answer["jobs"] as? [[String: Any]])
+        #expect(jobs.map { $0["operation"] as? String } == ["backup", "check"])
+        let place = try #require((jobs[0]["installed"] as? [[String: Any]])?.first)
+        #expect(place["kind"] as? String == "systemd-user" && place["current"] as? Bool == true)
+        #expect((jobs[0]["next"] as? String)?.contains("T03:30:00") == true)
+
+        // What is set changes: it is no longer current, and a check that is not set is removed.
+        try program.configure("profiles: {photos: {schedule: hourly}}\n")
+        #expect(try run("show").errors.contains("is not what is set"))
+        #expect(try run("install", "--kind", "systemd-user").status == 0)
+        #expect(!sandbox.exists("\(units)-check-photos.timer"))
+        #expect(try !run("show").text.contains("check"))
+
+        #expect(try run("remove", "--dry-run").text.contains("would remove"))
+        #expect(sandbox.exists("\(units)-backup-photos.timer"))
+        #expect(try run("remove").status == 0)
+        #expect(try Directory.open(sandbox.path(".config/systemd/user")).names() == [])
+        #expect(try run("remove").errors.contains("nothing is installed"))
+    }
+
+    @Test("leaves all as it was where systemd does not take it")
+    func systemdFails() throws {
+        let refused = try run(
+            "install",
+            "--profile",
+            "photos",
+            "--kind",
+            "systemd-user",
+            failing: true
+        )
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("failed: no bus"))
+        #expect(refused.errors.contains("hint: '--dry-run' prints"))
+        #expect(try Directory.open(sandbox.path(".config/systemd/user")).names() == [])
+        // Over one that is there, too.
+        #expect(try run("install", "--profile", "photos", "--kind", "systemd-user").status == 0)
+        let before = try sandbox.contents(of: ".config/systemd").items.map(\.detail)
+        try program.configure("profiles: {photos: {schedule: hourly}}\n")
+        #expect(try run("install", "--kind", "systemd-user", failing: true).status == 1)
+        #expect(try sandbox.contents(of: ".config/systemd").items.map(\.detail) == before)
+        // Where nobody is to be told, nobody is asked.
+        let written = try run("install", "--kind", "systemd-user", "--no-enable", failing: true)
+        #expect(written.status == 0)
+    }
+
+    @Test("is a block of the crontab, whose other lines stay")
+    func cron() throws {
+        let others = "MAILTO=anna\n0 0 * * * true\n"
+        try sandbox.write(others, to: "table")
+        #expect(try run("install", "--profile", "photos", "--kind", "cron").status == 0)
+        let table = try text("table")
+        #expect(table.hasPrefix(others))
+        #expect(
+            table.contains(
+                "\n30 3 * * * \(Program.path) backup --profile photos --quiet >/dev/null\n"
+            )
+        )
+        #expect(try run("install", "--profile", "photos", "--kind", "cron").status == 0)
+        #expect(try text("table") == table)
+        #expect(try run("show", "--profile", "photos").text.contains("  cron: crontab"))
+        #expect(try run("remove", "--profile", "photos", failing: true).status == 1)
+        #expect(try text("table") == table)
+        #expect(try run("remove", "--profile", "photos").status == 0)
+        #expect(try text("table") == others)
+        try sandbox.write("# BEGIN grocerydude-backup-photos (x)\n", to: "table")
+        let broken = try run("install", "--profile", "photos", "--kind", "cron")
+        #expect(broken.status == 1 && broken.errors.contains("crontab -e"))
+        #expect(try text("table") == "# BEGIN grocerydude-backup-photos (x)\n")
+    }
+
+    @Test("begins a crontab where there is none")
+    func firstCrontab() throws {
+        #expect(
+            try run("install", "--profile", "none", "--kind", "cron", "--schedule", "hourly").status
+                == 0
+        )
+        #expect(try text("table").hasPrefix("# BEGIN grocerydude-backup-none ("))
+    }
+
+    @Test("is said why there is none")
+    func refused() throws {
+        let none = try run("install", "--profile", "none", "--kind", "cron")
+        #expect(none.status == 1)
+        #expect(none.errors.contains("the profile 'none' has no schedule"))
+        #expect(none.errors.contains("hint: add 'schedule: daily 03:30' to"))
+        let wrong = try run("install", "--profile", "none", "--schedule", "daily 25:00")
+        #expect(wrong.status == 64 && wrong.errors.contains("'daily 25:00' is no schedule"))
+        for (schedule, kind) in [
+            ("cron 1 * * * *", "systemd-user"), ("oncalendar hourly", "cron"),
+            ("cron 1 * * * *", "launchd"),
+        ] {
+            let outcome = try run(
+                "install",
+                "--profile",
+                "none",
+                "--schedule",
+                schedule,
+                "--kind",
+                kind
+            )
+            #expect(outcome.status == 1 && outcome.errors.contains("cannot be one of \(kind)"))
+        }
+        #expect(!sandbox.exists("table") && !sandbox.exists(".config/systemd"))
+    }
+
+    @Test(
+        "is refused where nothing runs by the clock",
+        .disabled(if: FileManager.default.fileExists(atPath: "/run/systemd/system"))
+    )
+    func nothingThere() throws {
+        let outcome = try program.run(
+            ["schedule", "install", "--profile", "photos"],
+            environment: ["PATH": sandbox.path("empty").string]
+        )
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("neither systemd nor cron"))
+        let named = try program.run(
+            ["schedule", "install", "--profile", "photos", "--kind", "cron"],
+            environment: ["PATH": sandbox.path("empty").string]
+        )
+        #expect(named.status == 1 && named.errors.contains("no program 'crontab'"))
+    }
+}

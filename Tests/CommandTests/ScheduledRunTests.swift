@@ -1,0 +1,174 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import grocerydude
+
+/// What is written for systemd, cron and launchd, with names that each of them could misread.
+@Suite("A scheduled run")
+struct ScheduledRunTests {
+    let program: Program
+    /// The program by a name that is hard to write.
+    let link: FilePath
+
+    private static let hard = #"a 100%d $HOME & "b" 'c' \d"#
+
+    init() throws {
+        program = try Program()
+        try program.sandbox.directory(Self.hard)
+        link = try program.sandbox.link("\(Self.hard)/grocerydude", to: Program.path)
+        try program.make(stores: "\(Self.hard)/Stores", remote: "\(Self.hard)/Remote")
+        try program.sandbox.write(
+            "profiles: {p: {stores: Stores, remote: Remote, schedule: daily 03:30}}\n",
+            to: "\(Self.hard)/config.yaml"
+        )
+    }
+
+    private var sandbox: Sandbox { program.sandbox }
+
+    /// What would be written, the files by their names.
+    private func files(
+        _ kind: String,
+        program name: FilePath? = nil,
+        configuration: String? = nil,
+        environment: [String: String] = [:]
+    ) throws -> [String: String] {
+        let outcome = try Tool.run(
+            (name ?? link).string,
+            [
+                "schedule", "install", "--dry-run", "--json", "--kind", kind, "--config",
+                configuration ?? sandbox.path("\(Self.hard)/config.yaml").string,
+            ],
+            environment: ["HOME": sandbox.path.string, "XDG_CONFIG_HOME": ""]
+                .merging(environment) { $1 }
+        )
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let answer = try #require(outcome.json as? [String: Any])
+        let files = try #require(answer["files"] as? [[String: String]])
+        return Dictionary(
+            uniqueKeysWithValues: files.map {
+                (FilePath($0["path"] ?? "").lastComponent?.string ?? "", $0["text"] ?? "")
+            }
+        )
+    }
+
+    @Test("backs up when cron's line is run as cron runs it")
+    func cron() throws {
+        let text = try #require(files("cron")["crontab"])
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("30 3 * * * ") })
+        // crontab(5): a % ends the command unless it is escaped, and then stands for itself.
+        let parts = String(line.dropFirst(11)).replacing(#"\%"#, with: "\u{1}")
+        #expect(!parts.contains("%"))
+        let outcome = try Tool.run(
+            "/usr/bin/env",
+            [
+                "-i", "HOME=\(sandbox.path)", "PATH=/usr/bin:/bin", "/bin/sh", "-c",
+                parts.replacing("\u{1}", with: "%"),
+            ]
+        )
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.isEmpty && outcome.errors.isEmpty)
+        #expect(try Directory.open(sandbox.path("\(Self.hard)/Remote")).names().count == 1)
+    }
+
+    @Test(
+        "has units that systemd accepts",
+        .enabled(if: Tool.isInstalled("systemd-analyze"), "systemd is not installed"),
+        arguments: ["systemd-user", "systemd-system"]
+    )
+    func systemd(kind: String) throws {
+        // One program that systemd can be told of, and one that it cannot.
+        try sandbox.directory("with space 100%")
+        let plain = try sandbox.link("with space 100%/grocerydude", to: Program.path)
+        for (name, directory) in [(plain, "plain"), (link, "hard")] {
+            let files = try files(kind, program: name)
+            #expect(files.count == 2)
+            for (file, text) in files { try sandbox.write(text, to: "\(directory)/\(file)") }
+            let outcome = try Tool.run(
+                "systemd-analyze",
+                (kind == "systemd-user" ? ["--user"] : []) + ["verify", "--man=no"]
+                    + files.keys.sorted().map { sandbox.path("\(directory)/\($0)").string },
+                environment: ["LC_ALL": "C", "XDG_RUNTIME_DIR": sandbox.path.string]
+            )
+            let ours = outcome.errors.split(separator: "\n").filter { $0.contains("grocerydude") }
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(ours.isEmpty, "\(outcome.errors)")
+        }
+    }
+
+    @Test("is hardened for systemd, but for hooks, which may need anything")
+    func hardening() throws {
+        let system = try #require(files("systemd-system")["grocerydude-backup-p.service"])
+        #expect(
+            system.contains("\nNoNewPrivileges=yes\n") && system.contains("\nEnvironment=HOME=")
+        )
+        // A path with quotes cannot be in a list of paths.
+        #expect(!system.contains("ProtectSystem="))
+        let plain = try sandbox.write(
+            "profiles: {p: {stores: /srv/a b/Stores, remote: /mnt/100%, schedule: hourly}}\n",
+            to: "plain.yaml"
+        )
+        let strict = try #require(
+            files("systemd-system", configuration: plain.string)["grocerydude-backup-p.service"]
+        )
+        #expect(strict.contains("\nProtectSystem=strict\nReadWritePaths=\"-/srv/a b\" "))
+        #expect(strict.contains("\"-/mnt/100%%\""))
+        let hooks = try sandbox.write(
+            "{stores: /s, schedule: hourly, hooks: {backup: {before: sudo true}}}\n",
+            to: "hooks.yaml"
+        )
+        let loose = try #require(
+            files("systemd-system", configuration: hooks.string)["grocerydude-backup.service"]
+        )
+        #expect(!loose.contains("NoNewPrivileges") && loose.contains("# No sandbox"))
+    }
+
+    @Test("takes along what its environment says that matters")
+    func environment() throws {
+        let environment = [
+            "XDG_DATA_HOME": "/data 50%", "GROCERYDUDE_LOCK_WAIT": "5m", "GROCERYDUDE_PROFILE": "p",
+        ]
+        let unit = try #require(
+            files("systemd-user", environment: environment)["grocerydude-backup-p.service"]
+        )
+        #expect(unit.contains("\nEnvironment=\"XDG_DATA_HOME=/data 50%%\"\n"))
+        #expect(unit.contains("\nEnvironment=GROCERYDUDE_LOCK_WAIT=5m\n"))
+        #expect(!unit.contains("GROCERYDUDE_PROFILE"))
+        let line = try #require(files("cron", environment: environment)["crontab"])
+        #expect(line.contains(#"* XDG_DATA_HOME='/data 50\%' GROCERYDUDE_LOCK_WAIT=5m "#))
+    }
+
+    @Test("has a property list that says what it should")
+    func launchd() throws {
+        let files = try files("launchd", environment: ["XDG_DATA_HOME": "/<&>"])
+        let text = try #require(files["org.grocerydude.grocerydude-backup-p.plist"])
+        let list = try #require(
+            PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
+                as? [String: Any]
+        )
+        #expect(
+            list["ProgramArguments"] as? [String] == [
+                link.string, "backup", "--profile", "p", "--quiet", "--config",
+                sandbox.path("\(Self.hard)/config.yaml").string,
+            ]
+        )
+        #expect(list["StartCalendarInterval"] as? [[String: Int]] == [["Hour": 3, "Minute": 30]])
+        #expect(list["EnvironmentVariables"] as? [String: String] == ["XDG_DATA_HOME": "/<&>"])
+    }
+
+    @Test("has words quoted as systemd reads them")
+    func quoting() {
+        #expect(SystemdUnits.quoted("/usr/bin/x-y_z.1") == "/usr/bin/x-y_z.1")
+        #expect(SystemdUnits.quoted("") == #""""#)
+        #expect(SystemdUnits.quoted("a b") == #""a b""#)
+        #expect(SystemdUnits.quoted("50%\"\\\n") == #""50%%\"\\\n""#)
+        #expect(SystemdUnits.argument("$x") == #""$$x""#)
+    }
+
+    @Test("is refused with a line break for cron, where a line is all there is")
+    func lineBreak() throws {
+        #expect(throws: ScheduleError.self) { try Crontab.word("a\nb") }
+    }
+}

@@ -1,0 +1,126 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Kills the built program at its calls that change the disk, one after the other, and sees what the
+/// next command makes of it.
+@Suite(
+    "Killed at a system call",
+    .enabled(if: InjectedRun.isPossible, "no program can be traced here")
+)
+struct CrashTests {
+    private static let pointsOfASample = 6
+
+    static let scenarios: [FaultScenario] = {
+        let swaps: [FaultScenario] = [.restoreAlone, .rollBack]
+        var all: [FaultScenario] = [
+            .backup, .backupOfHotJournal, .restore, .restoreAlone, .restoreToNothing,
+            .restoreElsewhere, .rollBack, .delete,
+        ]
+        all += swaps.map { $0.refusing(.exchange, .invalidArgument) }
+        all += ([.backup, .restore] + swaps).map { $0.refusing(.flags, .noFunction) }
+        for killed in [FaultScenario.restoreAlone, swaps[0].refusing(.exchange, .noFunction)] {
+            all += [.staging, .swapping, .cleaningUp].map { .recovery(after: killed, at: $0) }
+        }
+        for killed in [FaultScenario.rollBack, swaps[1].refusing(.exchange, .noFunction)] {
+            all.append(.recovery(after: killed, at: .rollingBack))
+        }
+        return all
+    }()
+
+    @Test(
+        "leaves the stores and the backups whole, and the next command cleans up",
+        arguments: scenarios
+    )
+    func everywhere(_ scenario: FaultScenario) throws {
+        let scene = try FaultScene.shared.get()
+        let model = try scene.trial()
+        let calls = try scenario.undisturbed(model, scene).calls
+        let standing = scenario.standing(calls, model)
+        // What comes before a failure that is part of the scenario is the same as without it.
+        let injection = scenario.injection(with: standing)
+        let all = try standing == nil ? calls : scenario.calls(scene, injection)
+        let saved = try scenario.saved(scene)
+        let points = all.filter { $0.isChange && $0.number > standing?.call ?? 0 }
+        let tried = FaultExtent.sample(points, Self.pointsOfASample)
+        for point in tried {
+            try crash(scenario, scene, injection, at: point, saved: saved)
+        }
+        FaultExtent.report("\(scenario.name): killed at \(tried.count) of \(points.count) calls")
+        #expect(!tried.isEmpty)
+    }
+
+    private func crash(
+        _ scenario: FaultScenario,
+        _ scene: FaultScene,
+        _ injection: Injection,
+        at point: SystemCall,
+        saved: Contents?
+    ) throws {
+        let trial = try scene.trial()
+        try scenario.prepare(scene, trial)
+        let before = try trial.contents()
+        var injection = injection
+        injection.kill = point.number
+        let killed = try trial.run(scenario.arguments(in: trial), injecting: injection)
+        let what: Comment = "\(scenario.name) killed at \(point)"
+        #expect(killed.outcome.status == 128 + SIGKILL, what)
+        // What a person sees right after the crash.
+        let seen = try trial.archives()
+        // A stores directory that is not there cannot be backed up.
+        let canBackUp = scenario.states.contains(.before) ? before != nil : true
+        let next = try trial.run(
+            canBackUp ? ["backup"] : ["restore", scene.archive, "--yes", "--no-safety-backup"]
+        )
+        #expect(next.status == 0, "\(what): \(next.errors)")
+
+        var states = scenario.states
+        if !canBackUp { states = [.new] }
+        let after = try trial.contents()
+        #expect(
+            states.contains { after == ($0 == .new ? scene.new : before) },
+            "\(what): the stores are neither old nor new but \(after?.description ?? "nowhere")"
+        )
+        let unnamed = try trial.leftovers().filter {
+            !(killed.outcome.errors + next.errors).contains($0)
+        }
+        #expect(unnamed.isEmpty, "\(what): \(unnamed) were left; \(next.errors)")
+        // Every archive that is seen is whole, and holds what was or is there.
+        for archive in seen where archive != scene.archive {
+            let contents = try trial.contents(of: archive)
+            #expect(
+                contents == saved || contents == scene.new,
+                "\(what): \(archive) holds something else"
+            )
+        }
+    }
+}
+
+extension FaultScenario {
+    /// The scenario's own faults.
+    func injection(with standing: Injection.Failure?) -> Injection {
+        var injection = injection
+        if let standing { injection.failures.append(standing) }
+        return injection
+    }
+
+    /// What a backup makes of the stores directory before the command; `nil` where there is none.
+    func saved(_ scene: FaultScene) throws -> Contents? {
+        let trial = try scene.trial()
+        try prepare(scene, trial)
+        guard try trial.contents() != nil else { return nil }
+        let name = try trial.check("backup").text.trimmingCharacters(in: .newlines)
+        return try trial.contents(of: name)
+    }
+
+    /// The calls of a run with given faults.
+    func calls(_ scene: FaultScene, _ injection: Injection) throws -> [SystemCall] {
+        let trial = try scene.trial()
+        try prepare(scene, trial)
+        let run = try trial.run(arguments(in: trial), injecting: injection)
+        #expect(run.outcome.status == status, "\(name): \(run.outcome.errors)")
+        return run.calls
+    }
+}

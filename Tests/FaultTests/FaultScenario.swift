@@ -1,0 +1,187 @@
+import Files
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A command that is disturbed, and the states in which it may leave the stores directory.
+struct FaultScenario: Sendable, CustomTestStringConvertible {
+    /// A state of the stores directory.
+    enum State: Sendable {
+        /// As it was, be it that there was none.
+        case before
+        /// As the backup has it.
+        case new
+    }
+
+    var name: String
+    var arguments: [String]
+    /// What may be there once the next command has run after a crash.
+    var states: Set<State>
+    /// What is there after it succeeded; `nil` for either.
+    var success: State?
+    var refusal: Injection.Refusal?
+    var refusalErrno = Errno.invalidArgument
+    /// Brings a fresh copy into the state in which the command is disturbed.
+    var prepare: @Sendable (FaultScene, Trial) throws -> Void = { _, _ in }
+    /// A failure that is part of the scenario, found among the calls of an undisturbed run.
+    var standing: @Sendable ([SystemCall], Trial) -> Injection.Failure? = { _, _ in nil }
+    /// The exit code of an undisturbed run.
+    var status: Int32 = 0
+
+    var testDescription: String { name }
+
+    var injection: Injection {
+        Injection(refusal: refusal.map { ($0, refusalErrno) })
+    }
+
+    /// The same without the exchange of names, or without all that renameat2(2) has more.
+    func refusing(_ refusal: Injection.Refusal, _ errno: Errno) -> FaultScenario {
+        var scenario = self
+        scenario.name += refusal == .exchange ? " without exchange" : " without renameat2"
+        scenario.refusal = refusal
+        scenario.refusalErrno = errno
+        return scenario
+    }
+}
+
+extension FaultScenario {
+    static let backup = FaultScenario(
+        name: "backup",
+        arguments: ["backup"],
+        states: [.before],
+        success: .before
+    )
+
+    /// A store whose writer was killed amid a transaction: a copy of it is recovered.
+    static let backupOfHotJournal = FaultScenario(
+        name: "backup of a hot journal",
+        arguments: ["backup"],
+        states: [.before],
+        success: .before,
+        prepare: { _, trial in try FaultScene.addHotJournal(to: trial) }
+    )
+
+    static let restore = FaultScenario(
+        name: "restore",
+        arguments: ["restore", "latest", "--yes"],
+        states: [.before, .new],
+        success: .new
+    )
+
+    static let restoreAlone = FaultScenario(
+        name: "restore without a safety backup",
+        arguments: ["restore", "latest", "--yes", "--no-safety-backup"],
+        states: [.before, .new],
+        success: .new
+    )
+
+    static let restoreToNothing = FaultScenario(
+        name: "restore where nothing is",
+        arguments: ["restore", "latest", "--yes"],
+        states: [.before, .new],
+        success: .new,
+        prepare: { _, trial in try LocalFileSystem().remove(trial.stores) }
+    )
+
+    static let restoreElsewhere = FaultScenario(
+        name: "restore --target",
+        arguments: ["restore", "latest", "--target", "Stores"],
+        states: [.before, .new],
+        success: .new,
+        prepare: { _, trial in try LocalFileSystem().remove(trial.stores) }
+    )
+
+    /// The restored store does not reopen, so that the old ones are put back.
+    static let rollBack = FaultScenario(
+        name: "restore that rolls back",
+        arguments: ["restore", "latest", "--yes", "--no-safety-backup"],
+        // Killed before it says that it rolls back, it may succeed after all.
+        states: [.before, .new],
+        success: .before,
+        standing: { calls, trial in
+            let store = trial.stores.appending("Grocery-Dude.sqlite")
+            guard let swap = calls.lastIndex(where: { $0.isExchange(of: trial) }) else {
+                return nil
+            }
+            return calls[swap...].first { !$0.isChange && $0.paths == [store] }.map {
+                Injection.Failure(call: $0.number, errno: .ioError)
+            }
+        },
+        status: 21
+    )
+
+    static let delete = FaultScenario(
+        name: "delete",
+        arguments: ["delete", "latest", "--yes"],
+        states: [.before],
+        success: .before
+    )
+
+    /// What comes after a restore that was killed: the recovery, which may itself be killed.
+    static func recovery(after killed: FaultScenario, at place: Place) -> FaultScenario {
+        var scenario = killed
+        scenario.name = "recovery after a \(killed.name) killed \(place.rawValue)"
+        scenario.arguments = ["list"]
+        scenario.standing = { _, _ in nil }
+        scenario.status = 0
+        scenario.success = nil
+        scenario.prepare = { scene, trial in
+            let model = try scene.trial()
+            let plain = try killed.undisturbed(model, scene).calls
+            var injection = killed.injection(with: killed.standing(plain, model))
+            let calls = try killed.calls(scene, injection)
+            let call = try #require(
+                calls.last(where: place.matches),
+                "a \(killed.name) has no call \(place.rawValue)"
+            )
+            injection.kill = call.number
+            #expect(try trial.run(killed.arguments, injecting: injection).outcome.status == 137)
+        }
+        return scenario
+    }
+
+    /// Where a restore is killed, so that there is something to recover.
+    enum Place: String, Sendable {
+        case staging = "while it unpacks"
+        case swapping = "amid the swap"
+        case cleaningUp = "while it removes what was there"
+        case rollingBack = "amid the roll back"
+
+        fileprivate func matches(_ call: SystemCall) -> Bool {
+            let name = call.paths.last?.lastComponent?.string
+            return switch self {
+            case .staging: call.name == "utimensat" && name == "large"
+            case .swapping:
+                call.name.hasPrefix("rename")
+                    && ["Stores_Old", "Stores"].contains(name)
+                    && call.paths.first?.lastComponent?.string == "Stores_New"
+            case .cleaningUp: call.name == "rmdir" && name == "Stores_Old"
+            case .rollingBack:
+                call.name.hasPrefix("rename") && name == "Stores_FailedRestore"
+            }
+        }
+    }
+
+    /// Runs the command with nothing but the scenario's own faults, and sees it succeed.
+    func undisturbed(_ trial: Trial, _ scene: FaultScene) throws -> InjectedRun {
+        try prepare(scene, trial)
+        let run = try trial.run(arguments(in: trial), injecting: injection)
+        try #require(run.outcome.status == 0, "\(name): \(run.outcome.errors)")
+        #expect(!run.changes.isEmpty, "\(name) changes nothing")
+        return run
+    }
+
+    /// The arguments, with the path of a target made absolute.
+    func arguments(in trial: Trial) -> [String] {
+        arguments.map { $0 == "Stores" ? trial.stores.string : $0 }
+    }
+}
+
+extension SystemCall {
+    /// Whether it brings the new stores into the place of the stores directory.
+    func isExchange(of trial: Trial) -> Bool {
+        let new = trial.root.appending("Stores_New")
+        return name.hasPrefix("rename") && !isFault && paths.contains(trial.stores)
+            && paths.contains(new)
+    }
+}

@@ -1,0 +1,224 @@
+import CSQLite
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// How much of a fault suite is run: all of it with `make faults`, a sample with `make test`.
+enum FaultExtent {
+    static let isFull = ProcessInfo.processInfo.environment["GROCERYDUDE_FAULTS"] == "all"
+
+    /// All of them, or as many as given, evenly spread, the last one among them.
+    static func sample<Element>(_ all: [Element], _ count: Int) -> [Element] {
+        guard !isFull, all.count > count else { return all }
+        return (1...count).map { all[$0 * all.count / count - 1] }
+    }
+
+    /// Tells what a real run tried; Documentation/Reliability.md quotes it.
+    static func report(_ text: String) {
+        print("faults: \(text)")
+    }
+}
+
+/// A stores directory in a known old state, and a remote folder with a backup of a known new one.
+final class FaultScene: Sendable {
+    /// The archive of the new state.
+    let archive: String
+    /// What is in the stores directory before anything is done.
+    let old: Contents
+    /// What a restore makes of it.
+    let new: Contents
+    private let sandbox: Sandbox
+
+    /// One for all tests: to make it takes longer than most of them.
+    static let shared: Result<FaultScene, any Error> = {
+        let scene = Result { try FaultScene() }
+        atexit { try? FaultScene.shared.get().sandbox.remove() }
+        return scene
+    }()
+
+    private init() throws {
+        let sandbox = try Sandbox()
+        self.sandbox = sandbox
+        for name in ["Work/Remote", "Work/home", "Work/tmp"] { try sandbox.directory(name) }
+        try sandbox.write(Pseudorandom.bytes(seed: 5, count: 1_200_000), to: "Work/Stores/large")
+        try sandbox.write("new", to: "Work/Stores/directory/note")
+        try sandbox.link("Work/Stores/link", to: "large")
+        let work = Trial(sandbox.path("Work"))
+        try work.check("init")
+        // Of another day, so that how often a name is taken does not depend on the time of day.
+        archive = "[2026-Jan-01] 09.01 AM Stores.zip"
+        let name = try work.check("backup").text.trimmingCharacters(in: .newlines)
+        try LocalFileSystem().move(
+            work.remote.appending(name),
+            to: work.remote.appending(archive)
+        )
+        try work.check("items", "remove", "Apples")
+        try sandbox.write("old", to: "Work/Stores/directory/note")
+        try sandbox.write("only in the old state", to: "Work/Stores/old")
+        old = try Contents(of: work.stores)
+
+        try Tool.check("cp", ["-a", work.root.string, sandbox.path("Restored").string])
+        let restored = Trial(sandbox.path("Restored"))
+        try restored.check("restore", archive, "--yes", "--no-safety-backup")
+        new = try Contents(of: restored.stores)
+        try #require(old != new)
+        for (trial, items) in [(work, 11), (restored, 12)] {
+            try #require(Self.count(trial.stores.appending("Grocery-Dude.sqlite")) == items)
+        }
+    }
+
+    /// A fresh copy, which goes with its last reference.
+    func trial() throws -> Trial {
+        let path = sandbox.path("Trial-\(UUID().uuidString)")
+        try Tool.check("cp", ["-a", sandbox.path("Work").string, path.string])
+        return Trial(path, removing: true)
+    }
+
+    /// Adds a store as a writer leaves it that is killed when it has written half a transaction: the
+    /// database half new, and a journal with what was there (https://www.sqlite.org/atomiccommit.html).
+    static func addHotJournal(to trial: Trial) throws {
+        let work = try Sandbox()
+        let path = work.path("hot.sqlite")
+        var database: OpaquePointer?
+        defer { sqlite3_close(database) }
+        let sql = """
+            PRAGMA journal_mode = DELETE; PRAGMA cache_size = 2; CREATE TABLE t(x);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+                INSERT INTO t SELECT randomblob(500) FROM n;
+            BEGIN IMMEDIATE; UPDATE t SET x = zeroblob(500);
+            """
+        try #require(sqlite3_open(path.string, &database) == SQLITE_OK)
+        try #require(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
+        for name in ["hot.sqlite", "hot.sqlite-journal"] {
+            try Tool.check(
+                "cp",
+                ["-p", work.path(name).string, trial.stores.appending(name).string]
+            )
+        }
+    }
+
+    /// The items of a store that `PRAGMA quick_check` finds good; -1 where it does not.
+    private static func count(_ store: FilePath) -> Int {
+        var database: OpaquePointer?
+        defer { sqlite3_close(database) }
+        guard sqlite3_open_v2(store.string, &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK
+        else { return -1 }
+        var isGood = false
+        var count = -1
+        for sql in ["PRAGMA quick_check", "SELECT count(*) FROM item"] {
+            var statement: OpaquePointer?
+            defer { sqlite3_finalize(statement) }
+            guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK,
+                sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0)
+            else { return -1 }
+            if sql.hasPrefix("PRAGMA") {
+                isGood = String(cString: text) == "ok"
+            } else {
+                count = Int(String(cString: text)) ?? -1
+            }
+        }
+        return isGood ? count : -1
+    }
+}
+
+/// A directory of its own for one run of the program and what comes after it.
+final class Trial: Sendable {
+    let root: FilePath
+    private let removes: Bool
+
+    /// The program; 'make faults' names an optimized one.
+    static let program =
+        ProcessInfo.processInfo.environment["GROCERYDUDE_PROGRAM"] ?? Tool.product("grocerydude")
+
+    var stores: FilePath { root.appending("Stores") }
+    var remote: FilePath { root.appending("Remote") }
+
+    init(_ root: FilePath, removing: Bool = false) {
+        self.root = root
+        removes = removing
+    }
+
+    deinit {
+        if removes { try? LocalFileSystem().remove(root) }
+    }
+
+    /// What the program is given of the world.
+    var environment: [String: String] {
+        [
+            "HOME": root.appending("home").string, "TMPDIR": root.appending("tmp").string,
+            "TZ": "UTC", "XDG_DATA_HOME": "", "XDG_CACHE_HOME": "",
+            "GROCERYDUDE_STORES": stores.string, "GROCERYDUDE_REMOTE": remote.string,
+        ]
+    }
+
+    /// Runs a command to its end.
+    func run(_ arguments: [String]) throws -> Tool.Outcome {
+        try Tool.run(Self.program, arguments, environment: environment)
+    }
+
+    /// Runs a command that has to succeed.
+    @discardableResult
+    func check(_ arguments: String...) throws -> Tool.Outcome {
+        let outcome = try run(arguments)
+        guard outcome.status == 0 else { throw Tool.Failure.failed(arguments[0], outcome) }
+        return outcome
+    }
+
+    /// Runs a command with faults.
+    func run(_ arguments: [String], injecting injection: Injection) throws -> InjectedRun {
+        try InjectedRun(
+            Self.program,
+            arguments,
+            environment: environment,
+            below: root,
+            log: root.removingLastComponent().appending("\(root.lastComponent?.string ?? "").log"),
+            injecting: injection
+        )
+    }
+
+    /// What is in the stores directory; `nil` where there is none.
+    func contents() throws -> Contents? {
+        try FileInfo.ifPresent(stores) == nil ? nil : Contents(of: stores)
+    }
+
+    /// What the remote folder shows: all that is not hidden.
+    func archives() throws -> [String] {
+        try names(in: remote).filter { !$0.hasPrefix(".") }
+    }
+
+    /// What is there that should not be: traces of a run that did not clean up after itself.
+    func leftovers() throws -> [String] {
+        let caches = root.appending("home/.cache/grocerydude")
+        var found = try names(in: root).filter {
+            !["Stores", "Remote", "home", "tmp"].contains($0)
+        }
+        found += try names(in: root.appending("tmp"))
+        found += try names(in: remote).filter { $0.hasPrefix(".") }
+        if try FileInfo.ifPresent(caches) != nil {
+            found += try names(in: caches).filter { $0 != "catalog.json" }
+        }
+        return found
+    }
+
+    private func names(in directory: FilePath) throws -> [String] {
+        try Directory.open(directory).names().map(\.description)
+    }
+
+    /// What an archive holds, unpacked and verified by the program.
+    func contents(of archive: String) throws -> Contents {
+        let target = root.removingLastComponent().appending("Unpacked-\(UUID().uuidString)")
+        defer { try? LocalFileSystem().remove(target) }
+        try check("restore", archive, "--target", target.string)
+        return try Contents(of: target)
+    }
+}
+
+extension Pseudorandom {
+    /// Bytes that do not compress, the same ones for one seed.
+    static func bytes(seed: UInt64, count: Int) -> [UInt8] {
+        var generator = Pseudorandom(seed: seed)
+        return generator.bytes(count)
+    }
+}

@@ -1,0 +1,243 @@
+import Files
+import Foundation
+import Remotes
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite("Pruning")
+struct PruneBackupsTests {
+    private let scene: Scene
+    private let day = 86_400.0
+
+    init() throws {
+        scene = try Scene()
+    }
+
+    /// Backups of some days ago, and their names.
+    @discardableResult
+    private func backUp(daysAgo: [Double]) async throws -> [String] {
+        var names: [String] = []
+        for days in daysAgo {
+            names.append(try await scene.backUp(at: Scene.morning - days * day).backup.name)
+        }
+        return names
+    }
+
+    private func pruning(
+        in remote: (any RemoteFolder)? = nil,
+        _ change: (inout PruneBackups.Options) -> Void
+    ) -> PruneBackups {
+        var options = PruneBackups.Options(
+            policy: RetentionPolicy(),
+            now: Scene.morning + 60,
+            timeZone: Scene.utc
+        )
+        change(&options)
+        return PruneBackups(
+            in: remote ?? scene.remote,
+            catalog: scene.catalog,
+            options: options,
+            context: scene.context()
+        )
+    }
+
+    private var delete: DeleteBackup {
+        DeleteBackup(
+            from: scene.remote,
+            catalog: scene.catalog,
+            timeZone: Scene.utc,
+            context: scene.context()
+        )
+    }
+
+    private var pin: PinBackup {
+        PinBackup(
+            in: scene.remote,
+            catalog: scene.catalog,
+            timeZone: Scene.utc,
+            context: scene.context()
+        )
+    }
+
+    @Test("plans without changing anything, and then does as planned")
+    func plans() async throws {
+        let names = try await backUp(daysAgo: [3, 2, 1, 0])
+        let prune = pruning { $0.policy.counts[.daily] = 2 }
+        let plan = try await prune.plan()
+        #expect(plan.keep.map(\.backup.name) == [names[3], names[2]])
+        #expect(plan.keep.map(\.reasons) == [["daily snapshot"], ["daily snapshot"]])
+        #expect(plan.remove.map(\.backup.name) == [names[1], names[0]])
+        #expect(try await scene.list().count == 4)
+        let outcome = try await prune.run(plan)
+        #expect(outcome.problems.isEmpty)
+        #expect(outcome.removed.map(\.name) == [names[1], names[0]])
+        #expect(try await scene.list().map(\.name) == [names[3], names[2]])
+        #expect(try await Set(delete.trash().map(\.name)) == Set(names[...1]))
+    }
+
+    @Test("without a policy, or with one that keeps nothing, removes nothing unless it may")
+    func keepsNothing() async throws {
+        let names = try await backUp(daysAgo: [1, 0])
+        await #expect(throws: OperationError.self) { try await pruning { _ in }.plan() }
+        let useless: (inout PruneBackups.Options) -> Void = { $0.policy.tags = [["none has it"]] }
+        let plan = try await pruning(useless).plan()
+        #expect(plan.keep.map(\.backup.name) == [names[1]])
+        #expect(plan.keep.map(\.reasons) == [["newest"]])
+        let all = pruning {
+            useless(&$0)
+            $0.mayRemoveAll = true
+        }
+        _ = try await all.run(all.plan())
+        #expect(try await scene.list().isEmpty)
+        #expect(try await delete.trash().count == 2)
+    }
+
+    @Test("leaves alone, and does not count, what others made or named, and what cannot be read")
+    func leavesAlone() async throws {
+        let names = try await backUp(daysAgo: [2, 1, 0])
+        let remote = scene.remotePath
+        try LocalFileSystem().move(
+            remote.appending(names[2]),
+            to: remote.appending("before the move Stores.zip")
+        )
+        let copy = try scene.sandbox.read("Remote/\(names[0])")
+        try scene.sandbox.write(copy, to: "Remote/[2026-Nov-21] 09.01 AM Stores (conflicted).zip")
+        let damaged = "[2026-Nov-22] 09.01 AM Stores.zip"
+        try scene.sandbox.write(Array(copy.dropLast(40)), to: "Remote/\(damaged)")
+        let plan = try await pruning { $0.policy.counts[.last] = 1 }.plan()
+        #expect(plan.remove.map(\.backup.name) == [names[0]])
+        let reasons = Dictionary(
+            uniqueKeysWithValues: plan.keep.map { ($0.backup.name, $0.reasons) }
+        )
+        #expect(reasons[names[1]] == ["last snapshot"])
+        #expect(reasons["before the move Stores.zip"] == ["not named by grocerydude"])
+        #expect(reasons[damaged] == ["it cannot be read"])
+        #expect(reasons.count == 3)
+    }
+
+    @Test("an archive without a manifest is not ours, whatever its name")
+    func foreign() async throws {
+        try await backUp(daysAgo: [0])
+        let fixture = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Fixtures/archives/Info-ZIP.zip")
+        let name = "[2020-Jan-01] 09.01 AM Stores.zip"
+        try scene.sandbox.write(Array(Data(contentsOf: fixture)), to: "Remote/\(name)")
+        let plan = try await pruning { $0.policy.counts[.last] = 1 }.plan()
+        #expect(plan.remove.isEmpty)
+        #expect(plan.keep.last?.reasons == ["not made by grocerydude"])
+    }
+
+    @Test("keeps what is pinned, also since the plan was made")
+    func pins() async throws {
+        let names = try await backUp(daysAgo: [3, 2, 1, 0])
+        _ = try await pin.run(names[0], isPinned: true, at: Scene.morning)
+        let prune = pruning { $0.policy.counts[.last] = 1 }
+        let plan = try await prune.plan()
+        #expect(plan.keep.map(\.backup.name) == [names[3], names[0]])
+        #expect(plan.keep.last?.reasons == ["pinned"])
+        _ = try await pin.run(names[1], isPinned: true, at: Scene.morning)
+        let outcome = try await prune.run(plan)
+        #expect(outcome.removed.map(\.name) == [names[2]])
+        #expect(outcome.problems.map(\.path) == [names[1]])
+        await #expect(throws: OperationError.self) {
+            try await delete.run(
+                delete.find(names[0]),
+                at: Scene.morning,
+                keepingTrash: .seconds(60)
+            )
+        }
+        _ = try await pin.run(names[0], isPinned: false, at: Scene.morning)
+        let found = try await delete.find(names[0])
+        try await delete.run(found, at: Scene.morning, keepingTrash: .seconds(60))
+        #expect(try await scene.list().map(\.name) == [names[3], names[1]])
+    }
+
+    @Test("removes nothing while it is not known what is pinned")
+    func damagedPins() async throws {
+        try await backUp(daysAgo: [1, 0])
+        try scene.sandbox.write("{", to: "Remote/\(Annotations.subfolder)/1.json")
+        let prune = pruning { $0.policy.counts[.last] = 1 }
+        await #expect(throws: OperationError.self) { try await prune.plan() }
+        // It is no reason not to find a backup.
+        #expect(try await scene.list().count == 2)
+    }
+
+    @Test("removes nothing while the newest has much less than the ones before it")
+    func guarded() async throws {
+        let names = try await backUp(daysAgo: [2, 1])
+        try LocalFileSystem().remove(scene.stores)
+        try scene.sandbox.write("left", to: "Stores/left.txt")
+        let newest = try await scene.backUp().backup
+        #expect(newest.isAnomalous)
+        let plan = try await pruning { $0.policy.counts[.last] = 1 }.plan()
+        #expect(plan.remove.isEmpty)
+        #expect(plan.refusal != nil)
+        #expect(plan.keep.map(\.backup.name) == [newest.name, names[1], names[0]])
+    }
+
+    @Test("one that cannot be removed does not keep the others", arguments: [true, false])
+    func failures(trash: Bool) async throws {
+        let names = try await backUp(daysAgo: [3, 2, 1, 0])
+        let fileSystem = FaultyFileSystem(
+            failing: .callOf(trash ? .move : .remove, 2),
+            with: .ioError
+        )
+        let folder = LocalFolder(scene.remotePath, fileSystem: fileSystem)
+        let prune = pruning(in: folder) {
+            $0.policy.counts[.last] = 1
+            $0.keepsTrash = trash ? .seconds(60) : .zero
+        }
+        let outcome = try await prune.run(prune.plan())
+        try fileSystem.assertFaultWasMet()
+        #expect(outcome.removed.map(\.name) == [names[2], names[0]])
+        #expect(outcome.problems.map(\.path) == [names[1]])
+        #expect(try await scene.list().map(\.name) == [names[3], names[1]])
+    }
+
+    @Test("what was removed comes back, until its time is over")
+    func trash() async throws {
+        let names = try await backUp(daysAgo: [2, 1, 0])
+        let week = Duration.seconds(7 * 86_400)
+        for name in names[...1] {
+            let backup = try await delete.find(name)
+            try await delete.run(backup, at: Scene.morning, keepingTrash: week)
+        }
+        #expect(try await delete.undo(BackupName.display(names[0])).name == names[0])
+        #expect(try await scene.list().map(\.name) == [names[2], names[0]])
+        await #expect(throws: OperationError.self) { try await delete.undo(names[0]) }
+        await #expect(throws: OperationError.self) { try await delete.undo("") }
+        // A name that is taken meanwhile.
+        try scene.sandbox.write("other", to: "Remote/\(names[1])")
+        await #expect(throws: OperationError.self) { try await delete.undo(names[1]) }
+        #expect(try scene.sandbox.read("Remote/\(names[1])") == Array("other".utf8))
+        // Eight days later, another removal empties the trash.
+        let backup = try await delete.find(names[0])
+        try await delete.run(backup, at: Scene.morning + 8 * day, keepingTrash: week)
+        #expect(try await delete.trash().map(\.name) == [names[0]])
+    }
+
+    @Test("at once and for good, where that is asked for, takes nothing else with it")
+    func forGood() async throws {
+        let names = try await backUp(daysAgo: [2, 1, 0])
+        let first = try await delete.find(names[0])
+        try await delete.run(first, at: Scene.morning, keepingTrash: .seconds(60))
+        let second = try await delete.find(names[1])
+        try await delete.run(second, at: Scene.morning + day, keepingTrash: .zero)
+        #expect(try await delete.trash().map(\.name) == [names[0]])
+        #expect(try await scene.list().map(\.name) == [names[2]])
+    }
+
+    @Test("waits for nobody: a remote folder that is in use is an error")
+    func locked() async throws {
+        try await backUp(daysAgo: [1, 0])
+        let lock = try await FileLock.acquire(scene.remotePath, wait: .zero) { _ in }
+        defer { withExtendedLifetime(lock) {} }
+        let prune = pruning { $0.policy.counts[.last] = 1 }
+        let plan = try await prune.plan()
+        await #expect(throws: FileError.self) { try await prune.run(plan) }
+        #expect(try await scene.list().count == 2)
+    }
+}

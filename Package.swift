@@ -49,11 +49,18 @@ let package = Package(
         ),
         .target(name: "CFiles"),
 
-        // The arrow: grocerydude → Operations → { Stores, Archives, Remotes } → Files.
+        // The arrow: grocerydude → Operations → { Stores, Archives, Remotes } → Processes → Files.
         .target(
             name: "Files",
             dependencies: [
                 "CFiles", filePath, .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Processes",
+            dependencies: [
+                "Files", filePath, .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict
         ),
@@ -71,20 +78,18 @@ let package = Package(
         ),
         .target(
             name: "Remotes",
-            dependencies: [
-                "Files", filePath, .product(name: "Subprocess", package: "swift-subprocess"),
-            ],
+            dependencies: ["Processes", "Files", filePath],
             swiftSettings: strict
         ),
         .target(
             name: "Operations",
-            dependencies: ["Stores", "Archives", "Remotes", "Files", filePath],
+            dependencies: ["Stores", "Archives", "Remotes", "Processes", "Files", filePath],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "grocerydude",
             dependencies: [
-                "Operations", "Stores", "Archives", "Remotes", "Files", filePath,
+                "Operations", "Stores", "Archives", "Remotes", "Processes", "Files", filePath,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -117,6 +122,11 @@ let package = Package(
         .testTarget(
             name: "FilesTests",
             dependencies: ["Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ProcessesTests",
+            dependencies: ["Processes", "Files", "TestSupport", filePath],
             swiftSettings: strict
         ),
         .testTarget(

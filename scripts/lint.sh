@@ -3,8 +3,9 @@
 # file:line: message; the exit code is 1 where there is any.
 #
 # - The formatter's rules (.swift-format).
-# - The arrow: grocerydude → Operations → { Stores, Archives, Remotes } → Files. A module imports
-#   only from its right; the command line may import all of ours, and the leaves never each other.
+# - The arrow: grocerydude → Operations → { Stores, Archives, Remotes } → Processes → Files. A module
+#   imports only from its right; the command line may import all of ours, and the leaves never each
+#   other.
 # - One dependency, one module.
 # - Time is an argument: only the command line looks at the clock.
 set -euo pipefail
@@ -21,18 +22,19 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
 
     BEGIN {
         # What each module of ours may import of ours.
-        split("grocerydude Operations Stores Archives Remotes Files", names)
+        split("grocerydude Operations Stores Archives Remotes Processes Files", names)
         for (i in names) ours[names[i]] = 1
-        may["grocerydude"] = " Operations Stores Archives Remotes Files "
-        may["Operations"] = " Stores Archives Remotes Files "
-        may["Stores"] = may["Archives"] = may["Remotes"] = " Files "
+        may["grocerydude"] = " Operations Stores Archives Remotes Processes Files "
+        may["Operations"] = " Stores Archives Remotes Processes Files "
+        may["Remotes"] = " Processes Files "
+        may["Stores"] = may["Archives"] = may["Processes"] = " Files "
         may["Files"] = " "
 
         # Who alone imports a dependency.
         owner["GRDB"] = owner["CSQLite"] = "Stores"
         owner["CLibzip"] = owner["CIsal"] = owner["CZlib"] = "Archives"
         owner["Crypto"] = owner["CFiles"] = "Files"
-        owner["Subprocess"] = "Remotes"
+        owner["Subprocess"] = "Processes"
         owner["ArgumentParser"] = owner["Yams"] = "grocerydude"
 
         # What comes with Swift, and FilePath.

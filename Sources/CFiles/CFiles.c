@@ -109,6 +109,20 @@ int cfiles_openat(int directory, const char *path, int flags, mode_t mode) {
     return openat(directory, path, flags, mode);
 }
 
+int cfiles_pipe(int *read_end, int *write_end) {
+    int ends[2];
+#ifdef __linux__
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+#else
+    if (pipe(ends) != 0) return -1;
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+#endif
+    *read_end = ends[0];
+    *write_end = ends[1];
+    return 0;
+}
+
 static struct flock record_lock(short type, off_t start, off_t length) {
     struct flock lock = {0};
     lock.l_type = type;

@@ -87,7 +87,9 @@ public struct LockHolder: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Finds who holds the flock(2) lock of a directory, where the system tells (proc_locks(5)).
-    static func of(_ path: FilePath) throws -> LockHolder? {
+    ///
+    /// - Throws: `FileError` where there is no such directory.
+    public static func of(_ path: FilePath) throws -> LockHolder? {
         let identity = try Directory.open(path).info().identity
         guard let table = try? String(decoding: readSystemFile("/proc/locks"), as: UTF8.self) else {
             return nil

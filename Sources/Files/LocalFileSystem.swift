@@ -93,18 +93,25 @@ public struct LocalFileSystem: FileSystem {
     }
 
     public func write(_ bytes: [UInt8], to path: FilePath) throws {
+        try write(bytes, to: path, mode: 0o600)
+    }
+
+    /// Writes a small file, as `write(_:to:)` does, with permission bits of its own.
+    public func write(_ bytes: [UInt8], to path: FilePath, mode: UInt16) throws {
         let draft = Self.draft(of: path)
         try remove(draft)
         do {
             let file = try File.create(draft)
             try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+            if mode != 0o600 { try file.setMode(mode) }
             try file.sync()
             guard rename(draft, path) == 0 else { throw failure(.move, draft) }
         } catch {
             try? remove(draft)
             throw error
         }
-        try sync(path.removingLastComponent())
+        let parent = path.removingLastComponent()
+        try sync(parent.isEmpty ? "." : parent)
     }
 
     /// Where a file is written before it takes its name; a killed run leaves it.

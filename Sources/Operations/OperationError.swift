@@ -53,6 +53,12 @@ public enum OperationError: ExplainedError {
     case pinned(String)
     /// An interrupted restore cannot be finished or undone.
     case cannotRecover(FilePath, reason: String)
+    /// A command of the user's failed that has to succeed.
+    case commandFailed(event: String, command: String, CommandFailure)
+    /// A command of the user's says that this is not the time for it.
+    case skipped(command: String)
+    /// A monitor could not be told.
+    case pingFailed(host: String, reason: String)
 
     public var description: String {
         switch self {
@@ -97,6 +103,11 @@ public enum OperationError: ExplainedError {
         case .pinned(let name): "'\(name)' is pinned, and was not removed"
         case .cannotRecover(let path, let reason):
             "an interrupted restore of '\(printable(path))' can be neither finished nor undone: \(reason)"
+        case .commandFailed(let event, let command, let reason):
+            "the '\(event)' command '\(Self.shortened(command))' \(reason)"
+        case .skipped(let command):
+            "skipped: the 'before' command '\(Self.shortened(command))' says so"
+        case .pingFailed(let host, let reason): "cannot tell the monitor '\(host)': \(reason)"
         }
     }
 
@@ -135,7 +146,16 @@ public enum OperationError: ExplainedError {
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
         case .cannotRecover: "look at the directories beside it; nothing was deleted"
+        case .commandFailed(_, let command, _):
+            "run it by hand to see what it says: \(printable(bytes: command.utf8))"
+        case .skipped, .pingFailed: nil
         }
+    }
+
+    /// A command line as far as a message has room for it.
+    private static func shortened(_ command: String) -> String {
+        let text = printable(bytes: command.utf8)
+        return text.count > 60 ? text.prefix(57) + "..." : text
     }
 }
 

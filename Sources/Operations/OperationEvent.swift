@@ -14,8 +14,12 @@ public enum OperationEvent: Sendable {
     case advanced(Int64)
     /// Something worth knowing that is no problem.
     case note(String)
+    /// Something that went wrong beside the work, and does not change its result.
+    case warning(String)
     /// Something that makes the result partial.
     case problem(Problem)
+    /// A line that a command of the user's wrote, and the moment that it runs at.
+    case said(by: String, String)
     /// Waiting for another run.
     case waiting(for: LockHolder?)
     /// Time that a step took; of a step that comes often, a part of it.

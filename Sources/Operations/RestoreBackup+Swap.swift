@@ -9,13 +9,15 @@ extension RestoreBackup {
         _ plan: Extraction.Plan,
         _ paths: RestorePaths,
         _ locks: RestoreLocks,
+        _ application: StoppedApplication,
         _ outcome: inout Outcome
     ) async throws {
         do {
-            try await stageAndSwap(plan, paths, locks, &outcome)
+            try await stageAndSwap(plan, paths, locks, application, &outcome)
         } catch let failure as CannotRename {
             context.report(.note("\(failure.error); it stays, and what is in it is replaced"))
-            try await stageAndSwap(plan, RestorePaths(live: paths.live, .inside), locks, &outcome)
+            let inside = RestorePaths(live: paths.live, .inside)
+            try await stageAndSwap(plan, inside, locks, application, &outcome)
         }
     }
 
@@ -35,6 +37,7 @@ extension RestoreBackup {
         _ plan: Extraction.Plan,
         _ paths: RestorePaths,
         _ locks: RestoreLocks,
+        _ application: StoppedApplication,
         _ outcome: inout Outcome
     ) async throws {
         var swap = try begin(plan, paths, locks)
@@ -43,6 +46,9 @@ extension RestoreBackup {
             // After the exchange, this is the lock of the stores directory.
             staged = paths.layout == .beside ? try await context.lock(paths.new) : nil
             try fill(paths, with: plan, &outcome)
+            try await application.stop()
+            // Asked now, since who is refused needs no backup, and once more after that.
+            if !options.force, !options.application.stop.isEmpty { try refuseIfInUse(paths) }
             if outcome.safetyBackup == nil {
                 outcome.safetyBackup = try await makeSafetyBackup(
                     of: paths,
@@ -57,9 +63,14 @@ extension RestoreBackup {
             throw error
         }
         defer { withExtendedLifetime(staged) {} }
-        guard try exchange(&swap, locks, expecting: outcome.stores) else { return }
-        try reopen(&swap, expecting: outcome.stores)
-        cleanUp(&swap)
+        if try exchange(&swap, locks, expecting: outcome.stores) {
+            try reopen(&swap, expecting: outcome.stores)
+            await application.start()
+            try await verify(&swap, application)
+            cleanUp(&swap)
+        } else {
+            await application.start()
+        }
     }
 
     private func begin(
@@ -121,6 +132,8 @@ extension RestoreBackup {
             let recovery: RestoreRecovery?
             do {
                 recovery = try swap.paths.layout.swap.recover(swap.paths, with: fileSystem) {
+                    // There is no time to ask the application whether it is well: undo it, then.
+                    if !options.application.verify.isEmpty { throw error }
                     try checkInPlace(swap.paths.live, expecting: expected)
                 }
             } catch {
@@ -163,20 +176,31 @@ extension RestoreBackup {
         do {
             try checkInPlace(swap.paths.live, expecting: expected)
         } catch {
-            let refused: FilePath
-            do {
-                // Said before it is done, so that nobody wonders after a crash what it is.
-                let kept = printable(try swap.paths.vacant("FailedRestore"))
-                context.report(.note("what was restored does not open; it goes to '\(kept)'"))
-                refused = try swap.rollBack()
-            } catch {
-                throw OperationError.rollbackFailed(
-                    error,
-                    old: swap.paths.old,
-                    new: swap.paths.live
-                )
-            }
-            throw OperationError.rolledBack(error, refused: refused)
+            throw OperationError.rolledBack(error, refused: try rollBack(&swap))
+        }
+    }
+
+    /// Has the application say whether it can live with what was restored.
+    private func verify(
+        _ swap: inout any RestoreSwap,
+        _ application: StoppedApplication
+    ) async throws {
+        do {
+            try await application.verify()
+        } catch {
+            await application.stopAgain()
+            throw OperationError.rolledBack(error, refused: try rollBack(&swap))
+        }
+    }
+
+    private func rollBack(_ swap: inout any RestoreSwap) throws -> FilePath {
+        do {
+            // Said before it is done, so that nobody wonders after a crash what it is.
+            let kept = printable(try swap.paths.vacant("FailedRestore"))
+            context.report(.note("what was restored is refused; it goes to '\(kept)'"))
+            return try swap.rollBack()
+        } catch {
+            throw OperationError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.live)
         }
     }
 

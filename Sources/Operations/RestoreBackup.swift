@@ -25,6 +25,8 @@ public struct RestoreBackup: Sendable {
         /// Whether to stop before anything is done.
         public var isDryRun = false
         public var limits = RestoreLimits()
+        /// What stops and starts the application around the exchange, and checks it afterwards.
+        public var application = ApplicationCommands()
         /// How the safety backup is made.
         public var backup: CreateBackup.Options
 
@@ -46,6 +48,8 @@ public struct RestoreBackup: Sendable {
         public var safetyBackup: Backup?
         /// Whether there was something to replace.
         public var replacesData: Bool
+        /// Whether all commands that start the application succeeded; what did not, was told.
+        public var isApplicationStarted = true
         /// What the stores lack that they refer to; looked for where a backup is tried out elsewhere.
         public var problems: [Problem] = []
     }
@@ -102,7 +106,9 @@ public struct RestoreBackup: Sendable {
             if locks.live != nil {
                 try StoresDirectory(paths.live).refuseRemote(remote)
             }
-            if !options.force { try refuseIfInUse(paths) }
+            // Who stops the application first may have it run until then.
+            let stopsFirst = !options.application.stop.isEmpty && !options.isDryRun
+            if !options.force, !stopsFirst { try refuseIfInUse(paths) }
             var outcome = Outcome(
                 backup: backup,
                 path: printable(paths.live),
@@ -116,7 +122,14 @@ public struct RestoreBackup: Sendable {
                 try Extraction(plan, context).run(into: nil)
                 return outcome
             }
-            try await restore(plan, paths, locks, &outcome)
+            let application = application(around: backup, paths)
+            do {
+                try await restore(plan, paths, locks, application, &outcome)
+            } catch {
+                await application.start(after: error)
+                throw error
+            }
+            outcome.isApplicationStarted = application.isStarted
             return outcome
         } catch let error where Self.saysItAll(error) {
             throw error

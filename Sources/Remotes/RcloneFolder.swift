@@ -1,6 +1,6 @@
 internal import Files
 internal import Foundation
-internal import Subprocess
+internal import Processes
 public import SystemPackage
 
 /// Anything that rclone reaches (https://rclone.org/docs/), through the `rclone` command.
@@ -115,23 +115,18 @@ public struct RcloneFolder: RemoteFolder {
     }
 
     private func rclone(_ arguments: String...) async throws -> String {
-        let result: ExecutionResult<Void, StringOutput<UTF8>, StringOutput<UTF8>>
+        let result: ChildProcess.Capture
         do {
-            result = try await run(
-                .name("rclone"),
-                arguments: Arguments(arguments),
-                output: .string(limit: 64 << 20),
-                error: .string(limit: 1 << 20)
-            )
-        } catch let error as SubprocessError where error.code == .executableNotFound {
+            result = try await ChildProcess("rclone", arguments).capture()
+        } catch ProcessError.notInstalled {
             throw RemoteError.noRclone(address)
         }
-        switch result.terminationStatus {
-        case .exited(0): return result.standardOutput
+        switch result.ending {
+        case .exited(0): return result.output
         case .exited(Self.directoryNotFound): throw RemoteError.missing(address)
         case .exited(Self.fileNotFound):
             throw RemoteError.noFile(address, name: arguments.last ?? "")
-        default: throw RemoteError.rclone(address, reason: lastLine(of: result.standardError))
+        default: throw RemoteError.rclone(address, reason: lastLine(of: result.errors))
         }
     }
 

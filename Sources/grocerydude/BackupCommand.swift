@@ -24,6 +24,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     @OptionGroup var stores: StoresOptions
     @OptionGroup var remote: RemoteOptions
+    @OptionGroup var metrics: MetricsOptions
     @OptionGroup var output: OutputOptions
 
     @Option(
@@ -73,9 +74,15 @@ struct BackupCommand: AsyncParsableCommand {
                     skipIfUnchanged ? "true" : nil
                 ),
                 FlagValue("--prune", "prune", prune ? "true" : nil),
-            ].compactMap(\.self) + retention.flags + trash.flags
-        try await Session.run(output, stores, remote, flags: flags, ofAllProfiles: allProfiles) {
-            session in
+            ].compactMap(\.self) + retention.flags + trash.flags + metrics.flags
+        try await Session.run(
+            output,
+            stores,
+            remote,
+            as: .backup,
+            flags: flags,
+            ofAllProfiles: allProfiles
+        ) { session in
             var options = CreateBackup.Options(
                 date: session.now,
                 timeZone: session.timeZone,
@@ -96,6 +103,8 @@ struct BackupCommand: AsyncParsableCommand {
                 options: options,
                 context: session.context
             ).run()
+            session.facts.tell(outcome.backup, bytes: outcome.bytes)
+            session.facts.tell(outcome.problems)
             session.console.finish()
             try tell(outcome, session)
             let status: ExitStatus = outcome.problems.isEmpty ? .done : .partial

@@ -1,6 +1,7 @@
 public import ArgumentParser
 internal import Foundation
 public import Operations
+internal import Stores
 
 extension DataSubset: ExpressibleByArgument {
     public init?(argument: String) {
@@ -46,6 +47,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     @OptionGroup var stores: StoresOptions
     @OptionGroup var remote: RemoteOptions
+    @OptionGroup var metrics: MetricsOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -64,8 +66,14 @@ struct CheckCommand: AsyncParsableCommand {
             FlagValue("--restore", "check.restore", restore ? "true" : nil),
             FlagValue("--read-data-subset", "check.read_data_subset", readDataSubset?.description),
         ].compactMap(\.self)
-        try await Session.run(output, stores, remote, flags: flags, needsWholeStores: false) {
-            session in
+        try await Session.run(
+            output,
+            stores,
+            remote,
+            as: .check,
+            flags: flags + metrics.flags,
+            needsWholeStores: false
+        ) { session in
             let checks = try CheckBackups(
                 in: session.remote(),
                 catalog: session.catalog,
@@ -78,6 +86,7 @@ struct CheckCommand: AsyncParsableCommand {
             for backup in try await checks.find(wanted, all: all) {
                 let result = try await checks.run(backup)
                 results.append(result)
+                session.remember(result, of: options(session))
                 session.console.finish()
                 if !output.json { tell(result, session) }
             }
@@ -127,5 +136,26 @@ struct CheckCommand: AsyncParsableCommand {
             damage = result.damage
             error = result.failure.map(explain)
         }
+    }
+}
+
+extension Session {
+    /// Remembers a check, for 'list' and 'status'; where that cannot be, no check fails of it.
+    fileprivate func remember(_ result: CheckBackups.Result, of options: CheckBackups.Options) {
+        // What could not be looked at was not checked.
+        guard result.isGood || !result.damage.isEmpty else { return }
+        let check = RunLog.Check(
+            address: address,
+            name: result.backup.name,
+            size: result.backup.size,
+            time: now,
+            depth: options.restores ? .restore : options.subset == .all ? .data : .structure,
+            damage: result.damage.first
+        )
+        do {
+            try log.recordCheck(check)
+        } catch  where output.verbose {
+            context.report(.warning("this check was not logged: \(explain(error))"))
+        } catch {}
     }
 }

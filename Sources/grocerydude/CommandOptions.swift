@@ -62,6 +62,23 @@ struct RemoteOptions: ParsableArguments {
     }
 }
 
+/// Who else wants to know how a run went.
+struct MetricsOptions: ParsableArguments {
+    @Option(
+        name: .customLong("metrics-file"),
+        help: ArgumentHelp(
+            "Write a text file for Prometheus' node exporter, whatever became of the run.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var file: String?
+
+    var flags: [FlagValue] {
+        [FlagValue("--metrics-file", "metrics_file", file)].compactMap(\.self)
+    }
+}
+
 /// How to speak.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Answer in JSON.")

@@ -78,7 +78,9 @@ final class Console: Sendable {
         case .began(let stage, let total): progress.withLock { $0?.begin(stage, total: total) }
         case .advanced(let bytes): progress.withLock { $0?.advance(bytes) }
         case .note(let text): tell("note", text)
+        case .warning(let text): tell("warning", text)
         case .problem(let problem): tell("problem", problem.description)
+        case .said(let event, let line): tell("output", "\(event): \(line)")
         case .timed(let step, let duration):
             timings.withLock { $0[step, default: .zero] += duration }
         case .waiting(let holder):
@@ -105,7 +107,7 @@ final class Console: Sendable {
     /// Standard output has the answer and nothing else; who wants quiet wants to know of problems
     /// all the same.
     private func tell(_ type: String, _ text: String) {
-        let isProblem = type == "problem"
+        let isProblem = type == "problem" || type == "warning"
         guard isProblem || !options.quiet else { return }
         withoutProgress {
             if options.json {
@@ -166,7 +168,9 @@ func writeAll(_ text: String, to descriptor: Int32) {
 
 /// The exit code for an error; one above 128 names the signal that caused it.
 func exitCode(for error: any Error) -> Int32 {
-    if error is CancellationError, Interruption.signalNumber != 0 {
+    var cause = error
+    if case OperationError.rolledBack(let reason, _) = error { cause = reason }
+    if cause is CancellationError, Interruption.signalNumber != 0 {
         return 128 + Interruption.signalNumber
     }
     return ExitStatus(error).rawValue

@@ -18,6 +18,8 @@ enum ExitStatus: Int32 {
     case rollbackFailed = 22
     case noSpace = 23
     case inUse = 24
+    case tooOld = 25
+    case skipped = 75
 
     /// For the help of every command.
     static let help = """
@@ -33,7 +35,9 @@ enum ExitStatus: Int32 {
           22  restore failed and could not be rolled back
           23  no space
           24  the stores are in use
+          25  the newest backup is too old, or there is none
           64  usage
+          75  skipped for now, by a hook
           130, 143  interrupted
         """
 
@@ -67,13 +71,15 @@ enum ExitStatus: Int32 {
         case .tooLarge: self = .noSpace
         case .rollbackFailed, .cannotRecover: self = .rollbackFailed
         case .rolledBack, .inTheWay: self = .restoreFailed
+        case .skipped: self = .skipped
         case .backupFailed(let cause), .safetyBackupFailed(let cause): self.init(cause)
         case .restoreFailed(let cause):
             // Space, locks and passwords have codes of their own; all else is "as they were".
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
         case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .beyondLimit, .targetNotEmpty,
-            .remoteInsideStores, .badAnnotations, .storesLost, .nameTaken, .pinned:
+            .remoteInsideStores, .badAnnotations, .storesLost, .nameTaken, .pinned, .commandFailed,
+            .pingFailed:
             self = .failed
         }
     }

@@ -27,7 +27,7 @@ struct GroceryDude: AsyncParsableCommand {
             ShowCommand.self,
             RestoreCommand.self, CheckCommand.self, PruneCommand.self, DeleteCommand.self,
             UndeleteCommand.self, PinCommand.self, UnpinCommand.self, ConfigCommand.self,
-            ScheduleCommand.self,
+            ScheduleCommand.self, StatusCommand.self, LogCommand.self,
         ]
     )
 

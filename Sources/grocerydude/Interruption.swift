@@ -1,3 +1,4 @@
+internal import Processes
 internal import Synchronization
 
 #if canImport(Darwin)
@@ -21,6 +22,7 @@ enum Interruption {
         var action = sigaction()
         let handler: @convention(c) (Int32) -> Void = { number in
             if Interruption.received.exchange(number, ordering: .relaxed) != 0 {
+                ChildProcess.killWatched()
                 _exit(128 + number)
             }
         }

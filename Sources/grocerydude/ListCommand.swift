@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Files
 internal import Operations
+internal import Stores
 
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,12 +30,19 @@ struct ListCommand: AsyncParsableCommand {
                 catalog: session.catalog,
                 timeZone: session.timeZone
             ).run()
+            let checks = session.lastChecks()
             if output.json {
-                try session.console.answer(json: outcome.backups.map { Row($0, session) })
+                try session.console.answer(
+                    json: outcome.backups.map {
+                        Row($0, session.lastCheck(of: $0, in: checks), session)
+                    }
+                )
             } else {
                 let width = outcome.backups.map(\.displayName.count).max() ?? 0
                 for backup in outcome.backups {
-                    session.console.answer(line(backup, width: width, session))
+                    session.console.answer(
+                        line(backup, session.lastCheck(of: backup, in: checks), width, session)
+                    )
                 }
                 if outcome.backups.isEmpty { session.console.message("there are no backups yet") }
             }
@@ -71,22 +79,35 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     /// What there is to say of a backup besides, in brackets and words.
-    private func marks(_ backup: Backup) -> String {
+    private func marks(
+        _ backup: Backup,
+        _ check: RunLog.Check?,
+        _ session: Session
+    ) -> String {
         var marks: [String] = []
         if backup.isPinned { marks.append("pinned") }
         if !backup.tags.isEmpty { marks.append("[\(backup.tags.joined(separator: ", "))]") }
         if let note = backup.note { marks.append(printable(bytes: note.utf8)) }
         if backup.isAnomalous { marks.append("much less than before") }
         if backup.isDamaged { marks.append("cannot be read") }
+        if let check {
+            let what = check.damage == nil ? "checked" : "DAMAGED"
+            marks.append("\(what) \(session.text(check.time).prefix(10)) (\(check.depth.rawValue))")
+        }
         return marks.isEmpty ? "" : "  " + marks.joined(separator: ", ")
     }
 
-    private func line(_ backup: Backup, width: Int, _ session: Session) -> String {
+    private func line(
+        _ backup: Backup,
+        _ check: RunLog.Check?,
+        _ width: Int,
+        _ session: Session
+    ) -> String {
         let size = byteCount(backup.size)
         let name =
             backup.displayName + String(repeating: " ", count: width - backup.displayName.count)
         return
-            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))\(marks(backup))"
+            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))\(marks(backup, check, session))"
     }
 
     /// A backup in JSON.
@@ -101,8 +122,16 @@ struct ListCommand: AsyncParsableCommand {
         var pinned: Bool
         var tags: [String]
         var note: String?
+        var lastCheck: LastCheck?
 
-        init(_ backup: Backup, _ session: Session) {
+        /// When and how deeply it was checked last.
+        struct LastCheck: Encodable {
+            var time: String
+            var depth: String
+            var damage: String?
+        }
+
+        init(_ backup: Backup, _ check: RunLog.Check?, _ session: Session) {
             name = backup.name
             displayName = backup.displayName
             size = backup.size
@@ -113,6 +142,13 @@ struct ListCommand: AsyncParsableCommand {
             pinned = backup.isPinned
             tags = backup.tags
             note = backup.note
+            lastCheck = check.map {
+                LastCheck(
+                    time: RFC3339.text($0.time, in: session.timeZone),
+                    depth: $0.depth.rawValue,
+                    damage: $0.damage
+                )
+            }
         }
     }
 }

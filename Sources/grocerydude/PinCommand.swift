@@ -59,7 +59,8 @@ struct PinArguments: ParsableArguments {
                 context: session.context
             ).run(name, isPinned: isPinned, at: session.now)
             if output.json {
-                try session.console.answer(json: ListCommand.Row(backup, session))
+                let check = session.lastCheck(of: backup, in: session.lastChecks())
+                try session.console.answer(json: ListCommand.Row(backup, check, session))
             } else {
                 session.console.answer(
                     "\(isPinned ? "pinned" : "unpinned") '\(backup.displayName)'"

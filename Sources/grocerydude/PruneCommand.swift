@@ -23,6 +23,7 @@ struct PruneCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
     @OptionGroup var retention: RetentionOptions
     @OptionGroup var trash: TrashOptions
+    @OptionGroup var metrics: MetricsOptions
     @OptionGroup var output: OutputOptions
 
     @Flag(name: [.customShort("n"), .long], help: "Say what would happen, and do nothing.")
@@ -33,7 +34,9 @@ struct PruneCommand: AsyncParsableCommand {
             output,
             stores,
             remote,
-            flags: retention.flags + trash.flags,
+            // A rehearsal is nothing that others want to know of.
+            as: dryRun ? nil : .prune,
+            flags: retention.flags + trash.flags + metrics.flags,
             needsWholeStores: false
         ) { session in
             try await session.prune(retention, in: session.remote(), isDryRun: dryRun)

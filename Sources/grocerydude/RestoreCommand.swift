@@ -71,7 +71,9 @@ struct RestoreCommand: AsyncParsableCommand {
                 noSafetyBackup ? "false" : nil
             ),
         ].compactMap(\.self)
-        try await Session.run(output, stores, remote, flags: flags) { session in
+        // A rehearsal, and what goes elsewhere, is nothing that others want to know of.
+        let command: Run.Command? = dryRun || target != nil ? nil : .restore
+        try await Session.run(output, stores, remote, as: command, flags: flags) { session in
             let restore = RestoreBackup(
                 from: try session.remote(),
                 catalog: session.catalog,
@@ -84,6 +86,7 @@ struct RestoreCommand: AsyncParsableCommand {
                     "Restore from '\(backup.displayName)'? It replaces the data in '\(session.stores.string)'."
                 guard try session.confirm(question, yes: yes) else {
                     session.console.message("nothing was changed")
+                    session.facts.decline()
                     return .failed
                 }
             }
@@ -93,11 +96,17 @@ struct RestoreCommand: AsyncParsableCommand {
                 } else {
                     try await restore.run(backup, to: session.stores)
                 }
+            session.facts.tell(outcome.backup, bytes: outcome.bytes)
+            session.facts.tell(outcome.problems)
             session.console.finish()
             if output.json {
                 try session.console.answer(json: Summary(outcome, isDryRun: dryRun))
             } else {
                 tell(outcome, session)
+            }
+            guard outcome.isApplicationStarted else {
+                session.facts.tell(problem: "the application was not started")
+                return .partial
             }
             return outcome.problems.isEmpty ? .done : .partial
         }
@@ -117,6 +126,7 @@ struct RestoreCommand: AsyncParsableCommand {
         options.makesSafetyBackup = session.profile.restore.makesSafetyBackup
         options.isDryRun = dryRun
         options.limits = limits.limits
+        options.application = session.applicationCommands
         return options
     }
 

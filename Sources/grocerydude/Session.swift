@@ -16,6 +16,8 @@ struct Session {
     let profile: Profile
     let context: OperationContext
     let catalog: BackupCatalog
+    /// What the command's body did, as far as others want to know.
+    let facts = RunFacts()
     /// When the command began; the program's only look at the clock.
     let now = Date()
     let timeZone = TimeZone.current
@@ -47,9 +49,12 @@ struct Session {
     ///   - output: how to speak.
     ///   - stores: which profile, and which stores directory.
     ///   - remote: which remote folder, where the command has one.
+    ///   - command: what the log, metrics and hooks call it, where it is a run that they want to
+    ///     know of.
     ///   - flags: more settings that are said on the command line.
     ///   - ofAllProfiles: whether to run the body for every profile, with a session for each. One that
     ///     fails does not keep the others from running, and the exit code is the worst of them.
+    ///   - recovers: whether to do that; `false` for who only wants to look.
     ///   - needsWholeStores: whether an interrupted restore that can be neither finished nor undone
     ///     stands in the command's way.
     ///   - body: what the command does; what it returns becomes the exit code.
@@ -59,24 +64,35 @@ struct Session {
         _ output: OutputOptions,
         _ stores: StoresOptions,
         _ remote: RemoteOptions? = nil,
+        as command: Run.Command? = nil,
         flags: [FlagValue] = [],
         ofAllProfiles: Bool = false,
+        recovers: Bool = true,
         needsWholeStores: Bool = true,
         _ body: (Session) async throws -> ExitStatus
     ) async throws {
         let flags = stores.flags + (remote?.flags ?? []) + flags
         try await reporting(to: Console(output)) {
             let configuration = try Configuration(stores.configuration)
+            func run(_ session: Session) async -> Int32 {
+                await session.run(command) {
+                    if recovers { try await session.recover(isRequired: needsWholeStores) }
+                    let status = try await body(session)
+                    session.console.finish()
+                    session.saveCatalog()
+                    return status
+                }
+            }
             guard ofAllProfiles else {
                 let profile = try configuration.profile(flags)
                 let session = Session(profile, output, Console(output))
-                return await session.run(needsWholeStores: needsWholeStores, body)
+                return await run(session)
             }
             var worst: Int32 = 0
             for profile in try configuration.allProfiles(flags) {
                 try Interruption.check()
                 let session = Session(profile, output, Console(output, profile: profile.name))
-                let code = await session.run(needsWholeStores: needsWholeStores, body)
+                let code = await run(session)
                 worst = ExitStatus.worse(worst, code)
             }
             return worst
@@ -103,22 +119,6 @@ struct Session {
         if code != 0 { throw ExitCode(code) }
     }
 
-    private func run(
-        needsWholeStores: Bool,
-        _ body: (Session) async throws -> ExitStatus
-    ) async -> Int32 {
-        do {
-            try await recover(isRequired: needsWholeStores)
-            let code = try await body(self).rawValue
-            console.finish()
-            saveCatalog()
-            return code
-        } catch {
-            console.error(error)
-            return exitCode(for: error)
-        }
-    }
-
     /// Finishes or undoes an interrupted restore, as far as it can.
     ///
     /// - Throws: what stands in the way, where the command is about the stores themselves.
@@ -143,20 +143,29 @@ struct Session {
     ///
     /// - Throws: `FileError` where that folder or a staging directory cannot be made.
     func remote() throws -> any RemoteFolder {
-        let address = profile.remote
+        let address = address
         if profile.origin(of: "remote") == .default {
             try LocalFileSystem().createDirectories(FilePath(address))
         }
-        guard address.hasPrefix(RcloneFolder.scheme) else {
-            // The catalog remembers folders by their addresses, which must not depend on where we are.
-            let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(address))
-            return LocalFolder((try? path.resolved()) ?? path)
-        }
+        guard address.hasPrefix(RcloneFolder.scheme) else { return LocalFolder(FilePath(address)) }
         let remote = String(address.dropFirst(RcloneFolder.scheme.count))
         let digest = Array(remote.utf8).withUnsafeBytes { Digest(of: $0) }
         let staging = Surroundings.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
         try LocalFileSystem().createDirectories(FilePath(staging))
         return RcloneFolder(remote, staging: FilePath(staging))
+    }
+
+    /// What the remote folder is called; catalog and log remember folders by this, so that it must
+    /// not depend on where we are.
+    var address: String {
+        let address = profile.remote
+        return address.hasPrefix(RcloneFolder.scheme) ? address : absolute(FilePath(address)).string
+    }
+
+    /// A path that means the same from everywhere, whether something is there or not.
+    func absolute(_ path: FilePath) -> FilePath {
+        let path = FilePath(FileManager.default.currentDirectoryPath).pushing(path)
+        return (try? path.resolved()) ?? path.lexicallyNormalized()
     }
 
     /// Asks before something is replaced or deleted.

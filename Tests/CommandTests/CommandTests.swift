@@ -195,7 +195,9 @@ struct CommandTests {
     @Test("shows its version, and help with an example and the exit codes for every command")
     func help() throws {
         #expect(text(try run("--version")).hasPrefix("0."))
-        for command in ["init", "items", "backup", "list", "show", "restore", "delete"] {
+        for command in [
+            "init", "items", "backup", "list", "show", "restore", "delete", "status", "log",
+        ] {
             let help = text(try run(command, "--help"))
             #expect(help.contains("EXAMPLE") && help.contains("EXIT CODES"), "\(command)")
             #expect(help.contains("\n  130, 143  interrupted"), "\(command)")

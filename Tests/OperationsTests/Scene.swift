@@ -35,9 +35,19 @@ final class Scene: Sendable {
             events.compactMap { event in
                 switch event {
                 case .note(let text): text
+                case .warning(let text): "warning: \(text)"
                 case .problem(let problem): problem.description
                 default: nil
                 }
+            }
+        }
+    }
+
+    /// What commands of the user's wrote.
+    var said: [String] {
+        events.withLock { events in
+            events.compactMap { event in
+                if case .said(let moment, let line) = event { "\(moment): \(line)" } else { nil }
             }
         }
     }

@@ -49,6 +49,9 @@ int cfiles_is_mount_point(const char *path);
 // openat(2), which is variadic.
 int cfiles_openat(int directory, const char *path, int flags, mode_t mode);
 
+// A pipe whose ends no other program inherits (pipe2(2)): 0, or -1 and errno.
+int cfiles_pipe(int *read_end, int *write_end);
+
 // Whether another process has a record lock (fcntl(2)) in the range: 1, and its id where the
 // system tells or else 0; 0 where there is none; -1 and errno.
 int cfiles_find_lock(int descriptor, off_t start, off_t length, pid_t *holder);

@@ -1,0 +1,147 @@
+internal import Files
+internal import Foundation
+internal import Stores
+internal import SystemPackage
+
+/// The state of things as Prometheus reads it
+/// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format).
+///
+/// Times are absolute: how old something is grows between two runs, and the reader's
+/// `time() - grocerydude_newest_backup_timestamp_seconds` grows with it.
+struct Metrics {
+    private let run: Run
+    /// The last run of each command.
+    private var lastRuns: [Run.Command: RunLog.Entry] = [:]
+    /// When the last run of each command that came to a good end did.
+    private var lastSuccesses: [Run.Command: Date] = [:]
+    /// `nil` where the remote folder could not be listed.
+    var backups: [Backup]?
+
+    /// Describes a run that has just ended.
+    init(_ run: Run, _ entry: RunLog.Entry) {
+        self.run = run
+        lastRuns[run.command] = entry
+        if entry.exitCode == 0 { lastSuccesses[run.command] = entry.ended }
+    }
+
+    /// Adds what the log knows of other commands, and of earlier runs.
+    mutating func addLogged(_ log: RunLog?) {
+        guard let log else { return }
+        for command in Run.Command.allCases {
+            var filter = RunLog.Filter()
+            filter.command = command.rawValue
+            filter.profile = run.profile
+            filter.stores = printable(run.stores)
+            filter.remote = run.remote
+            // A log that cannot be read is told of where it is written.
+            if lastRuns[command] == nil {
+                lastRuns[command] = try? log.entries(filter, limit: 1).first
+            }
+            if lastSuccesses[command] == nil {
+                filter.isSuccess = true
+                lastSuccesses[command] = try? log.entries(filter, limit: 1).first?.ended
+            }
+        }
+    }
+
+    /// Writes it whole, for everybody to read: the exporter is another user.
+    ///
+    /// - Throws: `FileError`.
+    func write(to path: FilePath) throws {
+        try LocalFileSystem().write(Array(text.utf8), to: path, mode: 0o644)
+    }
+
+    /// All of it.
+    var text: String {
+        var text = ""
+        func add(_ name: String, _ help: String, _ samples: [(Run.Command?, Double)]) {
+            guard !samples.isEmpty else { return }
+            text += "# HELP grocerydude_\(name) \(help)\n# TYPE grocerydude_\(name) gauge\n"
+            for (command, value) in samples {
+                text += "grocerydude_\(name){\(labels(command))} \(Self.number(value))\n"
+            }
+        }
+        func runs(_ value: (RunLog.Entry) -> Double?) -> [(Run.Command?, Double)] {
+            Run.Command.allCases.compactMap { command in
+                lastRuns[command].flatMap(value).map { (command, $0) }
+            }
+        }
+        add("last_run_timestamp_seconds", "When the last run ended.", runs { $0.ended.seconds })
+        add(
+            "last_run_duration_seconds",
+            "How long the last run took.",
+            runs { $0.duration.inSeconds }
+        )
+        add("last_run_exit_code", "What the last run exited with.", runs { Double($0.exitCode) })
+        add(
+            "last_run_success",
+            "Whether the last run did all that it should.",
+            runs { $0.exitCode == 0 ? 1 : 0 }
+        )
+        add(
+            "last_success_timestamp_seconds",
+            "When the last run ended that did all that it should.",
+            Run.Command.allCases.compactMap { command in
+                lastSuccesses[command].map { (command, $0.seconds) }
+            }
+        )
+        add(
+            "last_run_archive_bytes",
+            "The size of the last run's archive.",
+            runs { $0.size.map(Double.init) }
+        )
+        add("last_run_data_bytes", "The size of what is in it.", runs { $0.bytes.map(Double.init) })
+        if let backups {
+            add("backups", "How many backups there are.", [(nil, Double(backups.count))])
+            let size = backups.reduce(0) { $0 + $1.size }
+            add("backups_bytes", "How much the backups take.", [(nil, Double(size))])
+            let newest = backups.compactMap(\.time).max()
+            add(
+                "newest_backup_timestamp_seconds",
+                "When the newest backup was made.",
+                newest.map { [(nil, $0.seconds)] } ?? []
+            )
+        }
+        return text
+    }
+
+    private func labels(_ command: Run.Command?) -> String {
+        var labels: [(String, String)] = []
+        if let command { labels.append(("command", command.rawValue)) }
+        if let profile = run.profile { labels.append(("profile", profile)) }
+        labels.append(("stores", printable(run.stores)))
+        // An address of rclone's may have options in it, and passwords among them.
+        let isSecret = run.remote.hasPrefix("rclone:") && run.remote.contains(",")
+        let remote = isSecret ? run.remote.prefix { $0 != "," } + ",…" : run.remote[...]
+        labels.append(("remote", String(remote)))
+        return labels.map { "\($0.0)=\"\(Self.escaped($0.1))\"" }.joined(separator: ",")
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing(
+            "\n",
+            with: "\\n"
+        )
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
+    }
+}
+
+extension RunLog.Entry {
+    /// When the run ended.
+    var ended: Date { began + duration.inSeconds }
+}
+
+extension Duration {
+    /// Seconds, with their fraction.
+    public var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}
+
+extension Date {
+    /// Seconds since 1970-01-01 UTC, to the millisecond.
+    fileprivate var seconds: Double { (timeIntervalSince1970 * 1000).rounded() / 1000 }
+}

@@ -1,0 +1,113 @@
+internal import Files
+internal import Processes
+
+/// Tells a monitor that waits for it how a run goes, as healthchecks.io and its kin expect it
+/// (https://healthchecks.io/docs/http_api/).
+public struct Ping: Sendable {
+    /// What there is to tell.
+    public enum Signal: Sendable, Equatable {
+        case start
+        case success
+        /// With a text for the person who looks.
+        case failure(String)
+    }
+
+    /// As the monitor gives it: what is told is added to its path.
+    public var url: String
+    /// For all of it: name, connection, answer.
+    public var timeout: Duration
+    /// What does it.
+    var program = "curl"
+
+    public init(_ url: String, timeout: Duration = .seconds(10)) {
+        self.url = url
+        self.timeout = timeout
+    }
+
+    /// Monitors keep some 10 or 100 kB of a text, and a pipe holds 64.
+    private static let messageLimit = 8000
+
+    /// Tells it.
+    ///
+    /// The address and the text reach curl through a pipe: an address is as good as a password, and
+    /// what a program is called with can be seen by all.
+    /// - Throws: `OperationError.pingFailed`; `CancellationError`.
+    public func send(
+        _ signal: Signal,
+        checkCancellation: @Sendable () throws -> Void = {}
+    ) async throws {
+        let seconds =
+            Double(timeout.components.seconds)
+            + Double(timeout.components.attoseconds) / 1e18
+        let curl = ChildProcess(
+            program,
+            [
+                // Not the user's own configuration, which is for other things.
+                "--disable", "--silent", "--show-error", "--fail", "--location",
+                "--proto", "=http,https", "--max-time", "\(seconds)", "--output", "/dev/null",
+                "--config", "-",
+            ],
+            input: Array(configuration(for: signal).utf8)
+        )
+        let limits = ChildProcess.Limits(timeout: timeout + .seconds(2), grace: .seconds(1))
+        let output = CommandOutput(linesLimit: 0)
+        let outcome: ChildProcess.Outcome
+        do {
+            outcome = try await curl.run(limits, checkCancellation: checkCancellation) {
+                _ = output.receive($0)
+            }
+        } catch let error as ProcessError {
+            throw OperationError.pingFailed(host: host, reason: error.description)
+        }
+        _ = output.finish()
+        switch outcome.reason {
+        case .ended(.exited(0)): return
+        case .interrupted: throw CancellationError()
+        case .tookTooLong:
+            throw OperationError.pingFailed(host: host, reason: "it does not answer")
+        case .ended:
+            throw OperationError.pingFailed(host: host, reason: output.lastLine ?? "curl failed")
+        }
+    }
+
+    /// curl's own configuration (https://curl.se/docs/manpage.html#-K).
+    func configuration(for signal: Signal) -> String {
+        switch signal {
+        case .start: "url = \(Self.quoted(address("start")))\n"
+        case .success: "url = \(Self.quoted(address(nil)))\n"
+        case .failure(let message):
+            "url = \(Self.quoted(address("fail")))\n"
+                + "header = \"Content-Type: text/plain; charset=utf-8\"\n"
+                + "data-raw = \(Self.quoted(String(message.prefix(Self.messageLimit))))\n"
+        }
+    }
+
+    /// The URL with a word added to its path, before a query.
+    private func address(_ word: String?) -> String {
+        guard let word else { return url }
+        let path = url.prefix { $0 != "?" && $0 != "#" }
+        return path + (path.hasSuffix("/") ? "" : "/") + word + url.dropFirst(path.count)
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var quoted = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "\\": quoted += "\\\\"
+            case "\"": quoted += "\\\""
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\0": quoted += " "
+            default: quoted.unicodeScalars.append(character)
+            }
+        }
+        return "\"\(quoted)\""
+    }
+
+    /// The part of the URL that is no secret.
+    var host: String {
+        let rest = url.split(separator: "://", maxSplits: 1).last ?? ""
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        return String(authority.split(separator: "@").last ?? authority)
+    }
+}

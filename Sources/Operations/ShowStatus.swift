@@ -1,0 +1,242 @@
+internal import Files
+public import Foundation
+public import Remotes
+public import Stores
+public import SystemPackage
+
+/// How things stand: what an operator wants to know before anything is wrong.
+public struct Status: Sendable {
+    /// Something that is going on, or was left half done.
+    public struct Finding: Sendable, Equatable {
+        /// The kinds of finding.
+        public enum Kind: String, Sendable {
+            /// Another run is at it.
+            case running
+            /// A run was interrupted.
+            case interrupted
+            /// Something was kept that nothing needs any more.
+            case leftover
+        }
+
+        public var kind: Kind
+        public var what: String
+        /// What would finish it.
+        public var remedy: String?
+    }
+
+    public var stores: FilePath
+    public var hasStores: Bool
+    /// The remote folder's address.
+    public var remote: String
+    /// Why the remote folder cannot be listed; all that comes of it is then unknown.
+    public var remoteError: (any Error)?
+    public var backups = 0
+    /// Bytes in all backups.
+    public var size: Int64 = 0
+    /// The newest backup that is not known to be damaged, nor from the future.
+    public var newest: Backup?
+    /// How old that is.
+    public var age: Duration?
+    /// The last run that backed up these stores to this folder.
+    public var lastBackup: RunLog.Entry?
+    /// The last run of any kind with these stores and this folder.
+    public var lastRun: RunLog.Entry?
+    /// When the next backup is due, where a schedule is known.
+    public var nextRun: Date?
+    public var findings: [Finding] = []
+    public var warnings: [String] = []
+
+    /// Whether there is a good backup that is no older than that.
+    public func isFresh(within limit: Duration) -> Bool {
+        age.map { $0 <= limit } ?? false
+    }
+}
+
+/// Looks how things stand, and changes nothing: not even what an interrupted run left.
+public struct ShowStatus: Sendable {
+    /// Clocks of several machines never agree.
+    private static let clockTolerance: TimeInterval = 300
+
+    private let stores: FilePath
+    private let remote: any RemoteFolder
+    private let catalog: BackupCatalog
+    private let log: RunLog?
+    private let nextRun: Date?
+    private let now: Date
+    private let timeZone: TimeZone
+
+    public init(
+        of stores: FilePath,
+        in remote: any RemoteFolder,
+        catalog: BackupCatalog,
+        log: RunLog?,
+        nextRun: Date? = nil,
+        now: Date,
+        timeZone: TimeZone
+    ) {
+        self.stores = stores
+        self.remote = remote
+        self.catalog = catalog
+        self.log = log
+        self.nextRun = nextRun
+        self.now = now
+        self.timeZone = timeZone
+    }
+
+    /// Looks.
+    public func run() async -> Status {
+        var status = Status(
+            stores: stores,
+            hasStores: (try? Directory.open(stores)) != nil,
+            remote: remote.address,
+            nextRun: nextRun
+        )
+        readLog(&status)
+        await lookAtBackups(&status)
+        do {
+            try lookAtStores(&status)
+        } catch {
+            status.warnings.append(explain(error))
+        }
+        lookForPartialFiles(&status)
+        return status
+    }
+
+    private func readLog(_ status: inout Status) {
+        guard let log else { return }
+        var filter = RunLog.Filter()
+        filter.stores = printable(stores)
+        filter.remote = remote.address
+        do {
+            status.lastRun = try log.entries(filter, limit: 1).first
+            filter.command = Run.Command.backup.rawValue
+            status.lastBackup = try log.entries(filter, limit: 1).first
+            if let aside = log.putAside {
+                status.warnings.append(
+                    "the log was damaged and begun anew: it is in '\(printable(aside))'"
+                )
+            }
+        } catch {
+            status.warnings.append("the log cannot be read: \(explain(error))")
+        }
+    }
+
+    // MARK: - Backups
+
+    private func lookAtBackups(_ status: inout Status) async {
+        let backups: [Backup]
+        do {
+            backups = try await ListBackups(in: remote, catalog: catalog, timeZone: timeZone).run()
+                .backups
+        } catch {
+            status.remoteError = error
+            return
+        }
+        status.backups = backups.count
+        status.size = backups.reduce(0) { $0 + $1.size }
+        // Without a log nothing is known of checks; that is told where the log is read.
+        let checks = (try? log?.lastChecks(in: remote.address)) ?? [:]
+        for backup in backups {
+            guard let time = backup.time else { continue }
+            let age = now.timeIntervalSince(time)
+            if age < -Self.clockTolerance {
+                status.warnings.append(
+                    "'\(backup.displayName)' is from the future: is the clock right?"
+                )
+            } else if backup.isAnomalous {
+                status.warnings.append(
+                    "'\(backup.displayName)' has much less in it than the backup before it"
+                )
+            } else if let damage = damage(of: backup, checks[backup.name] ?? []) {
+                status.warnings.append("'\(backup.displayName)' is damaged: \(damage)")
+            } else {
+                status.newest = backup
+                status.age = .milliseconds(Int64(max(0, age) * 1000))
+                return
+            }
+        }
+    }
+
+    /// What is known to be wrong with a backup: by its last check, or by what a glance shows.
+    private func damage(of backup: Backup, _ checks: [RunLog.Check]) -> String? {
+        if let check = checks.last(where: { $0.size == backup.size }), let damage = check.damage {
+            return damage
+        }
+        return backup.isDamaged ? "its archive cannot be read" : nil
+    }
+
+    // MARK: - What is going on
+
+    private func lookAtStores(_ status: inout Status) throws {
+        var isRestoring = false
+        for layout in RestorePaths.Layout.allCases {
+            guard let paths = try RestorePaths(resolving: stores, layout) else { continue }
+            if try paths.hasTraces() {
+                isRestoring = true
+                status.findings.append(try restore(in: paths))
+            }
+            let refused = paths.area.appending(
+                layout == .inside
+                    ? "FailedRestore" : "\(paths.live.lastComponent?.string ?? "")_FailedRestore"
+            )
+            if try FileInfo.ifPresent(refused) != nil {
+                status.findings.append(
+                    .init(
+                        .leftover,
+                        "'\(printable(refused))' is what a restore refused",
+                        remedy: "look at it, then: rm -r '\(printable(refused))'"
+                    )
+                )
+            }
+        }
+        if status.hasStores, !isRestoring, let holder = try LockHolder.of(stores) {
+            status.findings.append(.init(.running, "the stores are locked by \(holder)"))
+        }
+    }
+
+    /// A restore that is going on, or was interrupted.
+    private func restore(in paths: RestorePaths) throws -> Status.Finding {
+        let backup = try? RestoreJournal.read(paths.journal)?.backup
+        let what = "a restore" + (backup.map { " of '\($0)'" } ?? "")
+        let lock = paths.layout == .beside ? paths.area : paths.live
+        if let holder = try LockHolder.of(lock) {
+            return .init(.running, "\(what) is being made by \(holder)")
+        }
+        return .init(
+            .interrupted,
+            "\(what) was interrupted",
+            remedy: "any command but this finishes or undoes it: grocerydude list"
+        )
+    }
+
+    private func lookForPartialFiles(_ status: inout Status) {
+        // Where the folder is not there, that was told.
+        guard let directory = try? Directory.open(remote.staging),
+            let names = try? directory.names().map(\.description)
+        else { return }
+        let holder = try? LockHolder.of(remote.staging)
+        if let holder {
+            status.findings.append(.init(.running, "the remote folder is locked by \(holder)"))
+        }
+        for name in names
+        where name.hasPrefix(LocalFolder.partialPrefix) && name.hasSuffix(LocalFolder.partialSuffix)
+        {
+            guard holder == nil else { continue }
+            status.findings.append(
+                .init(
+                    .interrupted,
+                    "a backup was interrupted, and left '\(name)'",
+                    remedy: "the next backup removes it: grocerydude backup"
+                )
+            )
+        }
+    }
+}
+
+extension Status.Finding {
+    init(_ kind: Kind, _ what: String, remedy: String? = nil) {
+        self.kind = kind
+        self.what = what
+        self.remedy = remedy
+    }
+}

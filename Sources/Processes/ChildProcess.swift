@@ -1,0 +1,99 @@
+internal import Subprocess
+internal import SystemPackage
+
+/// A program that runs as a child of this one, with nothing but what it is given here.
+///
+/// Its standard input is what `input` holds, or empty. It never gets a terminal.
+public struct ChildProcess: Sendable {
+    /// The program's name, looked for in `PATH`, or its path.
+    public var program: String
+    public var arguments: [String]
+    /// Changes to this process's environment; `nil` takes a variable out.
+    public var environment: [String: String?]
+    /// At most 64 KiB: what a pipe holds.
+    public var input: [UInt8]
+
+    public init(
+        _ program: String,
+        _ arguments: [String] = [],
+        environment: [String: String?] = [:],
+        input: [UInt8] = []
+    ) {
+        self.program = program
+        self.arguments = arguments
+        self.environment = environment
+        self.input = input
+    }
+
+    /// A command line, for `/bin/sh -c`.
+    public static func shell(
+        _ line: String,
+        environment: [String: String?] = [:]
+    ) -> ChildProcess {
+        ChildProcess("/bin/sh", ["-c", line], environment: environment)
+    }
+
+    /// How a program ended by itself.
+    public enum Ending: Sendable, Equatable {
+        /// With an exit code.
+        case exited(Int32)
+        /// By a signal.
+        case signalled(Int32)
+    }
+
+    /// What a program wrote, and how it ended.
+    public struct Capture: Sendable {
+        public var ending: Ending
+        public var output: String
+        public var errors: String
+    }
+
+    private static let outputLimit = 64 << 20
+    private static let errorsLimit = 1 << 20
+
+    /// Runs the program to its end, however long that takes, and keeps all that it writes.
+    ///
+    /// It shares this process's group, so that what interrupts one from a terminal reaches both.
+    /// - Throws: `ProcessError`.
+    public func capture() async throws -> Capture {
+        let result: ExecutionResult<Void, StringOutput<UTF8>, StringOutput<UTF8>>
+        do {
+            result = try await Subprocess.run(
+                configuration,
+                input: .array(input),
+                output: .string(limit: Self.outputLimit),
+                error: .string(limit: Self.errorsLimit)
+            )
+        } catch let error as SubprocessError {
+            throw processError(error)
+        }
+        return Capture(
+            ending: Ending(result.terminationStatus),
+            output: result.standardOutput,
+            errors: result.standardError
+        )
+    }
+
+    var configuration: Configuration {
+        let changes = environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) }
+        return Configuration(
+            executable: program.contains("/") ? .path(FilePath(program)) : .name(program),
+            arguments: Arguments(arguments),
+            environment: .inherit.updating(Dictionary(changes) { $1 })
+        )
+    }
+
+    func processError(_ error: SubprocessError) -> ProcessError {
+        error.code == .executableNotFound
+            ? .notInstalled(program) : .cannotRun(program, reason: error.description)
+    }
+}
+
+extension ChildProcess.Ending {
+    init(_ status: TerminationStatus) {
+        switch status {
+        case .exited(let code): self = .exited(code)
+        case .signaled(let number): self = .signalled(number)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import Files
+internal import Foundation
+internal import Operations
+internal import Stores
+internal import Synchronization
+internal import SystemPackage
+
+/// What a command's body tells of what it did, for the log, metrics and hooks.
+final class RunFacts: Sendable {
+    private struct State {
+        var facts = Run.Outcome(exitCode: 0)
+        var isDeclined = false
+    }
+
+    private let state = Mutex(State())
+
+    /// The backup that is worked with, and how much data is in it.
+    func tell(_ backup: Backup, bytes: Int64? = nil) {
+        state.withLock { state in
+            state.facts.backup = backup.name
+            state.facts.size = backup.size
+            state.facts.bytes = bytes
+        }
+    }
+
+    /// What is wrong though the command succeeded, in part.
+    func tell(problem: String) {
+        state.withLock { $0.facts.message = problem }
+    }
+
+    func tell(_ problems: [Problem]) {
+        guard let first = problems.first else { return }
+        tell(problem: "\(counted(problems.count, "problem", "problems")): \(first)")
+    }
+
+    /// A person was asked and said no: there is nothing to tell anybody.
+    func decline() {
+        state.withLock { $0.isDeclined = true }
+    }
+
+    /// All of that, with how the command ended.
+    func outcome(_ end: Session.End) -> Run.Outcome? {
+        let state = state.withLock { $0 }
+        guard !state.isDeclined else { return nil }
+        var outcome = state.facts
+        outcome.exitCode = end.code
+        outcome.message = end.message ?? outcome.message
+        return outcome
+    }
+}
+
+extension Session {
+    /// How a command ended.
+    struct End {
+        var code: Int32
+        /// The error's, if there was one.
+        var message: String?
+    }
+
+    /// Does the work, and tells its error; with all around it, where it is a run that others want to
+    /// know of.
+    ///
+    /// - Returns: the exit code.
+    func run(_ command: Run.Command?, _ work: () async throws -> ExitStatus) async -> Int32 {
+        guard let command else { return await attempt(work).code }
+        var end = End(code: 0)
+        await makeRun(command).perform(
+            context,
+            backups: {
+                try await ListBackups(in: remote(), catalog: catalog, timeZone: timeZone).run()
+                    .backups
+            },
+            failed: { error in
+                end = tell(error)
+                return Run.Outcome(exitCode: end.code, message: end.message)
+            },
+            work: {
+                end = await attempt(work)
+                return facts.outcome(end)
+            }
+        )
+        return end.code
+    }
+
+    private func attempt(_ work: () async throws -> ExitStatus) async -> End {
+        do {
+            return End(code: try await work().rawValue)
+        } catch {
+            return tell(error)
+        }
+    }
+
+    /// Writes an error, or that a hook wants the run skipped, which is none.
+    private func tell(_ error: any Error) -> End {
+        if case OperationError.skipped = error {
+            console.message(explain(error))
+        } else {
+            console.error(error)
+        }
+        return End(code: exitCode(for: error), message: explain(error))
+    }
+
+    private func makeRun(_ command: Run.Command) -> Run {
+        var run = Run(command, stores: absolute(stores), remote: address, began: now)
+        run.profile = profile.name
+        run.hooks = HookedOperation(rawValue: command.rawValue).map(profile.hooks(for:)) ?? Hooks()
+        // A monitor waits for backups: what else goes well is none, and must not pass for one.
+        if command == .backup, let url = profile.pingURL {
+            run.ping = Ping(url.absoluteString, timeout: profile.pingTimeout)
+        }
+        run.metricsFile = profile.metricsFile
+        run.log = log
+        run.tellsLogTrouble = output.verbose
+        return run
+    }
+
+    /// The log of runs.
+    var log: RunLog { RunLog(FilePath(Surroundings.state + "/grocerydude/log.sqlite")) }
+
+    /// The last checks of the backups in the remote folder, as far as the log tells.
+    func lastChecks() -> [String: [RunLog.Check]] {
+        do {
+            return try log.lastChecks(in: address)
+        } catch {
+            if output.verbose {
+                context.report(.warning("the log cannot be read: \(explain(error))"))
+            }
+            return [:]
+        }
+    }
+
+    /// The last check of a backup, if it is this archive that was checked.
+    func lastCheck(of backup: Backup, in checks: [String: [RunLog.Check]]) -> RunLog.Check? {
+        checks[backup.name]?.last { $0.size == backup.size }
+    }
+
+    /// What a restore runs around the exchange.
+    var applicationCommands: ApplicationCommands {
+        let commands = profile.restore.commands
+        return ApplicationCommands(
+            stop: commands.stop,
+            start: commands.start,
+            verify: commands.verify,
+            timeout: profile.hooks(for: .restore).timeout
+        )
+    }
+}

@@ -1,0 +1,220 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Hooks, pings and application commands of the built program, from its configuration.
+@Suite("The program's hooks")
+struct HookTests {
+    let sandbox: Sandbox
+
+    init() throws {
+        sandbox = try Sandbox()
+        try sandbox.directory("Remote")
+    }
+
+    private var environment: [String: String] {
+        [
+            "HOME": sandbox.path.string, "TZ": "UTC", "XDG_DATA_HOME": "", "XDG_CACHE_HOME": "",
+            "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": "",
+            "GROCERYDUDE_STORES": sandbox.path("Stores").string,
+            "GROCERYDUDE_REMOTE": sandbox.path("Remote").string,
+        ]
+    }
+
+    private func run(_ arguments: String...) throws -> Tool.Outcome {
+        try Tool.run(
+            Tool.product("grocerydude"),
+            arguments + ["--config", sandbox.path("config.yaml").string],
+            environment: environment
+        )
+    }
+
+    /// Makes a store, and a configuration with one profile.
+    private func configure(_ settings: String) throws {
+        if !sandbox.exists("Stores") {
+            try sandbox.write("profiles:\n  app: {}\n", to: "config.yaml")
+            #expect(try run("init").status == 0)
+        }
+        let lines = settings.split(separator: "\n").map { "    \($0)\n" }.joined()
+        try sandbox.write("profiles:\n  app:\n\(lines)", to: "config.yaml")
+    }
+
+    private func diary() throws -> String {
+        sandbox.exists("diary") ? String(decoding: try sandbox.read("diary"), as: UTF8.self) : ""
+    }
+
+    @Test("run around a backup, and say on standard error what they have to say")
+    func backup() throws {
+        try configure(
+            """
+            hooks:
+              backup:
+                before: echo getting ready
+                on_success: 'echo "$GROCERYDUDE_BACKUP" >\(sandbox.path("diary"))'
+                finally: [echo done, exit 9]
+            """
+        )
+        let outcome = try run("backup", "--profile", "app")
+        #expect(outcome.status == 0)
+        #expect(outcome.text.split(separator: "\n").count == 1)
+        #expect(outcome.errors.contains("grocerydude: before: getting ready\n"))
+        #expect(outcome.errors.contains("grocerydude: finally: done\n"))
+        #expect(outcome.errors.contains("warning: the 'finally' command 'exit 9' exited with 9\n"))
+        #expect(try diary() == outcome.text)
+        let quiet = try run("backup", "--profile", "app", "--quiet")
+        #expect(
+            quiet.errors == "grocerydude: warning: the 'finally' command 'exit 9' exited with 9\n"
+        )
+        let json = try run("backup", "--profile", "app", "--json")
+        #expect(try JSONSerialization.jsonObject(with: Data(json.output)) is [String: Any])
+        for line in json.errors.split(separator: "\n") {
+            #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any])
+        }
+        #expect(
+            json.errors.contains(#"{"message":"before: getting ready","message_type":"output"}"#)
+        )
+    }
+
+    @Test("skip a backup with exit code 75, or fail it, before anything is done")
+    func before() throws {
+        try configure("hooks: {backup: {before: exit 75}}")
+        let skipped = try run("backup", "--profile", "app")
+        #expect(skipped.status == 75)
+        #expect(
+            skipped.errors == "grocerydude: skipped: the 'before' command 'exit 75' says so\n"
+        )
+        #expect(try run("backup", "--profile", "app", "--quiet").errors == "")
+        try configure("hooks: {backup: {before: 'echo no disk; exit 1'}}")
+        let failed = try run("backup", "--profile", "app")
+        #expect(failed.status == 1)
+        #expect(failed.errors.contains("error: the 'before' command"))
+        #expect(failed.errors.contains("exited with 1: no disk"))
+        #expect(try Directory.open(sandbox.path("Remote")).names() == [])
+        #expect(try run("log", "--profile", "app").text.contains("skipped"))
+    }
+
+    @Test("roll a restore back where the application is not well with it")
+    func restore() throws {
+        try configure(
+            """
+            hooks:
+              restore:
+                stop: echo stop >>\(sandbox.path("diary"))
+                start: echo start >>\(sandbox.path("diary"))
+                verify: [test -e "$GROCERYDUDE_STORES/Grocery-Dude.sqlite", exit 4]
+            """
+        )
+        #expect(try run("backup", "--profile", "app").status == 0)
+        #expect(try run("items", "remove", "Apples").status == 0)
+        let outcome = try run("restore", "latest", "--yes", "--profile", "app")
+        #expect(outcome.status == 21)
+        #expect(outcome.errors.contains("the 'verify' command 'exit 4' exited with 4"))
+        #expect(try diary() == "stop\nstart\nstop\nstart\n")
+        #expect(try !run("items").text.contains("Apples"))
+        #expect(sandbox.exists("Stores_FailedRestore"))
+        #expect(try run("status", "--profile", "app").text.contains("Stores_FailedRestore"))
+    }
+
+    @Test("are done with a restore whose application does not start, with exit code 3")
+    func doesNotStart() throws {
+        try configure("hooks: {restore: {start: exit 4}}")
+        #expect(try run("backup", "--profile", "app").status == 0)
+        let outcome = try run("restore", "latest", "--yes", "--profile", "app")
+        #expect(outcome.status == 3)
+        #expect(outcome.errors.contains("warning: the 'start' command 'exit 4' exited with 4"))
+        // What is only looked at has nothing to stop or start.
+        #expect(try run("restore", "latest", "--dry-run", "--profile", "app").status == 0)
+    }
+
+    @Test(
+        "are ended when the user stops the program, and killed when it is ended at once",
+        arguments: [1, 2]
+    )
+    func signals(count: Int) throws {
+        try configure(
+            """
+            hooks:
+              backup:
+                before: >-
+                  \(count == 1 ? ":" : "trap '' TERM"); echo $$ >\(sandbox.path("pid"));
+                  while :; do sleep 0.1; done
+                finally: echo finally >\(sandbox.path("diary"))
+            """
+        )
+        let running = try RunningTool(
+            Tool.product("grocerydude"),
+            ["backup", "--profile", "app", "--config", sandbox.path("config.yaml").string],
+            environment: environment
+        )
+        while try sandbox.exists("pid") == false || sandbox.read("pid").last != 10 {
+            usleep(10_000)
+        }
+        let pid = try #require(
+            Int32(String(decoding: try sandbox.read("pid"), as: UTF8.self).dropLast())
+        )
+        running.signal(SIGINT)
+        if count == 2 {
+            // It is asked to end by now, and does not.
+            usleep(200_000)
+            running.signal(SIGINT)
+        }
+        #expect(running.wait() == 130)
+        // Whoever adopts it takes a moment to let it go.
+        while kill(pid, 0) == 0, !isZombie(pid) { usleep(10_000) }
+        #expect(try diary() == (count == 1 ? "finally\n" : ""))
+    }
+
+    private func isZombie(_ pid: Int32) -> Bool {
+        guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
+            return true
+        }
+        return text.split(separator: ")").last?.hasPrefix(" Z") == true
+    }
+
+    @Test("tell a monitor, and do without one that is not there")
+    func pings() throws {
+        let program = """
+            import http.server
+            class Handler(http.server.BaseHTTPRequestHandler):
+                def answer(self):
+                    self.rfile.read(int(self.headers.get('Content-Length') or 0))
+                    print(self.path, flush=True)
+                    self.send_response(200); self.end_headers()
+                do_GET = do_POST = answer
+                def log_message(self, *arguments): pass
+            server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+            print(server.server_port, flush=True)
+            server.serve_forever()
+            """
+        let server = try RunningTool("python3", ["-c", program])
+        let port = try #require(Int(server.readLine() ?? ""))
+        try configure("ping_url: http://127.0.0.1:\(port)/abc")
+        #expect(try run("backup", "--profile", "app").status == 0)
+        #expect(try [server.readLine(), server.readLine()] == ["/abc/start", "/abc"])
+        #expect(try run("backup", "--profile", "app", "--stores", "/none").status == 1)
+        #expect(try [server.readLine(), server.readLine()] == ["/abc/start", "/abc/fail"])
+        server.kill()
+        let outcome = try run("backup", "--profile", "app")
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.contains("warning: cannot tell the monitor '127.0.0.1:\(port)'"))
+    }
+
+    @Test("leave a check in the list, with its depth")
+    func checks() throws {
+        try configure("hooks: {check: {finally: echo checked}}")
+        #expect(try run("backup", "--profile", "app").status == 0)
+        let check = try run("check", "--profile", "app")
+        #expect(check.status == 0)
+        #expect(check.errors.contains("finally: checked"))
+        #expect(try run("list", "--profile", "app").text.contains("(data)"))
+        #expect(try run("check", "--restore", "--profile", "app").status == 0)
+        let list = try JSONSerialization.jsonObject(
+            with: Data(run("list", "--json", "--profile", "app").output)
+        )
+        let last = (list as? [[String: Any]])?.first?["last_check"] as? [String: Any]
+        #expect(last?["depth"] as? String == "restore")
+        #expect(last?["damage"] == nil)
+    }
+}

@@ -1,0 +1,180 @@
+import Files
+import Foundation
+import Operations
+import Remotes
+import Stores
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("ShowStatus")
+struct ShowStatusTests {
+    let scene: Scene
+    let log: RunLog
+
+    init() throws {
+        scene = try Scene()
+        log = RunLog(scene.sandbox.path("Cache/log.sqlite"))
+    }
+
+    private func status(
+        after offset: TimeInterval = 3600,
+        remote: (any RemoteFolder)? = nil
+    ) async -> Status {
+        await ShowStatus(
+            of: scene.stores,
+            in: remote ?? scene.remote,
+            catalog: scene.catalog,
+            log: log,
+            now: Scene.morning + offset,
+            timeZone: Scene.utc
+        ).run()
+    }
+
+    @Test("shows the newest backup and its age, how many there are, and how much they take")
+    func newest() async throws {
+        let none = await status()
+        #expect(none.newest == nil && none.age == nil && none.backups == 0)
+        #expect(none.hasStores && !none.isFresh(within: .seconds(1 << 40)))
+        let first = try await scene.backUp(at: Scene.morning - 86_400).backup
+        let second = try await scene.backUp().backup
+        let status = await status()
+        #expect(status.newest?.name == second.name)
+        #expect(status.age == .seconds(3600))
+        #expect(status.isFresh(within: .seconds(3600)))
+        #expect(!status.isFresh(within: .seconds(3599)))
+        #expect(status.backups == 2 && status.size == first.size + second.size)
+        #expect(status.findings == [] && status.warnings == [])
+    }
+
+    @Test("does not count a backup that is damaged, nor one whose check found damage")
+    func damaged() async throws {
+        let oldest = try await scene.backUp(at: Scene.morning - 7200).backup
+        let middle = try await scene.backUp(at: Scene.morning - 3600).backup
+        let newest = try await scene.backUp().backup
+        var check = RunLog.Check(
+            address: scene.remote.address,
+            name: middle.name,
+            size: middle.size,
+            time: Scene.morning,
+            depth: .data,
+            damage: "segment 3"
+        )
+        try log.recordCheck(check)
+        let bytes = try scene.sandbox.read("Remote/\(newest.name)")
+        try scene.sandbox.write(bytes.dropLast(100), to: "Remote/\(newest.name)")
+        let first = await status()
+        #expect(first.newest?.name == oldest.name)
+        #expect(first.age == .seconds(3 * 3600))
+        #expect(first.warnings.count == 2)
+        #expect(first.warnings.last == "'\(middle.displayName)' is damaged: segment 3")
+        // It was of another file with that name, or is good since.
+        check.size += 1
+        try log.recordCheck(check)
+        #expect(await status().newest?.name == middle.name)
+        check.size -= 1
+        check.depth = .restore
+        try log.recordCheck(check)
+        #expect(await status().newest?.name == oldest.name)
+        check.damage = nil
+        try log.recordCheck(check)
+        #expect(await status().newest?.name == middle.name)
+    }
+
+    @Test("warns of a backup from the future, and does not count it")
+    func future() async throws {
+        let past = try await scene.backUp(at: Scene.morning - 3600).backup
+        try await scene.backUp(at: Scene.morning + 3600)
+        let status = await status(after: 0)
+        #expect(status.newest?.name == past.name)
+        #expect(status.warnings.count == 1)
+        #expect(status.warnings.first?.contains("from the future") == true)
+        // Clocks never agree, that is no future.
+        try await scene.backUp(at: Scene.morning + 100)
+        #expect(await self.status(after: 0).age == .zero)
+    }
+
+    @Test("shows the last runs with these stores and this folder")
+    func runs() async throws {
+        func record(_ command: String, stores: FilePath, exitCode: Int32) throws {
+            try log.record(
+                RunLog.Entry(
+                    command: command,
+                    stores: stores.string,
+                    remote: scene.remote.address,
+                    began: Scene.morning,
+                    duration: .seconds(1),
+                    exitCode: exitCode
+                )
+            )
+        }
+        try record("backup", stores: scene.stores, exitCode: 3)
+        try record("check", stores: scene.stores, exitCode: 20)
+        try record("backup", stores: "/elsewhere", exitCode: 1)
+        let status = await status()
+        #expect(status.lastBackup?.exitCode == 3)
+        #expect(status.lastRun?.exitCode == 20)
+    }
+
+    @Test("says why the folder cannot be listed, and all else it knows")
+    func unreachable() async throws {
+        let status = await status(remote: LocalFolder(scene.sandbox.path("No")))
+        #expect(status.remoteError as? RemoteError == .missing(scene.sandbox.path("No").string))
+        #expect(status.hasStores)
+    }
+
+    @Test("finds what was left half done, says what finishes it, and leaves it as it is")
+    func halfDone() async throws {
+        try await scene.backUp()
+        let broken = FaultyFileSystem(failing: .callOf(.swap, 1), effect: .done, staysBroken: true)
+        await #expect(throws: (any Error).self) { try await scene.restore(fileSystem: broken) }
+        try scene.sandbox.write("x", to: "Remote/.grocerydude-7.partial")
+        let before = try scene.sandbox.contents()
+        let status = await status()
+        #expect(try scene.sandbox.contents() == before)
+        #expect(status.findings.map(\.kind) == [.interrupted, .interrupted])
+        #expect(status.findings[0].what.hasPrefix("a restore of '"))
+        #expect(status.findings[0].remedy?.contains("grocerydude list") == true)
+        #expect(status.findings[1].what.contains(".grocerydude-7.partial"))
+        try await scene.recover()
+        try await scene.backUp(at: Scene.morning + 60)
+        #expect(await self.status().findings == [])
+    }
+
+    @Test("finds who is at it")
+    func running() async throws {
+        try scene.sandbox.write("x", to: "Remote/.grocerydude-7.partial")
+        let locks = [
+            try await FileLock.acquire(scene.stores), try await FileLock.acquire(scene.remotePath),
+        ]
+        let status = await status()
+        withExtendedLifetime(locks) {}
+        #expect(status.findings.map(\.kind) == [.running, .running])
+        let process = "process \(ProcessInfo.processInfo.processIdentifier)"
+        #expect(status.findings.allSatisfy { $0.what.contains(process) })
+    }
+
+    @Test("finds what a restore refused")
+    func refused() async throws {
+        try scene.sandbox.directory("Stores_FailedRestore")
+        let status = await status()
+        #expect(status.findings.map(\.kind) == [.leftover])
+        #expect(status.findings.first?.remedy?.contains("rm -r '") == true)
+    }
+
+    @Test("shows what it can of a log that is damaged, and of one that cannot be read")
+    func badLog() async throws {
+        try scene.sandbox.write("no database", to: "Cache/log.sqlite")
+        #expect(await status().warnings.first?.contains("log.sqlite.damaged") == true)
+        try scene.sandbox.directory("Cache/other.sqlite")
+        let status = await ShowStatus(
+            of: scene.stores,
+            in: scene.remote,
+            catalog: scene.catalog,
+            log: RunLog(scene.sandbox.path("Cache/other.sqlite")),
+            now: Scene.morning,
+            timeZone: Scene.utc
+        ).run()
+        #expect(status.warnings.first?.hasPrefix("the log cannot be read") == true)
+    }
+}

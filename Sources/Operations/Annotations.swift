@@ -21,7 +21,7 @@ struct Annotation: Codable, Equatable {
 }
 
 /// All annotations of a remote folder: JSON files in a hidden subfolder, which together say it all
-/// (`Documentation/ArchiveFormat.md`, 10).
+/// (`Documentation/ArchiveFormat.md`, 8).
 ///
 /// A file is never changed. Whoever has something to say writes a new file with all that was said so
 /// far, and removes those that it has read. Two machines that do so at the same time leave two

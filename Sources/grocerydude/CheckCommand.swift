@@ -105,7 +105,7 @@ struct CheckCommand: AsyncParsableCommand {
         // A subset that was asked for now is not overruled by a rehearsal that the profile asks for.
         options.restores = settings.restores && readDataSubset == nil
         if !options.restores {
-            options.subset = settings.readDataSubset.flatMap { DataSubset($0) } ?? .all
+            options.subset = settings.readDataSubset ?? .all
         }
         return options
     }

@@ -363,7 +363,7 @@ struct ConfigurationTests {
         #expect(hooks.timeout == .seconds(300))
         #expect(profile.hooks(for: .backup).timeout == .seconds(600))
         #expect(profile.restore.commands == RestoreCommands(stop: ["s"], verify: ["v"]))
-        #expect(profile.check.restores && profile.check.readDataSubset == "1/7")
+        #expect(profile.check.restores && profile.check.readDataSubset?.description == "1/7")
         #expect(profile.check.schedule?.description == "weekly sun 00:00")
     }
 }

@@ -28,13 +28,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
 #include <linux/fs.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -98,12 +101,6 @@ static int fault_count;
 static unsigned refused_flags;
 static int refused_error;
 static long counted;
-
-// Threads whose call was not made: what it returns is put in place when it ends.
-static struct {
-    pid_t thread;
-    int error;
-} pending[64];
 
 static _Noreturn void fail(const char *what) {
     perror(what);
@@ -183,42 +180,24 @@ static bool changes_disk(enum shape shape, const uint64_t *arguments) {
     return (flags & (O_CREAT | O_TRUNC)) != 0;
 }
 
+// Where a filter stopped a call, it is not made if its number is changed to none; what it returns is
+// then what is in the register (seccomp(2), SECCOMP_RET_TRACE).
 static void skip_call(pid_t thread, int error) {
-    for (size_t i = 0; i < sizeof pending / sizeof *pending; i++) {
-        if (pending[i].thread != 0) continue;
-        pending[i].thread = thread;
-        pending[i].error = error;
 #ifdef __x86_64__
-        if (ptrace(PTRACE_POKEUSER, thread, offsetof(struct user_regs_struct, orig_rax), -1L))
-            fail("ptrace");
+    size_t number = offsetof(struct user_regs_struct, orig_rax);
+    size_t result = offsetof(struct user_regs_struct, rax);
+    if (ptrace(PTRACE_POKEUSER, thread, number, -1L)) fail("ptrace");
+    if (ptrace(PTRACE_POKEUSER, thread, result, (long)-error)) fail("ptrace");
 #else
-        int none = -1;
-        struct iovec part = {&none, sizeof none};
-        if (ptrace(PTRACE_SETREGSET, thread, NT_ARM_SYSTEM_CALL, &part)) fail("ptrace");
+    int none = -1;
+    struct iovec part = {&none, sizeof none};
+    if (ptrace(PTRACE_SETREGSET, thread, NT_ARM_SYSTEM_CALL, &part)) fail("ptrace");
+    struct user_regs_struct registers;
+    part = (struct iovec){&registers, sizeof registers};
+    if (ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &part)) fail("ptrace");
+    registers.regs[0] = (uint64_t)-(int64_t)error;
+    if (ptrace(PTRACE_SETREGSET, thread, NT_PRSTATUS, &part)) fail("ptrace");
 #endif
-        return;
-    }
-    fputs("FaultInjector: too many threads\n", stderr);
-    exit(125);
-}
-
-static void end_skipped_call(pid_t thread) {
-    for (size_t i = 0; i < sizeof pending / sizeof *pending; i++) {
-        if (pending[i].thread != thread) continue;
-        long result = -pending[i].error;
-        pending[i].thread = 0;
-#ifdef __x86_64__
-        if (ptrace(PTRACE_POKEUSER, thread, offsetof(struct user_regs_struct, rax), result))
-            fail("ptrace");
-#else
-        struct user_regs_struct registers;
-        struct iovec part = {&registers, sizeof registers};
-        if (ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &part)) fail("ptrace");
-        registers.regs[0] = (uint64_t)result;
-        if (ptrace(PTRACE_SETREGSET, thread, NT_PRSTATUS, &part)) fail("ptrace");
-#endif
-        return;
-    }
 }
 
 static void begin_call(pid_t program, pid_t thread, long number, const uint64_t *arguments) {
@@ -257,11 +236,7 @@ static void begin_call(pid_t program, pid_t thread, long number, const uint64_t 
 static void see_call(pid_t program, pid_t thread) {
     struct __ptrace_syscall_info info;
     if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) <= 0) return;  // It was killed.
-    if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-        begin_call(program, thread, (long)info.entry.nr, (const uint64_t *)info.entry.args);
-    } else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
-        end_skipped_call(thread);
-    }
+    begin_call(program, thread, (long)info.seccomp.nr, (const uint64_t *)info.seccomp.args);
 }
 
 // Threads begin with a SIGSTOP that is ours and not theirs.
@@ -284,15 +259,28 @@ static int follow(pid_t program) {
             return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         }
         int signal = WSTOPSIG(status);
-        if (signal == (SIGTRAP | 0x80)) {
-            see_call(program, thread);
-            signal = 0;
-        } else if (status >> 16 != 0 || (signal == SIGSTOP && is_new(thread))) {
-            signal = 0;
-        }
+        if (status >> 16 == PTRACE_EVENT_SECCOMP) see_call(program, thread);
+        if (status >> 16 != 0 || (signal == SIGSTOP && is_new(thread))) signal = 0;
         // ESRCH: it was killed meanwhile.
-        if (ptrace(PTRACE_SYSCALL, thread, 0, signal) == -1 && errno != ESRCH) fail("ptrace");
+        if (ptrace(PTRACE_CONT, thread, 0, signal) == -1 && errno != ESRCH) fail("ptrace");
     }
+}
+
+// Lets the kernel stop the program at the calls of the table only: it is hardly slower then.
+static void filter_calls(void) {
+    enum { COUNT = sizeof calls / sizeof *calls };
+    struct sock_filter filter[COUNT + 3];
+    filter[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                             offsetof(struct seccomp_data, nr));
+    for (int i = 0; i < COUNT; i++) {
+        filter[i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+                                                     (unsigned)calls[i].number, COUNT - i, 0);
+    }
+    filter[COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    filter[COUNT + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE);
+    struct sock_fprog program = {COUNT + 3, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail("prctl");
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) fail("seccomp");
 }
 
 static pid_t start(char **arguments) {
@@ -301,6 +289,7 @@ static pid_t start(char **arguments) {
     if (program == 0) {
         ptrace(PTRACE_TRACEME, 0, 0, 0);
         raise(SIGSTOP);
+        filter_calls();
         execv(arguments[0], arguments);
         perror(arguments[0]);
         _exit(127);
@@ -308,10 +297,10 @@ static pid_t start(char **arguments) {
     int status;
     if (waitpid(program, &status, 0) == -1 || !WIFSTOPPED(status)) fail("waitpid");
     is_new(program);
-    long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+    long options = PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
                    PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
     if (ptrace(PTRACE_SETOPTIONS, program, 0, options) == -1) fail("ptrace");
-    if (ptrace(PTRACE_SYSCALL, program, 0, 0) == -1) fail("ptrace");
+    if (ptrace(PTRACE_CONT, program, 0, 0) == -1) fail("ptrace");
     return program;
 }
 

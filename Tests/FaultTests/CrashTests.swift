@@ -61,30 +61,30 @@ struct CrashTests {
     ) throws {
         let trial = try scene.trial()
         try scenario.prepare(scene, trial)
-        let before = try trial.contents()
+        let before = try scenario.isRecovery ? scene.old : trial.contents()
         var injection = injection
         injection.kill = point.number
         let killed = try trial.run(scenario.arguments(in: trial), injecting: injection)
         let what: Comment = "\(scenario.name) killed at \(point)"
-        #expect(killed.outcome.status == 128 + SIGKILL, what)
+        // After a crash of a program with threads, there may be one file less to clean up.
+        let isOver = killed.calls.count < point.number && killed.outcome.status == scenario.status
+        #expect(killed.outcome.status == 128 + SIGKILL || isOver, what)
         // What a person sees right after the crash.
         let seen = try trial.archives()
-        // A stores directory that is not there cannot be backed up.
-        let canBackUp = scenario.states.contains(.before) ? before != nil : true
-        let next = try trial.run(
-            canBackUp ? ["backup"] : ["restore", scene.archive, "--yes", "--no-safety-backup"]
-        )
+        let next = try trial.run(scenario.next(in: trial, before: before))
         #expect(next.status == 0, "\(what): \(next.errors)")
 
-        var states = scenario.states
-        if !canBackUp { states = [.new] }
         let after = try trial.contents()
         #expect(
-            states.contains { after == ($0 == .new ? scene.new : before) },
+            scenario.states.contains { after == ($0 == .new ? scene.new : before) },
             "\(what): the stores are neither old nor new but \(after?.description ?? "nowhere")"
         )
-        let unnamed = try trial.leftovers().filter {
-            !(killed.outcome.errors + next.errors).contains($0)
+        let told = killed.outcome.errors + next.errors
+        let unnamed = try trial.leftovers().filter { name in
+            // Where deleted backups go, to come back.
+            if name == ".grocerydude-trash" { return false }
+            // What was refused bears its own name, in case it was killed before it could say so.
+            return !told.contains(name) && !(isSettled(killed) && name == "Stores_FailedRestore")
         }
         #expect(unnamed.isEmpty, "\(what): \(unnamed) were left; \(next.errors)")
         // Every archive that is seen is whole, and holds what was or is there.
@@ -94,6 +94,16 @@ struct CrashTests {
                 contents == saved || contents == scene.new,
                 "\(what): \(archive) holds something else"
             )
+        }
+    }
+}
+
+extension CrashTests {
+    /// Whether the journal was removed before the program was killed.
+    private func isSettled(_ killed: InjectedRun) -> Bool {
+        killed.calls.contains {
+            $0.name == "unlink" && !$0.isFault
+                && $0.paths.last?.lastComponent?.string == ".Stores_Restore.json"
         }
     }
 }

@@ -25,6 +25,10 @@ struct FaultScenario: Sendable, CustomTestStringConvertible {
     var prepare: @Sendable (FaultScene, Trial) throws -> Void = { _, _ in }
     /// A failure that is part of the scenario, found among the calls of an undisturbed run.
     var standing: @Sendable ([SystemCall], Trial) -> Injection.Failure? = { _, _ in nil }
+    /// What comes after it; a backup, or the same again where there is nothing to back up.
+    var next: [String]?
+    /// Whether what was there before is what was there before `prepare`.
+    var isRecovery = false
     /// The exit code of an undisturbed run.
     var status: Int32 = 0
 
@@ -58,7 +62,7 @@ extension FaultScenario {
         arguments: ["backup"],
         states: [.before],
         success: .before,
-        prepare: { _, trial in try FaultScene.addHotJournal(to: trial) }
+        prepare: { scene, trial in try scene.addHotJournal(to: trial) }
     )
 
     static let restore = FaultScenario(
@@ -88,7 +92,8 @@ extension FaultScenario {
         arguments: ["restore", "latest", "--target", "Stores"],
         states: [.before, .new],
         success: .new,
-        prepare: { _, trial in try LocalFileSystem().remove(trial.stores) }
+        prepare: { _, trial in try LocalFileSystem().remove(trial.stores) },
+        next: ["restore", "latest", "--target", "Other"]
     )
 
     /// The restored store does not reopen, so that the old ones are put back.
@@ -125,6 +130,7 @@ extension FaultScenario {
         scenario.standing = { _, _ in nil }
         scenario.status = 0
         scenario.success = nil
+        scenario.isRecovery = true
         scenario.prepare = { scene, trial in
             let model = try scene.trial()
             let plain = try killed.undisturbed(model, scene).calls
@@ -174,6 +180,13 @@ extension FaultScenario {
     /// The arguments, with the path of a target made absolute.
     func arguments(in trial: Trial) -> [String] {
         arguments.map { $0 == "Stores" ? trial.stores.string : $0 }
+    }
+
+    /// The arguments of the command that comes next, and has to clean up.
+    func next(in trial: Trial, before: Contents?) throws -> [String] {
+        if let next { return next.map { $0 == "Other" ? trial.other.string : $0 } }
+        let isThere = try before != nil || FileInfo.ifPresent(trial.stores) != nil
+        return isThere ? ["backup"] : arguments
     }
 }
 

@@ -120,8 +120,8 @@ struct Configuration {
             do {
                 try setting.read(value, &profile)
             } catch let error as WrongValue {
-                // Files are read already, without a fault; and the parser has looked at flags.
-                throw ConfigurationError.badVariable(value.origin.description, error)
+                // Files are read already, without a fault.
+                throw ConfigurationError.wrongValue(value.origin.description, error)
             }
             profile.origins[setting.key] = value.origin
         }

@@ -16,8 +16,8 @@ enum ConfigurationError: ExplainedError {
     case notForAll(String)
     /// Profiles with different stores have one remote folder.
     case sharedRemote(String, names: [String])
-    /// A variable of the environment has a value that cannot be.
-    case badVariable(String, WrongValue)
+    /// A flag or a variable of the environment has a value that cannot be.
+    case wrongValue(String, WrongValue)
 
     var description: String {
         switch self {
@@ -34,7 +34,7 @@ enum ConfigurationError: ExplainedError {
         case .notForAll(let name): "\(name) would be the same for all profiles"
         case .sharedRemote(let remote, let names):
             "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) have different stores and one remote folder: '\(remote)'"
-        case .badVariable(let name, let wrong): "\(name) \(wrong.reason)"
+        case .wrongValue(let name, let wrong): "\(name) \(wrong.reason)"
         }
     }
 
@@ -57,7 +57,7 @@ enum ConfigurationError: ExplainedError {
             return "say which: \(names.map { "'--profile \($0)'" }.joined(separator: ", "))"
         case .notForAll: return "set it in each profile, or name one with '--profile'"
         case .sharedRemote: return "give each profile a 'remote' of its own"
-        case .badVariable(_, let wrong): return wrong.hint
+        case .wrongValue(_, let wrong): return wrong.hint
         }
     }
 }

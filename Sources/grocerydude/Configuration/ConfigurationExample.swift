@@ -49,7 +49,7 @@ let configurationExample = """
         check:
           schedule: weekly sun 05:00
           restore: true               # rehearse a restore
-          read_data_subset: 10%       # or 1/7
+          # read_data_subset: 10%     # or 1/7: only a part each time, where no restore is rehearsed
         restore:
           check: full                 # none, quick or full
           safety_backup: true

@@ -87,7 +87,7 @@ struct CheckSettings: Equatable {
     /// Whether a check rehearses a restore.
     var restores = false
     /// The part to read in one check, as in restic: `10%` or `1/7`.
-    var readDataSubset: String?
+    var readDataSubset: DataSubset?
 }
 
 /// How a restore goes.

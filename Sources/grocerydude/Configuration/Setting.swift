@@ -96,8 +96,8 @@ struct Setting {
             Setting(
                 "check.read_data_subset",
                 \.check.readDataSubset,
-                show: { $0.map(ShownValue.text) ?? .none },
-                read: { try $0.text("a part such as 10% or 1/7") { isSubset($0) ? $0 : nil } }
+                show: { $0.map { .text($0.description) } ?? .none },
+                read: { try $0.text("a part such as 10% or 1/7") { DataSubset($0) } }
             ),
         ]
     }
@@ -222,16 +222,6 @@ extension Setting {
         ) {
             try $0.text("a schedule such as \(Schedule.examples)") { Schedule($0) }
         }
-    }
-
-    /// As restic has it: a percentage, or the first of some equal parts.
-    private static func isSubset(_ text: String) -> Bool {
-        if text.hasSuffix("%"), let share = Double(text.dropLast()) {
-            return share > 0 && share <= 100
-        }
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
-        guard parts.count == 2, let part = parts[0], let count = parts[1] else { return false }
-        return (1...256).contains(count) && (1...count).contains(part)
     }
 
     private static func webAddress(_ text: String) -> URL? {

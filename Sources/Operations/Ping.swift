@@ -24,7 +24,7 @@ public struct Ping: Sendable {
         self.timeout = timeout
     }
 
-    /// Monitors keep some 10 or 100 kB of a text, and a pipe holds 64.
+    /// Monitors keep some 10 or 100 kB of a text, and a pipe holds 64; in bytes.
     private static let messageLimit = 8000
 
     /// Tells it.
@@ -78,7 +78,7 @@ public struct Ping: Sendable {
         case .failure(let message):
             "url = \(Self.quoted(address("fail")))\n"
                 + "header = \"Content-Type: text/plain; charset=utf-8\"\n"
-                + "data-raw = \(Self.quoted(String(message.prefix(Self.messageLimit))))\n"
+                + "data-raw = \(Self.quoted(Self.shortened(message)))\n"
         }
     }
 
@@ -87,6 +87,10 @@ public struct Ping: Sendable {
         guard let word else { return url }
         let path = url.prefix { $0 != "?" && $0 != "#" }
         return path + (path.hasSuffix("/") ? "" : "/") + word + url.dropFirst(path.count)
+    }
+
+    private static func shortened(_ text: String) -> String {
+        String(decoding: text.utf8.prefix(messageLimit), as: UTF8.self)
     }
 
     private static func quoted(_ text: String) -> String {

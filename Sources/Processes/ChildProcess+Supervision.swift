@@ -57,10 +57,12 @@ extension ChildProcess {
     ) async throws -> Outcome {
         var configuration = configuration
         configuration.platformOptions.createSession = true
+        let standardInput = try openInput()
         let pipe: PipeEnds
         do {
             pipe = try PipeEnds()
         } catch {
+            try? standardInput.close()
             throw ProcessError.cannotRun(program, reason: error.description)
         }
         defer { try? pipe.reading.close() }
@@ -68,7 +70,7 @@ extension ChildProcess {
         do {
             let result = try await Subprocess.run(
                 configuration,
-                input: .array(input),
+                input: .fileDescriptor(standardInput, closeAfterSpawningProcess: true),
                 output: .fileDescriptor(pipe.writing, closeAfterSpawningProcess: true),
                 error: .combinedWithOutput
             ) { execution in

@@ -1,5 +1,12 @@
+internal import Files
 internal import Subprocess
 internal import SystemPackage
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
 
 /// A program that runs as a child of this one, with nothing but what it is given here.
 ///
@@ -60,7 +67,7 @@ public struct ChildProcess: Sendable {
         do {
             result = try await Subprocess.run(
                 configuration,
-                input: .array(input),
+                input: .fileDescriptor(try openInput(), closeAfterSpawningProcess: true),
                 output: .string(limit: Self.outputLimit),
                 error: .string(limit: Self.errorsLimit)
             )
@@ -72,6 +79,28 @@ public struct ChildProcess: Sendable {
             output: result.standardOutput,
             errors: result.standardError
         )
+    }
+
+    /// A pipe with the input in it, to be read to its end.
+    ///
+    /// It is filled before anybody reads it: to write to a program that has ended would bring a
+    /// SIGPIPE.
+    func openInput() throws -> FileDescriptor {
+        do {
+            let pipe = try PipeEnds()
+            defer { try? pipe.writing.close() }
+            do {
+                let flags = fcntl(pipe.writing.rawValue, F_GETFL)
+                _ = fcntl(pipe.writing.rawValue, F_SETFL, flags | O_NONBLOCK)
+                if !input.isEmpty { try pipe.writing.writeAll(input) }
+                return pipe.reading
+            } catch {
+                try? pipe.reading.close()
+                throw error
+            }
+        } catch let error as Errno {
+            throw ProcessError.cannotRun(program, reason: error.description)
+        }
     }
 
     var configuration: Configuration {

@@ -135,6 +135,18 @@ struct ChildProcessTests {
         #expect(capture.errors == "no\n")
     }
 
+    @Test("takes no harm from a program that does not read its input, and refuses too much of it")
+    func unreadInput() async throws {
+        for _ in 0..<20 {
+            let process = ChildProcess("true", input: [UInt8](repeating: 7, count: 60_000))
+            #expect(try await process.capture().ending == .exited(0))
+            let outcome = try await process.run(Self.patient) { _ in }
+            #expect(outcome.reason == .ended(.exited(0)))
+        }
+        let process = ChildProcess("true", input: [UInt8](repeating: 7, count: 200_000))
+        await #expect(throws: ProcessError.self) { try await process.capture() }
+    }
+
     @Test("says which program is not installed")
     func notInstalled() async throws {
         let missing = ChildProcess("grocerydude-no-such-program")

@@ -34,7 +34,8 @@ enum ExitStatus: Int32 {
           23  no space
           24  the stores are in use
           64  usage
-          130, 143  interrupted
+          129, 130, 143  interrupted
+          141 done, and nobody read the answer
         """
 
     /// The code for an error.
@@ -45,6 +46,7 @@ enum ExitStatus: Int32 {
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
         case ArchiveError.encrypted: self = .password
+        case CommandError.answerLost: self = .partial
         case is CommandError, is ConfigurationError, is UsageError: self = .usage
         default: self = .failed
         }

@@ -95,7 +95,7 @@ struct Session {
         _ = umask(umask(0o777) & 0o077)
         let code: Int32
         do {
-            code = try await body()
+            code = console.code(after: try await body())
         } catch {
             console.error(error)
             code = exitCode(for: error)
@@ -112,7 +112,7 @@ struct Session {
             let code = try await body(self).rawValue
             console.finish()
             saveCatalog()
-            return code
+            return console.code(after: code)
         } catch {
             console.error(error)
             return exitCode(for: error)

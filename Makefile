@@ -19,7 +19,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deps test fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
+.PHONY: build deps test faults fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
 
 build: deps
 	swift build -c release $(BUILD_FLAGS) --product grocerydude
@@ -30,6 +30,11 @@ deps:
 
 test: deps
 	swift test
+
+# Kills the program at each of its calls that change the disk, lets each of them fail, and more; see
+# Documentation/Reliability.md. A signal's moments are tried again with GROCERYDUDE_FAULTS_SEED=n.
+faults: build
+	GROCERYDUDE_FAULTS=all GROCERYDUDE_PROGRAM="$(CURDIR)/$(PROGRAM)" swift test --filter FaultTests
 
 # Many random mutations of archives and stores; a failure prints its seed. To try that one again:
 # make fuzz CASES=1 SEED=n

@@ -60,8 +60,7 @@ struct StoresSwap: RestoreSwap {
 
     func abandon() throws {
         try fileSystem.remove(paths.new)
-        try fileSystem.remove(paths.journal)
-        try fileSystem.sync(paths.area)
+        try removeJournal()
     }
 
     mutating func exchange() throws {
@@ -119,6 +118,8 @@ struct StoresSwap: RestoreSwap {
     }
 
     private func removeJournal() throws {
+        // What was moved and removed before must not come back without its journal.
+        try fileSystem.sync(paths.area)
         try fileSystem.remove(paths.journal)
         try fileSystem.sync(paths.area)
     }

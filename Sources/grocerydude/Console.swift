@@ -2,6 +2,7 @@ internal import Files
 internal import Foundation
 internal import Operations
 internal import Synchronization
+internal import SystemPackage
 
 /// Where the program speaks: answers to standard output, everything else to standard error.
 final class Console: Sendable {
@@ -10,6 +11,7 @@ final class Console: Sendable {
     private let profile: String?
     private let progress: Mutex<ProgressBar?>
     private let timings = Mutex<[String: Duration]>([:])
+    private let lostAnswer = Mutex<Errno?>(nil)
 
     /// Begins to speak.
     ///
@@ -28,12 +30,29 @@ final class Console: Sendable {
 
     /// Writes a line of the answer; names in it may come from anywhere, so it is made safe to print.
     func answer(_ line: String) {
-        writeAll(label + printable(bytes: line.utf8) + "\n", to: 1)
+        writeAnswer(label + printable(bytes: line.utf8) + "\n")
     }
 
     /// Writes a value as JSON on one line.
     func answer(json value: some Encodable) throws {
-        writeAll(try Self.json(value) + "\n", to: 1)
+        writeAnswer(try Self.json(value) + "\n")
+    }
+
+    /// Once a part of the answer is lost, no more of it is written: it would be taken for the whole.
+    private func writeAnswer(_ text: String) {
+        lostAnswer.withLock { lost in
+            if lost == nil { lost = writeAll(text, to: 1) }
+        }
+    }
+
+    /// The exit code for a command that ended with one, by what became of its answer.
+    func code(after code: Int32) -> Int32 {
+        guard code == 0, let errno = lostAnswer.withLock(\.self) else { return code }
+        // As the system would have ended it; whoever closed the pipe wants to hear no more.
+        if errno == .brokenPipe { return 128 + SIGPIPE }
+        let lost = CommandError.answerLost(.failed(.write, "/dev/stdout", errno))
+        error(lost)
+        return exitCode(for: lost)
     }
 
     /// Writes a message for the person, unless only errors are wanted.
@@ -153,17 +172,20 @@ final class Console: Sendable {
 }
 
 /// Writes text to a descriptor, all of it.
-func writeAll(_ text: String, to descriptor: Int32) {
+///
+/// - Returns: why it could not be written; of messages, that is not worth a failure.
+@discardableResult
+func writeAll(_ text: String, to descriptor: Int32) -> Errno? {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
         let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         if count < 0 {
             if errno == EINTR { continue }
-            // Nobody reads any more: what remains to be said is not worth a failure.
-            return
+            return Errno(rawValue: errno)
         }
         bytes = bytes.dropFirst(count)
     }
+    return nil
 }
 
 /// The exit code for an error; one above 128 names the signal that caused it.

@@ -38,7 +38,8 @@ enum ExitStatus: Int32 {
           25  the newest backup is too old, or there is none
           64  usage
           75  skipped for now, by a hook
-          130, 143  interrupted
+          129, 130, 143  interrupted
+          141 done, and nobody read the answer
         """
 
     /// The code for an error.
@@ -49,6 +50,7 @@ enum ExitStatus: Int32 {
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
         case ArchiveError.encrypted: self = .password
+        case CommandError.answerLost: self = .partial
         case is CommandError, is ConfigurationError, is UsageError: self = .usage
         default: self = .failed
         }

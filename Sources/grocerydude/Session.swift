@@ -75,13 +75,15 @@ struct Session {
         try await reporting(to: Console(output)) {
             let configuration = try Configuration(stores.configuration)
             func run(_ session: Session) async -> Int32 {
-                await session.run(command) {
+                let code = await session.run(command) {
                     if recovers { try await session.recover(isRequired: needsWholeStores) }
                     let status = try await body(session)
                     session.console.finish()
                     session.saveCatalog()
                     return status
                 }
+                // Only the caller of the program hears of a lost answer: the work was done.
+                return session.console.code(after: code)
             }
             guard ofAllProfiles else {
                 let profile = try configuration.profile(flags)
@@ -111,7 +113,7 @@ struct Session {
         _ = umask(umask(0o777) & 0o077)
         let code: Int32
         do {
-            code = try await body()
+            code = console.code(after: try await body())
         } catch {
             console.error(error)
             code = exitCode(for: error)

@@ -1,7 +1,7 @@
 // Runs a program and makes one of its system calls that change the disk fail, or the last.
 //
 //     FaultInjector --log FILE --below DIR [--kill N] [--fail N ERRNO] [--fail-from N ERRNO]
-//                   [--refuse exchange|flags ERRNO] PROGRAM [ARGUMENT...]
+//                   [--signal N SIGNAL] [--refuse exchange|flags ERRNO] PROGRAM [ARGUMENT...]
 //
 // Calls that change or open something at or below DIR are counted from 1 over all threads, in the
 // order in which they are begun. Each is logged as
@@ -13,6 +13,7 @@
 // --kill N         kills the program with SIGKILL instead of making call N.
 // --fail N E       does not make call N, which returns the error number E.
 // --fail-from N E  makes no call that changes something from N on: a disk that died.
+// --signal N S     sends the program the signal S when it is about to make call N. May be given twice.
 // --refuse         makes no renameat2(2) that exchanges names, or none that has any flags; it returns
 //                  E, as on a file system or a kernel without it. It is counted all the same.
 //
@@ -87,6 +88,7 @@ static const struct call {
     {SYS_utimensat, "utimensat", AT},
 };
 
+// At a call, an error number or a signal.
 struct fault {
     long number;
     int error;
@@ -96,6 +98,8 @@ static FILE *log_file;
 static const char *below;
 static long kill_at;
 static struct fault dead_from;
+static struct fault signals[2];
+static int signal_count;
 static struct fault faults[16];
 static int fault_count;
 static unsigned refused_flags;
@@ -223,6 +227,11 @@ static void begin_call(pid_t program, pid_t thread, long number, const uint64_t 
         error = faults[i].error;
         is_fault = true;
     }
+    for (int i = 0; i < signal_count; i++) {
+        if (signals[i].number != counted) continue;
+        kill(program, signals[i].error);
+        is_fault = true;
+    }
     fprintf(log_file, "%ld\t%s\t%s%s%s%s\n", counted, is_change ? call->name : "look",
             first, second[0] ? "\t" : "",
             second, is_fault ? "\t!" : "");
@@ -306,7 +315,7 @@ static pid_t start(char **arguments) {
 
 static _Noreturn void usage(void) {
     fputs("usage: FaultInjector --log FILE --below DIR [--kill N] [--fail N ERRNO]\n"
-          "       [--fail-from N ERRNO] [--refuse exchange|flags ERRNO] PROGRAM [ARGUMENT...]\n", stderr);
+          "       [--fail-from N ERRNO] [--signal N SIGNAL] [--refuse exchange|flags ERRNO] PROGRAM [ARGUMENT...]\n", stderr);
     exit(64);
 }
 
@@ -326,6 +335,9 @@ int main(int count, char **arguments) {
                    fault_count < (int)(sizeof faults / sizeof *faults)) {
             faults[fault_count].number = atol(arguments[++i]);
             faults[fault_count++].error = atoi(arguments[++i]);
+        } else if (strcmp(option, "--signal") == 0 && left > 1 && signal_count < 2) {
+            signals[signal_count].number = atol(arguments[++i]);
+            signals[signal_count++].error = atoi(arguments[++i]);
         } else if (strcmp(option, "--fail-from") == 0 && left > 1) {
             dead_from.number = atol(arguments[++i]);
             dead_from.error = atoi(arguments[++i]);

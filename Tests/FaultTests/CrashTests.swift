@@ -11,7 +11,7 @@ import Testing
     .enabled(if: InjectedRun.isPossible, "no program can be traced here")
 )
 struct CrashTests {
-    private static let pointsOfASample = 6
+    private static let pointsOfASample = 2
 
     static let scenarios: [FaultScenario] = {
         let swaps: [FaultScenario] = [.restoreAlone, .rollBack]

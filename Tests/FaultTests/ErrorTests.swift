@@ -11,7 +11,7 @@ import Testing
     .enabled(if: InjectedRun.isPossible, "no program can be traced here")
 )
 struct ErrorTests {
-    private static let pointsOfASample = 2
+    private static let pointsOfASample = 1
 
     static let errors: [Errno] = [
         .noSpace, .ioError, .permissionDenied, .readOnlyFileSystem, .tooManyOpenFiles, .interrupted,

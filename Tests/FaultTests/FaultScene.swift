@@ -203,7 +203,8 @@ final class Trial: Sendable {
             !["Stores", "Remote", "Other", "home", "tmp"].contains($0)
         }
         found += try names(in: root.appending("tmp"))
-        found += try names(in: remote).filter { $0.hasPrefix(".") }
+        // What was deleted stays in the trash for a while.
+        found += try names(in: remote).filter { $0.hasPrefix(".") && $0 != ".grocerydude-trash" }
         if try FileInfo.ifPresent(caches) != nil {
             found += try names(in: caches).filter { $0 != "catalog.json" }
         }

@@ -23,6 +23,8 @@ struct Injection: Sendable {
     var kill: Int?
     /// Calls that fail, once each.
     var failures: [Failure] = []
+    /// Signals that come when a call is about to be made: two at most.
+    var signals: [(call: Int, number: Int32)] = []
     /// The call from which on every change fails.
     var deadFrom: Failure?
     var refusal: (what: Refusal, errno: Errno)?
@@ -33,6 +35,7 @@ struct Injection: Sendable {
         for failure in failures {
             options += ["--fail", "\(failure.call)", "\(failure.errno.rawValue)"]
         }
+        for signal in signals { options += ["--signal", "\(signal.call)", "\(signal.number)"] }
         if let deadFrom {
             options += ["--fail-from", "\(deadFrom.call)", "\(deadFrom.errno.rawValue)"]
         }

@@ -68,6 +68,7 @@ struct FileErrorTests {
         #expect(hint(.tooManyOpenFilesInSystem)?.contains("ulimit -n") == true)
         #expect(hint(.fileTooLarge)?.contains("ulimit -f") == true)
         #expect(hint(.ioError)?.contains("dmesg") == true)
+        #expect(hint(.interrupted) == nil)
         #expect(FileError.locked("a", holder: nil).hint?.contains("--lock-wait") == true)
         #expect(FileError.exists("a").hint == nil)
     }

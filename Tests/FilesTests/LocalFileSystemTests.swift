@@ -236,3 +236,26 @@ struct FaultyFileSystemTests {
         #expect(try !fileSystem.swap(sandbox.path("a"), sandbox.path("b")))
     }
 }
+
+extension LocalFileSystemTests {
+    @Test("makes the directories that are missing on a way, and syncs each into its parent")
+    func directories() throws {
+        let sandbox = try Sandbox()
+        let fileSystem = FaultyFileSystem()
+        try fileSystem.createDirectories(sandbox.path("a/b/c"))
+        #expect(try FileInfo(of: sandbox.path("a/b")).mode == 0o700)
+        #expect(
+            fileSystem.calls.map(\.description) == [
+                "createDirectory \(sandbox.path("a"))", "sync \(sandbox.path)",
+                "createDirectory \(sandbox.path("a/b"))", "sync \(sandbox.path("a"))",
+                "createDirectory \(sandbox.path("a/b/c"))", "sync \(sandbox.path("a/b"))",
+            ]
+        )
+        try fileSystem.createDirectories(sandbox.path("a/b/c"))
+        #expect(fileSystem.calls.count == 6)
+        try sandbox.write("no directory", to: "file")
+        #expect(throws: FileError.notA(.directory, sandbox.path("file"))) {
+            try fileSystem.createDirectories(sandbox.path("file"))
+        }
+    }
+}

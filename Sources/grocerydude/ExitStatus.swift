@@ -39,7 +39,7 @@ enum ExitStatus: Int32 {
           64  usage
           75  skipped for now, by a hook
           129, 130, 143  interrupted
-          141 done, and nobody read the answer
+          141  done, and nobody read the answer
         """
 
     /// The code for an error.

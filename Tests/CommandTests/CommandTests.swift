@@ -196,11 +196,12 @@ struct CommandTests {
     func help() throws {
         #expect(text(try run("--version")).hasPrefix("0."))
         for command in [
-            "init", "items", "backup", "list", "show", "restore", "delete", "status", "log",
+            "init", "items", "backup", "list", "show", "restore", "check", "prune", "delete",
+            "undelete", "pin", "unpin", "status", "log",
         ] {
             let help = text(try run(command, "--help"))
             #expect(help.contains("EXAMPLE") && help.contains("EXIT CODES"), "\(command)")
-            #expect(help.contains("\n  130, 143  interrupted"), "\(command)")
+            #expect(help.contains("\n  129, 130, 143  interrupted"), "\(command)")
         }
     }
 

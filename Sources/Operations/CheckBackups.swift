@@ -118,11 +118,13 @@ public struct CheckBackups: Sendable {
         context.report(.began(.checking, total: nil))
         var damage: [String] = []
         let directory = try StoresDirectory(scratch.path)
+        let search = try ExternalDataSearch(in: directory, context)
+        defer { search.close() }
         _ = try directory.checkStores(.full, context) { error in
             guard case .damaged = error else { throw error }
             damage.append(error.description)
         }
         // No fault of the archive, but of what it saved: a person wants to know it all the same.
-        return try damage + directory.missingExternalData(context).map(\.description)
+        return try damage + search.finish().map(\.description)
     }
 }

@@ -263,8 +263,11 @@ public struct CreateBackup: Sendable {
         _ written: WrittenArchive
     ) async throws -> Backup {
         context.report(.began(.uploading, total: nil))
+        let taken = try await takenNames()
         for number in 1... {
             let name = BackupName.make(options.date, in: options.timeZone, number: number)
+            // What is said of the backup of that name must stay said.
+            if taken.contains(name) { continue }
             do {
                 try context.checkCancellation()
                 try await annotate(name, size: size)
@@ -285,6 +288,12 @@ public struct CreateBackup: Sendable {
             return backup
         }
         preconditionFailure("numbers do not end")
+    }
+
+    /// The names that are in use, where it matters before the upload finds out.
+    private func takenNames() async throws -> Set<String> {
+        guard !options.tags.isEmpty || options.note != nil else { return [] }
+        return try await Set(remote.list().map(\.name))
     }
 
     /// Writes tags and note down before the archive can be seen: a policy that keeps what has a tag

@@ -58,44 +58,14 @@ extension RestoreBackup {
         try fileSystem.createDirectory(staged)
         let directory = try Directory.open(staged)
         try Extraction(plan, context).run(into: directory)
+        let search = try ExternalDataSearch(in: StoresDirectory(staged), context)
+        defer { search.close() }
         outcome.stores = try checkStaged(staged)
-        outcome.problems = try StoresDirectory(staged).missingExternalData(context)
+        outcome.problems = try search.finish()
         for problem in outcome.problems { context.report(.problem(problem)) }
         try fileSystem.remove(target)
         try fileSystem.move(staged, to: target)
         try fileSystem.sync(parent)
         return outcome
-    }
-}
-
-extension StoresDirectory {
-    /// The files of external data that the stores at rest here refer to and that are not there.
-    ///
-    /// What cannot be read was told by the check already, and is passed over.
-    func missingExternalData(_ context: OperationContext) throws -> [Problem] {
-        let cut = try StoresCut(
-            of: survey().stores,
-            scratchParent: context.scratch,
-            busyTimeout: .seconds(1)
-        )
-        var missing: Set<RelativePath> = []
-        for member in cut.members {
-            let support = member.store.supportDirectory.below(path)
-            let report = try member.snapshot.report(
-                hasSupportDirectory: FileInfo.ifPresent(support) != nil,
-                checkCancellation: context.checkCancellation
-            )
-            for file in member.externalFiles(report)
-            where try FileInfo.ifPresent(file.below(path)) == nil {
-                missing.insert(file)
-            }
-        }
-        return missing.sorted().map {
-            Problem(
-                kind: .missingExternalData,
-                path: $0.description,
-                reason: "a store refers to this file, and it is not in the backup"
-            )
-        }
     }
 }

@@ -140,4 +140,26 @@ struct AnnotationsTests {
         #expect(backup.tags == listed.tags)
         #expect(!listed.isPinned)
     }
+
+    @Test("of a backup of the same minute stay, whatever is said of the next one")
+    func sameMinute() async throws {
+        let scene = try Scene()
+        let first = try await scene.backUp().backup
+        var annotations = try await Annotations(of: scene.remote)
+        try await annotations.change(first.name, size: first.size, at: Scene.morning) {
+            $0.isPinned = true
+        }
+        var options = scene.options()
+        options.tags = ["a"]
+        let second = try await CreateBackup(
+            of: scene.stores,
+            to: scene.remote,
+            catalog: scene.catalog,
+            options: options,
+            context: scene.context()
+        ).run().backup
+        let listed = try await scene.list()
+        #expect(listed.first { $0.name == first.name }?.isPinned == true)
+        #expect(listed.first { $0.name == second.name }?.tags == ["a"])
+    }
 }

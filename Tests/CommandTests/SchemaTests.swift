@@ -1,0 +1,125 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Every answer in JSON, held to its schema in Documentation/Schemas.
+@Suite("JSON answers")
+struct SchemaTests {
+    private let sandbox: Sandbox
+    private static let schemas = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Documentation/Schemas")
+
+    init() throws {
+        sandbox = try Sandbox()
+        try sandbox.directory("Remote")
+    }
+
+    @discardableResult
+    private func run(
+        _ schema: String,
+        _ arguments: String...,
+        status: Int32 = 0,
+        lines: Int = 1
+    ) throws -> Tool.Outcome {
+        let surroundings = [
+            "HOME": sandbox.path.string, "TZ": "Asia/Kathmandu", "XDG_DATA_HOME": "",
+            "XDG_CACHE_HOME": "", "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "",
+        ]
+        let outcome = try Tool.run(
+            Tool.product("grocerydude"),
+            arguments + ["--json"],
+            environment: surroundings
+        )
+        #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
+        let output = outcome.output.split(separator: UInt8(ascii: "\n")).map(Array.init)
+        #expect(output.count == lines, "\(arguments)")
+        if let first = output.first { try expect(first, schema, arguments) }
+        for line in outcome.errors.split(separator: "\n") {
+            try expect(Array(line.utf8), "message", arguments)
+        }
+        return outcome
+    }
+
+    private func expect(_ json: [UInt8], _ schema: String, _ arguments: [String]) throws {
+        let file = Self.schemas.appending(path: "\(schema).json")
+        let faults = try JSONSchema(contentsOf: file.path).faults(in: json)
+        #expect(faults.isEmpty, "\(arguments)")
+    }
+
+    private func configure() throws {
+        try sandbox.write(
+            """
+            profiles:
+              home:
+                stores: ~/Stores
+                remote: ~/Remote
+                schedule: daily 03:30
+                check:
+                  schedule: weekly sun 04:00
+                retention:
+                  keep_last: 1
+
+            """,
+            to: ".config/grocerydude/config.yaml"
+        )
+    }
+
+    @Test("are as their schemas say, of every command")
+    func everyCommand() throws {
+        try configure()
+        try run("init", "init")
+        try run("items-add", "items", "add", "Honey")
+        try run("items-show", "items", "show")
+        try run("items-remove", "items", "remove", "Honey")
+        try run("backup", "backup", "--tag", "a", "--note", "first")
+        try run("backup", "backup", "--skip-if-unchanged")
+        try run("backup", "backup", "--all-profiles")
+        try sandbox.write("My", to: "Remote/My Stores.zip")
+        try run("check", "check", "latest")
+        try run("list", "list")
+        try run("show", "show", "latest")
+        try run("pin", "pin", "latest")
+        try run("pin", "unpin", "latest")
+        try run("prune", "prune", "--dry-run")
+        let pruned = try run("backup", "backup", "--prune", lines: 2)
+        let second = try #require(pruned.output.split(separator: UInt8(ascii: "\n")).last)
+        try expect(Array(second), "prune", ["backup --prune"])
+        try run("list-trash", "list", "--trash")
+        try run("undelete", "undelete", "(2)")
+        try run("delete", "delete", "latest", "--dry-run")
+        try run("restore", "restore", "latest", "--dry-run")
+        try run("restore", "restore", "latest", "--yes")
+        try run("delete", "delete", "latest", "--yes")
+        try run("status", "status")
+        try run("log", "log")
+        try run("config-show", "config", "show")
+        try run("config-validate", "config", "validate")
+        try run("schedule-show", "schedule", "show")
+        try run("schedule-install", "schedule", "install", "--dry-run", "--kind", "cron")
+    }
+
+    @Test("of failures are lines on standard error, and nothing else")
+    func failures() throws {
+        try configure()
+        try run("status", "status", "--max-age", "1h", status: 25)
+        try run("backup", "backup", status: 1, lines: 0)
+        try run("backup", "backup", "--bogus", status: 64, lines: 0)
+        try run("restore", "restore", "nothing", "--yes", status: 10, lines: 0)
+        try run("check", "check", status: 10, lines: 0)
+        try run("prune", "prune", "--keep-last", "0", status: 64, lines: 0)
+    }
+
+    @Test("with a fault in them are told from good ones")
+    func faults() throws {
+        let schema = try JSONSchema(
+            contentsOf: Self.schemas.appending(path: "delete.json").path
+        )
+        #expect(try schema.faults(in: Array(#"{"name":"a","dry_run":true}"#.utf8)).isEmpty)
+        for bad in [
+            #"{"name":"a"}"#, #"{"name":1,"dry_run":true}"#, #"{"name":"a","dry_run":1}"#,
+            #"{"name":"a","dry_run":true,"more":1}"#, "[]", "1",
+        ] { #expect(try !schema.faults(in: Array(bad.utf8)).isEmpty, "\(bad)") }
+    }
+}

@@ -46,10 +46,10 @@ final class BackupContents {
         name: String
     ) throws -> ManifestHeader {
         var text: [UInt8] = []
-        let newline = UInt8(ascii: "\n")
         try reader.read(entry) { part in
-            text.append(contentsOf: part.prefix { $0 != newline })
-            return !part.contains(newline) && text.count < 64 << 20
+            let end = part.endOfLine
+            text.append(contentsOf: part[..<(end ?? part.count)])
+            return end == nil && text.count < ManifestPlace.headerLimit
         }
         let ending = Array(",\"files\":[".utf8)
         guard text.suffix(ending.count).elementsEqual(ending) else {
@@ -141,11 +141,11 @@ private final class ManifestLines {
     private let entry: ArchiveReader.Entry
     private let name: String
     private var line: [UInt8] = []
-    /// What is longer is there to fill our memory.
+    /// A record that is longer is there to fill our memory.
     ///
     /// A segment takes 75 bytes of its file's line, and a thousand of the archive at least; a path's
     /// 65,535 bytes take six each at most.
-    private let lineLimit: Int64
+    private let recordLimit: Int64
     private var records: [UInt8] = []
     private var count = 0
     private var isFirstLine = true
@@ -156,16 +156,16 @@ private final class ManifestLines {
         self.reader = reader
         self.entry = entry
         self.name = name
-        lineLimit = 1 << 20 + reader.size / 8
+        recordLimit = 1 << 20 + reader.size / 8
         decoder.keyDecodingStrategy = .useDefaultKeys
     }
 
     func forEach(_ body: (FileRecord) throws -> Void) throws -> ManifestTrailer {
         try reader.read(entry) { part in
-            var rest = part[...]
-            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                try extendLine(rest[..<end])
-                rest = rest[(end + 1)...]
+            var rest = part
+            while let end = rest.endOfLine {
+                try extendLine(UnsafeRawBufferPointer(rebasing: rest[..<end]))
+                rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
                 try take(body)
                 line.removeAll(keepingCapacity: true)
             }
@@ -176,8 +176,12 @@ private final class ManifestLines {
         return trailer
     }
 
-    private func extendLine(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
-        guard Int64(line.count + bytes.count) <= lineLimit else { throw bad("a line is too long") }
+    private func extendLine(_ bytes: UnsafeRawBufferPointer) throws {
+        // It was read before; tables and anomalies make it as long as they are many.
+        if isFirstLine { return }
+        let isTrailer = (line.first ?? bytes.first) == UInt8(ascii: "]")
+        let limit = isTrailer ? Int64(ManifestPlace.trailerLimit) : recordLimit
+        guard Int64(line.count + bytes.count) <= limit else { throw bad("a line is too long") }
         line.append(contentsOf: bytes)
     }
 
@@ -225,5 +229,13 @@ private final class ManifestLines {
 
     private func bad(_ reason: String) -> OperationError {
         .badManifest(name, reason: reason)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Where the first line break in it is.
+    fileprivate var endOfLine: Int? {
+        guard let baseAddress, let end = memchr(baseAddress, 0x0A, count) else { return nil }
+        return UnsafeRawPointer(end) - baseAddress
     }
 }

@@ -63,7 +63,8 @@ struct ChildrenSwap: RestoreSwap {
         try removeTraces()
     }
 
-    mutating func exchange() throws {
+    mutating func exchange(stores: Int) throws {
+        journal.stores = stores
         try fileSystem.createDirectory(paths.old)
         try enter(.settingAside)
         try moveAll(from: paths.live, to: paths.old)
@@ -137,10 +138,23 @@ struct ChildrenSwap: RestoreSwap {
         }
         for name in source == paths.live ? names.reversed() : names {
             let name = RelativePath(name: name)
-            try fileSystem.move(name.below(source), to: name.below(target))
+            try move(name.below(source), to: name.below(target))
         }
         try fileSystem.sync(target)
         try fileSystem.sync(source)
+    }
+
+    /// Moves one name.
+    ///
+    /// Where files are moved by link(2) and unlink(2), a crash may have left it in both directories.
+    private func move(_ path: FilePath, to newPath: FilePath) throws {
+        do {
+            try fileSystem.move(path, to: newPath)
+        } catch FileError.exists(let taken) {
+            let identities = try [path, newPath].map { try FileInfo(of: $0).identity }
+            guard identities[0] == identities[1] else { throw FileError.exists(taken) }
+            try fileSystem.remove(path)
+        }
     }
 
     /// Removes a directory that names were moved out of; never one that still has some.
@@ -167,7 +181,7 @@ struct ChildrenSwap: RestoreSwap {
     static func recover(
         _ paths: RestorePaths,
         with fileSystem: any FileSystem,
-        check: () throws -> Void
+        check: (_ staged: Int?) throws -> Void
     ) throws -> RestoreRecovery? {
         // A link could lead the restore to somebody else's files.
         guard try FileInfo.ifPresent(paths.area)?.kind == .directory else { return nil }
@@ -194,7 +208,8 @@ struct ChildrenSwap: RestoreSwap {
         }
     }
 
-    private mutating func recover(check: () throws -> Void) throws -> RestoreRecovery {
+    private mutating func recover(check: (_ staged: Int?) throws -> Void) throws -> RestoreRecovery
+    {
         switch journal.phase {
         case .staging:
             return try undo()
@@ -204,9 +219,9 @@ struct ChildrenSwap: RestoreSwap {
         case .puttingIn:
             do {
                 try moveAll(from: paths.new, to: paths.live)
-                try check()
+                try check(journal.stores)
             } catch {
-                return undone(try takeOutAndPutBack())
+                return undone(try takeOutAndPutBack(), since: error)
             }
             return .finished(backup: journal.backup, leftover: try finish())
         case .takingOut:
@@ -225,8 +240,8 @@ struct ChildrenSwap: RestoreSwap {
         return undone(nil)
     }
 
-    private func undone(_ refused: FilePath?) -> RestoreRecovery {
-        .undone(backup: journal.backup, refused: refused)
+    private func undone(_ refused: FilePath?, since error: (any Error)? = nil) -> RestoreRecovery {
+        .undone(backup: journal.backup, refused: refused, since: error)
     }
 
     private func lost() -> OperationError {

@@ -85,6 +85,13 @@ public struct ManifestTrailer: Codable, Sendable {
 enum ManifestPlace {
     static let directoryName: FileName = ".grocerydude"
     static let path = RelativePath(name: directoryName).appending("manifest.json")
+
+    /// Bytes of the first line and of the last at most: what is longer is there to fill our memory.
+    ///
+    /// They do not grow with the files, but with what is in the stores and with what was wrong, of
+    /// which a small archive may have much.
+    static let headerLimit = 64 << 20
+    static let trailerLimit = 64 << 20
 }
 
 /// The manifest's record of one entry.

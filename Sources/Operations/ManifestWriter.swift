@@ -70,7 +70,7 @@ final class ManifestWriter {
     func finish(problems: [Problem]) throws -> ManifestTrailer {
         precondition(waiting == nil)
         let trailer = ManifestTrailer(
-            problems: problems,
+            problems: Self.fitting(problems),
             entries: entries,
             bytes: bytes,
             content: content.description
@@ -79,6 +79,20 @@ final class ManifestWriter {
         try entry.append(Self.encoder.encode(trailer).dropFirst())
         try entry.append("\n".utf8)
         return trailer
+    }
+
+    /// As many problems as surely fit into a last line that is read, and how many more there were.
+    static func fitting(_ problems: [Problem]) -> [Problem] {
+        // A byte may take six in JSON.
+        var room = ManifestPlace.trailerLimit / 8
+        let fit = problems.prefix { problem in
+            room -= problem.path.utf8.count + problem.reason.utf8.count + 64
+            return room >= 0
+        }
+        guard fit.count < problems.count else { return problems }
+        var last = problems[fit.count]
+        last.reason += "; and \(problems.count - fit.count - 1) more that are not listed"
+        return fit + [last]
     }
 
     private static var encoder: JSONEncoder {

@@ -92,7 +92,7 @@ public enum OperationError: ExplainedError {
         case .inTheWay(let path):
             "'\(printable(path))' is in the way, and is not from an interrupted restore"
         case .storesLost(let path, let found, let expected):
-            "of \(counted(expected, "store", "stores")) that were restored, \(found) are in '\(printable(path))'"
+            "\(counted(expected, "store was", "stores were")) restored, and \(found) \(found == 1 ? "is" : "are") in '\(printable(path))'"
         case .badAnnotations(let address, let file):
             "the tags, notes and pins of '\(address)' cannot be read: '\(file)' is damaged"
         case .keepsNothing(let reason): "nothing was removed: \(reason)"

@@ -41,8 +41,8 @@ public struct RecoverRestore: Sendable {
         var context = context
         // To stop in the middle of it would only leave it to the next run again.
         context.checkCancellation = {}
-        let recovery = try paths.layout.swap.recover(paths, with: fileSystem) {
-            try StoresDirectory(paths.live).checkStores(.none, context)
+        let recovery = try paths.layout.swap.recover(paths, with: fileSystem) { staged in
+            try StoresDirectory(paths.live).checkInPlace(expecting: staged ?? 0, context)
         }
         let draft = LocalFileSystem.draft(of: paths.journal)
         if try FileInfo.ifPresent(draft) != nil { try fileSystem.remove(draft) }
@@ -50,18 +50,13 @@ public struct RecoverRestore: Sendable {
         case .finished(let backup, let leftover):
             context.report(.note("finished the restore of '\(backup)', which was interrupted"))
             if let leftover { context.report(.leftover(leftover)) }
-        case .undone(let backup, nil):
+        case .undone(let backup, let refused, let error):
+            let reason = error.map { ", since \(explain($0))" } ?? ""
+            let state =
+                refused.map { "what was refused is in '\(printable($0))'" }
+                ?? "your data is as it was before it"
             context.report(
-                .note(
-                    "undid the restore of '\(backup)', which was interrupted; your data is as it was before it"
-                )
-            )
-        case .undone(let backup, let refused?):
-            context.report(
-                .note(
-                    "undid the restore of '\(backup)', which was interrupted; "
-                        + "what was refused is in '\(printable(refused))'"
-                )
+                .note("undid the restore of '\(backup)', which was interrupted\(reason); \(state)")
             )
         case nil: break
         }
@@ -123,5 +118,27 @@ extension StoresDirectory {
             }
         }
         return stores.count
+    }
+
+    /// Opens every store where a restore has put it.
+    ///
+    /// From the exchange on nobody may interrupt us: half of a restore that succeeded is worth
+    /// nothing.
+    ///
+    /// - Parameter expected: how many stores were staged and checked. There are file systems that lose
+    ///   what was written when its directory is renamed, and a file of no bytes is no store that could
+    ///   fail.
+    /// - Throws: `StoreError`, `FileError`; `OperationError.storesLost`.
+    func checkInPlace(
+        expecting expected: Int,
+        _ context: OperationContext,
+        tolerating: (StoreError) throws -> Void = { throw $0 }
+    ) throws {
+        var context = context
+        context.checkCancellation = {}
+        let found = try checkStores(.none, context, tolerating: tolerating)
+        guard found >= expected else {
+            throw OperationError.storesLost(path, found: found, expected: expected)
+        }
     }
 }

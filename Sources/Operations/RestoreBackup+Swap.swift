@@ -126,12 +126,12 @@ extension RestoreBackup {
         expecting expected: Int
     ) throws -> Bool {
         do {
-            try swap.exchange()
+            try swap.exchange(stores: expected)
             return true
         } catch {
             let recovery: RestoreRecovery?
             do {
-                recovery = try swap.paths.layout.swap.recover(swap.paths, with: fileSystem) {
+                recovery = try swap.paths.layout.swap.recover(swap.paths, with: fileSystem) { _ in
                     // There is no time to ask the application whether it is well: undo it, then.
                     if !options.application.verify.isEmpty { throw error }
                     try checkInPlace(swap.paths.live, expecting: expected)
@@ -145,7 +145,7 @@ extension RestoreBackup {
             }
             switch recovery {
             case .finished: return false
-            case .undone(_, let refused?):
+            case .undone(_, let refused?, _):
                 throw OperationError.rolledBack(error, refused: refused)
             case .undone, nil: break
             }
@@ -153,23 +153,8 @@ extension RestoreBackup {
         }
     }
 
-    /// Opens every store where it is now.
-    ///
-    /// From the exchange on nobody may interrupt us: half of a restore that succeeded is worth
-    /// nothing.
-    ///
-    /// - Parameters:
-    ///   - live: the stores directory.
-    ///   - expected: how many stores were staged and checked. There are file systems that lose what was
-    ///     written when its directory is renamed, and a file of no bytes is no store that could fail.
-    /// - Throws: `StoreError`, `FileError`; `OperationError.storesLost`.
     private func checkInPlace(_ live: FilePath, expecting expected: Int) throws {
-        var context = context
-        context.checkCancellation = {}
-        let found = try StoresDirectory(live).checkStores(.none, context, tolerating: tolerate)
-        guard found >= expected else {
-            throw OperationError.storesLost(live, found: found, expected: expected)
-        }
+        try StoresDirectory(live).checkInPlace(expecting: expected, context, tolerating: tolerate)
     }
 
     private func reopen(_ swap: inout any RestoreSwap, expecting expected: Int) throws {

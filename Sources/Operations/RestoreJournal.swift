@@ -41,6 +41,9 @@ struct RestoreJournal: Codable {
     var new: FileInfo.Identity?
     /// The backup's name, for messages.
     var backup: String
+    /// How many stores were staged, from the exchange on; `nil` in journals of versions that did not
+    /// write it.
+    var stores: Int?
     /// What the data that was refused is called beside the journal, before it is moved there.
     var refused: String?
 

@@ -18,7 +18,9 @@ protocol RestoreSwap {
     func abandon() throws
 
     /// Puts what was staged in place; what was there is then in `old`.
-    mutating func exchange() throws
+    ///
+    /// - Parameter stores: how many stores were staged and checked, for who has to recover.
+    mutating func exchange(stores: Int) throws
 
     /// Puts back what was there.
     ///
@@ -36,21 +38,22 @@ protocol RestoreSwap {
     /// - Parameters:
     ///   - paths: where.
     ///   - fileSystem: what renames and removes.
-    ///   - check: whether the stores in the live directory open; throws where they do not.
+    ///   - check: whether the stores in the live directory open, and are as many as the journal says
+    ///     were staged, if it does; throws where they do not.
     /// - Returns: `nil` where there is nothing to do.
     /// - Throws: `OperationError.cannotRecover` where the journal or the directories make no sense;
     ///   `FileError` where a step fails. The journal is then still there.
     static func recover(
         _ paths: RestorePaths,
         with fileSystem: any FileSystem,
-        check: () throws -> Void
+        check: (_ staged: Int?) throws -> Void
     ) throws -> RestoreRecovery?
 }
 
 /// What became of an interrupted restore.
 enum RestoreRecovery {
-    /// What was there before is there again.
-    case undone(backup: String, refused: FilePath?)
+    /// What was there before is there again; the error is why, where it was not for the crash alone.
+    case undone(backup: String, refused: FilePath?, since: (any Error)?)
     /// What was restored is in place.
     case finished(backup: String, leftover: FilePath?)
 }

@@ -63,8 +63,9 @@ struct StoresSwap: RestoreSwap {
         try removeJournal()
     }
 
-    mutating func exchange() throws {
+    mutating func exchange(stores: Int) throws {
         journal.phase = .swapping
+        journal.stores = stores
         try write()
         guard journal.old != nil else {
             try move(paths.new, to: paths.live)
@@ -129,7 +130,7 @@ struct StoresSwap: RestoreSwap {
     static func recover(
         _ paths: RestorePaths,
         with fileSystem: any FileSystem,
-        check: () throws -> Void
+        check: (_ staged: Int?) throws -> Void
     ) throws -> RestoreRecovery? {
         guard let journal = try RestoreJournal.read(paths.journal) else { return nil }
         var swap = StoresSwap(paths, journal, fileSystem)
@@ -156,24 +157,26 @@ struct StoresSwap: RestoreSwap {
 
     private func undo() throws -> RestoreRecovery {
         try abandon()
-        return .undone(backup: journal.backup, refused: nil)
+        return .undone(backup: journal.backup, refused: nil, since: nil)
     }
 
-    private mutating func completeExchange(check: () throws -> Void) throws -> RestoreRecovery {
+    private mutating func completeExchange(
+        check: (_ staged: Int?) throws -> Void
+    ) throws -> RestoreRecovery {
         if journal.old != nil, try Self.inode(paths.new) == journal.old?.inode {
             try move(paths.new, to: paths.old)
         }
         do {
-            try check()
+            try check(journal.stores)
         } catch {
-            return .undone(backup: journal.backup, refused: try rollBack())
+            return .undone(backup: journal.backup, refused: try rollBack(), since: error)
         }
         return .finished(backup: journal.backup, leftover: try finish())
     }
 
     private mutating func completeRollBack(live: UInt64?) throws -> RestoreRecovery {
         if live != nil, live == journal.new?.inode {
-            return .undone(backup: journal.backup, refused: try rollBack())
+            return .undone(backup: journal.backup, refused: try rollBack(), since: nil)
         }
         var refused: FilePath?
         if live == nil, journal.old != nil {
@@ -189,7 +192,7 @@ struct StoresSwap: RestoreSwap {
         }
         try refused = refused ?? journal.keptRefusal(in: paths)
         try removeJournal()
-        return .undone(backup: journal.backup, refused: refused)
+        return .undone(backup: journal.backup, refused: refused, since: nil)
     }
 
     private func bringOldBack() throws {

@@ -88,38 +88,6 @@ struct NamespaceTests {
         #expect(output?.contains("cannot") == false)
     }
 
-    @Test(
-        "a restore of a mount point that is killed is finished or undone by the next command",
-        .enabled(if: Tool.isInstalled("strace"), "strace is not installed")
-    )
-    func killed() throws {
-        let output = try script(
-            """
-            mount -t tmpfs none Stores
-            run 0 init
-            echo new > Stores/note
-            run 0 backup
-            ends=
-            for call in 1 2 3 4 5 6 7 8; do
-                run 0 items add Honey
-                echo old > Stores/note
-                strace -f -qq -o /dev/null -e trace=renameat2,unlinkat,rmdir \\
-                    -e inject=renameat2,unlinkat,rmdir:signal=SIGKILL:when=$call \\
-                    "$PROGRAM" restore latest --yes --no-safety-backup > /dev/null 2>&1 || true
-                run 0 items > items
-                if grep -q Honey items; then end=old; else end=new; fi
-                [ "$(cat Stores/note)" = $end ]
-                [ "$(ls -A Stores | tr '\\n' ' ')" = "Grocery-Dude.sqlite note " ]
-                ends="$ends $end"
-                run 0 restore latest --yes --no-safety-backup > /dev/null
-            done
-            echo "ends:$ends"
-            """
-        )
-        #expect(output?.contains("ends: old") == true)
-        #expect(output?.contains("new\n") == true)
-    }
-
     @Test("a stores directory that is read-only is backed up without a word, and not restored")
     func readOnlyStores() throws {
         // A log that a killed application left has to be read without its index being made.

@@ -27,7 +27,20 @@ struct CrashTests {
         for killed in [FaultScenario.rollBack, swaps[1].refusing(.exchange, .noFunction)] {
             all.append(.recovery(after: killed, at: .rollingBack))
         }
-        return all
+        return all + mounted
+    }()
+
+    /// What is in a stores directory that is a mount point moves name by name.
+    private static let mounted: [FaultScenario] = {
+        guard Trial.mayMount else {
+            print("skipped: this system or user may not mount")
+            return []
+        }
+        let restore = FaultScenario.restoreAlone.mounted()
+        let rollBack = FaultScenario.rollBack.mounted()
+        return [restore, restore.refusing(.flags, .noFunction), rollBack]
+            + [.settingAside, .puttingIn, .cleaningUp].map { .recovery(after: restore, at: $0) }
+            + [.takingOut, .puttingBack].map { .recovery(after: rollBack, at: $0) }
     }()
 
     @Test(
@@ -36,7 +49,7 @@ struct CrashTests {
     )
     func everywhere(_ scenario: FaultScenario) throws {
         let scene = try FaultScene.shared.get()
-        let model = try scene.trial()
+        let model = try scenario.trial(scene)
         let calls = try scenario.undisturbed(model, scene).calls
         let standing = scenario.standing(calls, model)
         // What comes before a failure that is part of the scenario is the same as without it.
@@ -59,7 +72,7 @@ struct CrashTests {
         at point: SystemCall,
         saved: Contents?
     ) throws {
-        let trial = try scene.trial()
+        let trial = try scenario.trial(scene)
         try scenario.prepare(scene, trial)
         let before = try scenario.isRecovery ? scene.old : trial.contents()
         var injection = injection
@@ -84,7 +97,7 @@ struct CrashTests {
             // Where deleted backups go, to come back.
             if name == ".grocerydude-trash" { return false }
             // What was refused bears its own name, in case it was killed before it could say so.
-            return !told.contains(name) && !(isSettled(killed) && name == "Stores_FailedRestore")
+            return !told.contains(name) && !(isSettled(killed) && name == trial.refused)
         }
         #expect(unnamed.isEmpty, "\(what): \(unnamed) were left; \(next.errors)")
         // Every archive that is seen is whole, and holds what was or is there.
@@ -103,7 +116,8 @@ extension CrashTests {
     private func isSettled(_ killed: InjectedRun) -> Bool {
         killed.calls.contains {
             $0.name == "unlink" && !$0.isFault
-                && $0.paths.last?.lastComponent?.string == ".Stores_Restore.json"
+                && [".Stores_Restore.json", "journal.json"]
+                    .contains($0.paths.last?.lastComponent?.string)
         }
     }
 }
@@ -118,7 +132,7 @@ extension FaultScenario {
 
     /// What a backup makes of the stores directory before the command; `nil` where there is none.
     func saved(_ scene: FaultScene) throws -> Contents? {
-        let trial = try scene.trial()
+        let trial = try trial(scene)
         try prepare(scene, trial)
         guard try trial.contents() != nil else { return nil }
         let name = try trial.check("backup").text.trimmingCharacters(in: .newlines)
@@ -127,7 +141,7 @@ extension FaultScenario {
 
     /// The calls of a run with given faults.
     func calls(_ scene: FaultScene, _ injection: Injection) throws -> [SystemCall] {
-        let trial = try scene.trial()
+        let trial = try trial(scene)
         try prepare(scene, trial)
         let run = try trial.run(arguments(in: trial), injecting: injection)
         #expect(run.outcome.status == status, "\(name): \(run.outcome.errors)")

@@ -17,15 +17,17 @@ struct ErrorTests {
         .noSpace, .ioError, .permissionDenied, .readOnlyFileSystem, .tooManyOpenFiles, .interrupted,
     ]
 
-    static let scenarios: [FaultScenario] = [
-        .backup, .backupOfHotJournal, .restore, .restoreToNothing, .restoreElsewhere, .delete,
-        .restoreAlone.refusing(.exchange, .noFunction), .backup.refusing(.flags, .invalidArgument),
-    ]
+    static let scenarios: [FaultScenario] =
+        [
+            .backup, .backupOfHotJournal, .restore, .restoreToNothing, .restoreElsewhere, .delete,
+            .restoreAlone.refusing(.exchange, .noFunction),
+            .backup.refusing(.flags, .invalidArgument),
+        ] + (Trial.mayMount ? [FaultScenario.restoreAlone.mounted()] : [])
 
     @Test("ends with the right code, says what to do, and loses nothing", arguments: scenarios)
     func everywhere(_ scenario: FaultScenario) throws {
         let scene = try FaultScene.shared.get()
-        let calls = try scenario.undisturbed(scene.trial(), scene).calls
+        let calls = try scenario.undisturbed(scenario.trial(scene), scene).calls
         let saved = try scenario.saved(scene)
         for errno in Self.errors {
             // Nothing is too full, nor too read-only, to be looked at.
@@ -54,7 +56,7 @@ struct ErrorTests {
     @Test("is followed by no other that works, and still nothing is lost", arguments: scenarios)
     func forEver(_ scenario: FaultScenario) throws {
         let scene = try FaultScene.shared.get()
-        let points = try scenario.undisturbed(scene.trial(), scene).changes
+        let points = try scenario.undisturbed(scenario.trial(scene), scene).changes
         let saved = try scenario.saved(scene)
         let tried = FaultExtent.sample(points, Self.pointsOfASample)
         for (index, point) in tried.enumerated() {
@@ -100,7 +102,7 @@ private final class FaultTrial {
         self.scene = scene
         self.saved = saved
         self.label = label
-        trial = try scene.trial()
+        trial = try scenario.trial(scene)
         try scenario.prepare(scene, trial)
         before = try trial.contents()
         run = InjectedRun.none
@@ -151,7 +153,7 @@ private final class FaultTrial {
             }
         case 22:
             // Where both are is said, and the next command settles it.
-            #expect(run.outcome.errors.contains("Stores_"), what)
+            #expect(run.outcome.errors.contains(trial.isMounted ? "/Old'" : "Stores_"), what)
         default:
             #expect(after == before, what)
             #expect(

@@ -1,4 +1,5 @@
 import Files
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -29,6 +30,8 @@ struct FaultScenario: Sendable, CustomTestStringConvertible {
     var next: [String]?
     /// Whether what was there before is what was there before `prepare`.
     var isRecovery = false
+    /// Whether the stores directory is a mount point.
+    var isMounted = false
     /// The exit code of an undisturbed run.
     var status: Int32 = 0
 
@@ -36,6 +39,14 @@ struct FaultScenario: Sendable, CustomTestStringConvertible {
 
     var injection: Injection {
         Injection(refusal: refusal.map { ($0, refusalErrno) })
+    }
+
+    /// The same where the stores directory is a mount point.
+    func mounted() -> FaultScenario {
+        var scenario = self
+        scenario.name += " in a mount point"
+        scenario.isMounted = true
+        return scenario
     }
 
     /// The same without the exchange of names, or without all that renameat2(2) has more.
@@ -131,19 +142,34 @@ extension FaultScenario {
         scenario.status = 0
         scenario.success = nil
         scenario.isRecovery = true
+        let name = scenario.name
         scenario.prepare = { scene, trial in
-            let model = try scene.trial()
-            let plain = try killed.undisturbed(model, scene).calls
-            var injection = killed.injection(with: killed.standing(plain, model))
-            let calls = try killed.calls(scene, injection)
-            let call = try #require(
-                calls.last(where: place.matches),
-                "a \(killed.name) has no call \(place.rawValue)"
-            )
-            injection.kill = call.number
+            let injection = try kills.withLock { $0[name] } ?? killed.kill(at: place, scene)
+            kills.withLock { $0[name] = injection }
             #expect(try trial.run(killed.arguments, injecting: injection).outcome.status == 137)
         }
         return scenario
+    }
+
+    /// The kills that recoveries are prepared with, by their names: to find one takes two runs.
+    private static let kills = Mutex<[String: Injection]>([:])
+
+    /// The scenario's own faults, and the kill at the last call of a place.
+    private func kill(at place: Place, _ scene: FaultScene) throws -> Injection {
+        let model = try trial(scene)
+        let plain = try undisturbed(model, scene).calls
+        var injection = injection(with: standing(plain, model))
+        let call = try #require(
+            calls(scene, injection).last(where: place.matches),
+            "a \(name) has no call \(place.rawValue)"
+        )
+        injection.kill = call.number
+        return injection
+    }
+
+    /// A fresh copy of the scene, as the scenario wants it.
+    func trial(_ scene: FaultScene) throws -> Trial {
+        try scene.trial(isMounted: isMounted)
     }
 
     /// Where a restore is killed, so that there is something to recover.
@@ -153,17 +179,30 @@ extension FaultScenario {
         case cleaningUp = "while it removes what was there"
         case rollingBack = "amid the roll back"
 
+        // In a mount point.
+
+        case settingAside = "while what was there moves out"
+        case puttingIn = "while what is restored moves in"
+        case takingOut = "while what was restored moves out"
+        case puttingBack = "while what was there moves back"
+
         fileprivate func matches(_ call: SystemCall) -> Bool {
             let name = call.paths.last?.lastComponent?.string
+            let isRename = call.name.hasPrefix("rename")
+            func isIn(_ directory: String, _ path: FilePath?) -> Bool {
+                isRename && path?.removingLastComponent().lastComponent?.string == directory
+            }
             return switch self {
             case .staging: call.name == "utimensat" && name == "large"
             case .swapping:
-                call.name.hasPrefix("rename")
-                    && ["Stores_Old", "Stores"].contains(name)
+                isRename && ["Stores_Old", "Stores"].contains(name)
                     && call.paths.first?.lastComponent?.string == "Stores_New"
-            case .cleaningUp: call.name == "rmdir" && name == "Stores_Old"
-            case .rollingBack:
-                call.name.hasPrefix("rename") && name == "Stores_FailedRestore"
+            case .cleaningUp: call.name == "rmdir" && ["Stores_Old", "Old"].contains(name)
+            case .rollingBack: isRename && name == "Stores_FailedRestore"
+            case .settingAside: isIn("Old", call.paths.last)
+            case .puttingIn: isIn("New", call.paths.first)
+            case .takingOut: isIn("New", call.paths.last)
+            case .puttingBack: isIn("Old", call.paths.first)
             }
         }
     }
@@ -191,10 +230,13 @@ extension FaultScenario {
 }
 
 extension SystemCall {
-    /// Whether it brings the new stores into the place of the stores directory.
+    /// Whether it brings the new stores into the place of the stores directory, or their store.
     func isExchange(of trial: Trial) -> Bool {
-        let new = trial.root.appending("Stores_New")
-        return name.hasPrefix("rename") && !isFault && paths.contains(trial.stores)
-            && paths.contains(new)
+        guard name.hasPrefix("rename"), !isFault, paths.count == 2 else { return false }
+        guard trial.isMounted else {
+            return Set(paths) == [trial.stores, trial.root.appending("Stores_New")]
+        }
+        return paths[0].removingLastComponent().lastComponent?.string == "New"
+            && paths[1] == trial.stores.appending("Grocery-Dude.sqlite")
     }
 }

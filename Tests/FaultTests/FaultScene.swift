@@ -71,10 +71,12 @@ final class FaultScene: Sendable {
     }
 
     /// A fresh copy, which goes with its last reference.
-    func trial() throws -> Trial {
+    ///
+    /// - Parameter isMounted: whether its stores directory is a mount point.
+    func trial(isMounted: Bool = false) throws -> Trial {
         let path = sandbox.path("Trial-\(UUID().uuidString)")
         try Tool.check("cp", ["-a", sandbox.path("Work").string, path.string])
-        return Trial(path, removing: true)
+        return Trial(path, removing: true, isMounted: isMounted)
     }
 
     /// Adds a store as a writer leaves it that is killed when it has written half a transaction.
@@ -132,7 +134,16 @@ final class FaultScene: Sendable {
 /// A directory of its own for one run of the program and what comes after it.
 final class Trial: Sendable {
     let root: FilePath
+    /// Whether the program finds the stores directory to be a mount point.
+    let isMounted: Bool
     private let removes: Bool
+
+    /// Whether this system and user let a test mount something for itself (unshare(1)).
+    static let mayMount =
+        (try? Tool.run("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]))?.status == 0
+
+    /// Where a restore works in a stores directory that is a mount point.
+    private static let area = ".grocerydude-restore"
 
     /// The program; 'make faults' names an optimized one.
     static let program =
@@ -143,8 +154,12 @@ final class Trial: Sendable {
     /// Another directory beside the stores directory.
     var other: FilePath { root.appending("Other") }
 
-    init(_ root: FilePath, removing: Bool = false) {
+    /// What a restore that is rolled back keeps, as `leftovers()` calls it.
+    var refused: String { isMounted ? "\(Self.area)/FailedRestore" : "Stores_FailedRestore" }
+
+    init(_ root: FilePath, removing: Bool = false, isMounted: Bool = false) {
         self.root = root
+        self.isMounted = isMounted
         removes = removing
     }
 
@@ -161,9 +176,18 @@ final class Trial: Sendable {
         ]
     }
 
+    /// What runs a command where the stores directory is mounted on itself: in a mount namespace
+    /// that goes with it, while what it did is seen from outside too.
+    private var mounting: [String] {
+        guard isMounted else { return [] }
+        let script = "mount --bind \"$1\" \"$1\" && shift && exec \"$@\""
+        return ["unshare", "-m", "sh", "-c", script, "sh", stores.string]
+    }
+
     /// Runs a command to its end.
     func run(_ arguments: [String]) throws -> Tool.Outcome {
-        try Tool.run(Self.program, arguments, environment: environment)
+        let command = mounting + [Self.program] + arguments
+        return try Tool.run(command[0], Array(command.dropFirst()), environment: environment)
     }
 
     /// Runs a command that has to succeed.
@@ -182,13 +206,17 @@ final class Trial: Sendable {
             environment: environment,
             below: root,
             log: root.removingLastComponent().appending("\(root.lastComponent?.string ?? "").log"),
+            through: mounting,
             injecting: injection
         )
     }
 
-    /// What is in the stores directory; `nil` where there is none.
+    /// What is in the stores directory without what is a restore's own; `nil` where there is none.
     func contents() throws -> Contents? {
-        try FileInfo.ifPresent(stores) == nil ? nil : Contents(of: stores)
+        guard try FileInfo.ifPresent(stores) != nil else { return nil }
+        var contents = try Contents(of: stores)
+        contents.items.removeAll { $0.path.components.first?.description == Self.area }
+        return contents
     }
 
     /// What the remote folder shows: all that is not hidden.
@@ -201,6 +229,10 @@ final class Trial: Sendable {
         let caches = root.appending("home/.cache/grocerydude")
         var found = try names(in: root).filter {
             !["Stores", "Remote", "Other", "home", "tmp"].contains($0)
+        }
+        if try FileInfo.ifPresent(stores.appending(Self.area)) != nil {
+            let names = try names(in: stores.appending(Self.area))
+            found += names.isEmpty ? [Self.area] : names.map { "\(Self.area)/\($0)" }
         }
         found += try names(in: root.appending("tmp"))
         // What was deleted stays in the trash for a while.

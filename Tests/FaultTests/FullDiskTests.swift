@@ -8,9 +8,6 @@ import Testing
 /// the last process in it.
 @Suite("A full disk")
 struct FullDiskTests {
-    private static let canMount =
-        (try? Tool.run("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]))?.status == 0
-
     /// Runs a command with a directory of the trial on a file system of its own, and brings back what
     /// is there afterwards.
     private func run(
@@ -63,7 +60,7 @@ struct FullDiskTests {
         #expect(try trial.leftovers() == [], what)
     }
 
-    @Test("a backup that does not fit leaves the folder as it was", .enabled(if: canMount))
+    @Test("a backup that does not fit leaves the folder as it was", .enabled(if: Trial.mayMount))
     func backup() throws {
         let scene = try FaultScene.shared.get()
         for size in [1300, 1700, 2300] {
@@ -73,7 +70,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("a restore that does not fit says so before it begins", .enabled(if: canMount))
+    @Test("a restore that does not fit says so before it begins", .enabled(if: Trial.mayMount))
     func restore() throws {
         let scene = try FaultScene.shared.get()
         let trial = try scene.trial()
@@ -87,7 +84,10 @@ struct FullDiskTests {
         #expect(outcome.errors.contains("MB are needed"))
     }
 
-    @Test("a restore whose safety backup does not fit changes nothing", .enabled(if: canMount))
+    @Test(
+        "a restore whose safety backup does not fit changes nothing",
+        .enabled(if: Trial.mayMount)
+    )
     func safetyBackup() throws {
         let scene = try FaultScene.shared.get()
         let trial = try scene.trial()
@@ -102,7 +102,7 @@ struct FullDiskTests {
         #expect(outcome.errors.contains("is backed up") || outcome.errors.contains("backup"))
     }
 
-    @Test("a restore that runs out of inodes changes nothing", .enabled(if: canMount))
+    @Test("a restore that runs out of inodes changes nothing", .enabled(if: Trial.mayMount))
     func inodes() throws {
         let scene = try FaultScene.shared.get()
         for more in 1...5 {
@@ -118,7 +118,10 @@ struct FullDiskTests {
         }
     }
 
-    @Test("a store that cannot be copied to be recovered fails the backup", .enabled(if: canMount))
+    @Test(
+        "a store that cannot be copied to be recovered fails the backup",
+        .enabled(if: Trial.mayMount)
+    )
     func scratch() throws {
         let scene = try FaultScene.shared.get()
         let trial = try scene.trial()

@@ -97,12 +97,16 @@ struct InjectedRun: Sendable {
         environment: [String: String] = [:],
         below directory: FilePath,
         log: FilePath,
+        through prefix: [String] = [],
         injecting injection: Injection = Injection()
     ) throws {
+        let command =
+            prefix + [
+                Tool.product("FaultInjector"), "--log", log.string, "--below", directory.string,
+            ] + injection.options + [program] + arguments
         outcome = try Tool.run(
-            Tool.product("FaultInjector"),
-            ["--log", log.string, "--below", directory.string] + injection.options + [program]
-                + arguments,
+            command[0],
+            Array(command.dropFirst()),
             environment: environment,
             timeout: .seconds(60)
         )

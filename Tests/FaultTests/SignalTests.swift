@@ -8,10 +8,11 @@ import Testing
 @Suite("Interrupted", .serialized)
 struct SignalTests {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
-    private static let scenarios: [FaultScenario] = [
-        .backup, .restore, .restoreAlone.refusing(.exchange, .noFunction), .restoreElsewhere,
-        .delete,
-    ]
+    private static let scenarios: [FaultScenario] =
+        [
+            .backup, .restore, .restoreAlone.refusing(.exchange, .noFunction), .restoreElsewhere,
+            .delete,
+        ] + (Trial.mayMount ? [FaultScenario.restoreAlone.mounted()] : [])
 
     /// Of a failure, the same moments are tried again with GROCERYDUDE_FAULTS_SEED.
     private static let seed: UInt64 = {
@@ -38,11 +39,11 @@ struct SignalTests {
     func once(_ scenario: FaultScenario) throws {
         let scene = try FaultScene.shared.get()
         var generator = Pseudorandom(seed: Self.seed)
-        let calls = try scenario.undisturbed(scene.trial(), scene).calls
+        let calls = try scenario.undisturbed(scenario.trial(scene), scene).calls
         var ends: [Int32: Int] = [:]
         for moment in Self.moments(calls, &generator) {
             let signal = Self.signals[Int(generator.next() % 3)]
-            let trial = try scene.trial()
+            let trial = try scenario.trial(scene)
             try scenario.prepare(scene, trial)
             let before = try trial.contents()
             var injection = scenario.injection
@@ -74,10 +75,10 @@ struct SignalTests {
     func twice(_ scenario: FaultScenario) throws {
         let scene = try FaultScene.shared.get()
         var generator = Pseudorandom(seed: Self.seed + 1)
-        let calls = try scenario.undisturbed(scene.trial(), scene).changes
+        let calls = try scenario.undisturbed(scenario.trial(scene), scene).changes
         var ends: [Int32: Int] = [:]
         for moment in Self.moments(calls, &generator) {
-            let trial = try scene.trial()
+            let trial = try scenario.trial(scene)
             try scenario.prepare(scene, trial)
             let before = try trial.contents()
             let later = moment.number + 1 + Int(generator.next() % 12)

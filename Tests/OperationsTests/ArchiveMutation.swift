@@ -12,7 +12,7 @@ struct ArchiveMutation {
     private let central: [Range<Int>]
     private let end: Int
     /// The manifest's text; `nil` in an archive of another program.
-    private let manifest: String?
+    let manifest: String?
 
     init(_ reader: ArchiveReader, _ bytes: [UInt8]) throws {
         self.bytes = bytes
@@ -199,7 +199,7 @@ struct ArchiveMutation {
     }
 
     /// The archive with another manifest, whose records and checksum are right.
-    private func repacked(_ text: [UInt8]) -> [UInt8] {
+    func repacked(_ text: [UInt8]) -> [UInt8] {
         let last = central[central.count - 1].lowerBound
         let place = Int(bytes.uint32(at: last + 42))
         let record = EntryRecord(

@@ -1,0 +1,101 @@
+import Files
+import Foundation
+import Stores
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Operations
+
+@Suite("Recovering a restore")
+struct RecoverRestoreTests {
+    /// A restore of twelve items over eleven that was killed when what it restored was in place, but
+    /// had not been opened there.
+    private func killed(_ layout: RestorePaths.Layout) async throws -> (Scene, RestorePaths) {
+        let scene = try Scene()
+        try await scene.backUp()
+        _ = try GroceryStore(in: scene.stores).remove(name: "Apples")
+        if layout == .inside {
+            try scene.sandbox.write("x", to: "Stores/\(StoresDirectory.restoreArea)/kept")
+        }
+        // The exchange and then `Stores_New`; or the old store and then the new one.
+        let faulty = FaultyFileSystem(
+            failing: .callOf(.move, layout == .inside ? 2 : 1),
+            effect: .done,
+            staysBroken: true
+        )
+        await #expect(throws: OperationError.self) {
+            try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
+        }
+        try faulty.assertFaultWasMet()
+        #expect(try scene.itemNames().count == 12)
+        return (scene, RestorePaths(live: scene.stores, layout))
+    }
+
+    /// Of no bytes, it is no store that could fail to open.
+    private func loseStore(_ scene: Scene) throws {
+        try scene.sandbox.write("", to: "Stores/\(GroceryStore.fileName)")
+    }
+
+    @Test("finishes it where all that was staged is there", arguments: RestorePaths.Layout.allCases)
+    func finishes(layout: RestorePaths.Layout) async throws {
+        let (scene, paths) = try await killed(layout)
+        #expect(try RestoreJournal.read(paths.journal)?.stores == 1)
+        try await scene.recover()
+        #expect(try scene.itemNames().count == 12)
+        #expect(try !paths.hasTraces())
+    }
+
+    @Test("undoes it where a store was lost since it was staged, and keeps what is left")
+    func storesLost() async throws {
+        for layout in RestorePaths.Layout.allCases {
+            let (scene, paths) = try await killed(layout)
+            try loseStore(scene)
+            try await scene.recover()
+            #expect(try scene.itemNames().count == 11)
+            #expect(try !paths.hasTraces())
+            let name = layout == .inside ? "FailedRestore" : "Stores_FailedRestore"
+            let refused = paths.area.appending(name).appending(GroceryStore.fileName)
+            #expect(try FileInfo(of: refused).size == 0)
+            let told = try #require(scene.told.last)
+            #expect(told.contains("undid the restore") && told.contains("/\(name)'"))
+            #expect(told.contains("1 store was restored, and 0 are in"), "\(told)")
+        }
+    }
+
+    @Test("reads a journal that does not say how many stores were staged")
+    func oldJournal() async throws {
+        for layout in RestorePaths.Layout.allCases {
+            let (scene, paths) = try await killed(layout)
+            let text = try String(contentsOfFile: paths.journal.string, encoding: .utf8)
+            #expect(text.contains("\"stores\":1"))
+            var journal = try #require(try RestoreJournal.read(paths.journal))
+            journal.stores = nil
+            try journal.write(to: paths.journal, with: LocalFileSystem())
+            #expect(
+                !(try String(contentsOfFile: paths.journal.string, encoding: .utf8).contains(
+                    "stores"
+                ))
+            )
+            // Nothing tells that there was another store than those that open.
+            try loseStore(scene)
+            try await scene.recover()
+            #expect(try scene.sandbox.read("Stores/\(GroceryStore.fileName)") == [])
+            #expect(scene.told.contains { $0.contains("finished the restore") })
+        }
+    }
+
+    /// As a crash leaves it between link(2) and unlink(2), where nothing better moves files.
+    @Test("finishes the move of a file that is still in both directories")
+    func halfMoved() async throws {
+        let (scene, paths) = try await killed(.inside)
+        try FileManager.default.linkItem(
+            atPath: scene.stores.appending(GroceryStore.fileName).string,
+            toPath: paths.new.appending(GroceryStore.fileName).string
+        )
+        try await scene.recover()
+        #expect(try scene.itemNames().count == 12)
+        #expect(try !paths.hasTraces())
+        #expect(scene.told.contains { $0.contains("finished the restore") })
+    }
+}

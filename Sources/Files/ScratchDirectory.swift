@@ -1,3 +1,4 @@
+internal import Synchronization
 public import SystemPackage
 
 #if canImport(Darwin)
@@ -92,7 +93,17 @@ public final class ScratchDirectory: Sendable {
             }
     }
 
+    /// What of this process could not be removed, to be told; the next one that is made in the same
+    /// place removes it.
+    public static var left: [FilePath] { unremoved.withLock { $0 } }
+
+    private static let unremoved = Mutex<[FilePath]>([])
+
     deinit {
-        try? LocalFileSystem().remove(path)
+        do {
+            try LocalFileSystem().remove(path)
+        } catch {
+            Self.unremoved.withLock { $0.append(path) }
+        }
     }
 }

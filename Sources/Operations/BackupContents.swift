@@ -48,7 +48,7 @@ final class BackupContents {
         var text: [UInt8] = []
         try reader.read(entry) { part in
             let end = part.endOfLine
-            text.append(contentsOf: part[..<(end ?? part.count)])
+            text.append(contentsOf: UnsafeRawBufferPointer(rebasing: part[..<(end ?? part.count)]))
             return end == nil && text.count < ManifestPlace.headerLimit
         }
         let ending = Array(",\"files\":[".utf8)

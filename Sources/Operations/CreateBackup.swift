@@ -137,8 +137,9 @@ public struct CreateBackup: Sendable {
     }
 
     private static func saysItAll(_ error: any Error) -> Bool {
-        error is OperationError || error is RemoteError || error is CancellationError
-            || error is StoreError
+        // Of a note that was not synced, it has to be said that there is no backup.
+        (error as? RemoteError).map { $0.problem == nil } ?? false
+            || error is OperationError || error is CancellationError || error is StoreError
     }
 
     /// We have the lock, so what is here was left by a run that was killed.
@@ -175,8 +176,10 @@ public struct CreateBackup: Sendable {
                 return Outcome(newest, written, isUnchanged: true)
             }
             try context.timing("sync") { try file.sync() }
-            let backup = try await publish(partial, size: file.info().size, written)
-            return Outcome(backup, written, isUnchanged: false)
+            let (backup, problem) = try await publish(partial, size: file.info().size, written)
+            var outcome = Outcome(backup, written, isUnchanged: false)
+            outcome.problems += problem.map { [$0] } ?? []
+            return outcome
         } catch {
             try? LocalFileSystem().remove(partial)
             throw error
@@ -257,21 +260,24 @@ public struct CreateBackup: Sendable {
     }
 
     /// Gives the archive its name, the next one of that minute that is free.
+    ///
+    /// - Returns: the backup, and what is to be told where it is not known to be on the disk.
     private func publish(
         _ partial: FilePath,
         size: Int64,
         _ written: WrittenArchive
-    ) async throws -> Backup {
+    ) async throws -> (Backup, Problem?) {
         context.report(.began(.uploading, total: nil))
         let taken = try await takenNames()
         for number in 1... {
             let name = BackupName.make(options.date, in: options.timeZone, number: number)
             // What is said of the backup of that name must stay said.
             if taken.contains(name) { continue }
+            var problem: Problem?
             do {
                 try context.checkCancellation()
                 try await annotate(name, size: size)
-                try await remote.upload(partial, as: name)
+                problem = try await upload(partial, as: name)
             } catch RemoteError.exists {
                 continue
             }
@@ -285,9 +291,21 @@ public struct CreateBackup: Sendable {
             backup.tags = options.tags
             backup.note = options.note
             catalog.remember(backup, in: remote.address)
-            return backup
+            return (backup, problem)
         }
         preconditionFailure("numbers do not end")
+    }
+
+    /// - Returns: what is to be told of an archive that has its name, though perhaps not on the disk.
+    private func upload(_ partial: FilePath, as name: String) async throws -> Problem? {
+        do {
+            try await remote.upload(partial, as: name)
+            return nil
+        } catch let error as RemoteError {
+            guard let problem = error.problem else { throw error }
+            context.report(.problem(problem))
+            return problem
+        }
     }
 
     /// The names that are in use, where it matters before the upload finds out.

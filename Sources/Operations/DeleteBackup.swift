@@ -32,8 +32,14 @@ public struct DeleteBackup: Sendable {
     ///   - backup: the backup.
     ///   - date: now.
     ///   - trash: for how long it can come back; `.zero` for not at all.
+    /// - Returns: what is not as it should be although the backup was deleted.
     /// - Throws: `RemoteError`, `FileError.locked`; `OperationError.pinned`.
-    public func run(_ backup: Backup, at date: Date, keepingTrash trash: Duration) async throws {
+    @discardableResult
+    public func run(
+        _ backup: Backup,
+        at date: Date,
+        keepingTrash trash: Duration
+    ) async throws -> [Problem] {
         let lock = try await context.lock(remote.staging)
         defer { withExtendedLifetime(lock) {} }
         // Only now that nobody else changes it.
@@ -41,14 +47,42 @@ public struct DeleteBackup: Sendable {
         if annotations.annotation(of: backup.file)?.isPinned ?? false {
             throw OperationError.pinned(backup.displayName)
         }
-        guard trash > .zero else {
-            try await remote.delete(backup.name)
-            try await annotations.forget([backup.name])
-            // That this one is not to come back says nothing of those deleted before.
-            return
+        let problem = try await remove(backup.name, at: date, keepingTrash: trash)
+        var problems = problem.map { [$0] } ?? []
+        do {
+            if trash > .zero {
+                try await emptyTrash(at: date, keeping: trash, &annotations)
+            } else {
+                // That this one is not to come back says nothing of those deleted before.
+                try await annotations.forget([backup.name])
+            }
+        } catch {
+            let place = trash > .zero ? Trash.subfolder : Annotations.subfolder
+            problems.append(Problem(kind: .notRemoved, path: place, reason: explain(error)))
         }
-        try await Trash(remote: remote).put(backup.name, at: date)
-        try await emptyTrash(at: date, keeping: trash, &annotations)
+        for problem in problems { context.report(.problem(problem)) }
+        return problems
+    }
+
+    /// Moves a backup into the trash, or removes it.
+    ///
+    /// - Returns: what is to be told of a removal that a loss of power may undo.
+    func remove(
+        _ name: String,
+        at date: Date,
+        keepingTrash trash: Duration
+    ) async throws -> Problem? {
+        do {
+            if trash > .zero {
+                try await Trash(remote: remote).put(name, at: date)
+            } else {
+                try await remote.delete(name)
+            }
+            return nil
+        } catch let error as RemoteError {
+            guard let problem = error.problem else { throw error }
+            return problem
+        }
     }
 
     /// The deleted backups that can come back, the last one first.

@@ -1,4 +1,5 @@
 public import Files
+internal import Remotes
 public import SystemPackage
 
 /// What an operation tells while it runs.
@@ -47,6 +48,8 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         case missingExternalData = "missing_external_data"
         /// The stores have much less than in the backup before.
         case anomaly
+        /// What was done with a file is not known to be on the disk: a loss of power may undo it.
+        case notSynced = "not_synced"
     }
 
     public var kind: Kind
@@ -61,7 +64,19 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
     }
 
     public var description: String {
-        kind == .anomaly ? reason : "'\(path)': \(reason)"
+        switch kind {
+        case .anomaly: reason
+        case .notSynced: "what became of '\(path)' may not outlast a loss of power: \(reason)"
+        default: "'\(path)': \(reason)"
+        }
+    }
+}
+
+extension RemoteError {
+    /// What is to be told of what was done all the same; `nil` for what was not done.
+    var problem: Problem? {
+        guard case .notSynced(_, let name, let reason) = self else { return nil }
+        return Problem(kind: .notSynced, path: name, reason: reason)
     }
 }
 

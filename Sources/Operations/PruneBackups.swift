@@ -138,13 +138,14 @@ public struct PruneBackups: Sendable {
                 if annotations.annotation(of: backup.file)?.isPinned ?? false {
                     throw OperationError.pinned(backup.displayName)
                 }
-                if options.keepsTrash > .zero {
-                    try await Trash(remote: remote).put(backup.name, at: options.now)
-                } else {
-                    try await remote.delete(backup.name)
-                    try await annotations.forget([backup.name])
-                }
+                let problem = try await delete.remove(
+                    backup.name,
+                    at: options.now,
+                    keepingTrash: options.keepsTrash
+                )
                 outcome.removed.append(backup)
+                outcome.problems += problem.map { [$0] } ?? []
+                if options.keepsTrash <= .zero { try await annotations.forget([backup.name]) }
             } catch {
                 outcome.problems.append(
                     Problem(kind: .notRemoved, path: backup.name, reason: explain(error))

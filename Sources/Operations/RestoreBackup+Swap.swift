@@ -1,4 +1,5 @@
 internal import Files
+internal import Remotes
 internal import Stores
 internal import SystemPackage
 
@@ -113,7 +114,7 @@ extension RestoreBackup {
         do {
             try swap.abandon()
         } catch let cleanup {
-            context.report(.note("\(explain(cleanup)); the next run will clean up"))
+            tellLeftover(of: swap.paths, cleanup)
         }
     }
 
@@ -195,8 +196,13 @@ extension RestoreBackup {
         do {
             if let leftover = try swap.finish() { context.report(.leftover(leftover)) }
         } catch {
-            context.report(.note("\(explain(error)); the next run will clean up"))
+            tellLeftover(of: swap.paths, error)
         }
+    }
+
+    private func tellLeftover(of paths: RestorePaths, _ error: any Error) {
+        let names = paths.traces.map { "'\(printable($0))'" }.joined(separator: ", ")
+        context.report(.note("\(explain(error)); the next run will clean up \(names)"))
     }
 
     func checkStaged(_ path: FilePath) throws -> Int {
@@ -238,13 +244,24 @@ extension RestoreBackup {
         backupOptions.successor = plan.contents.header?.rows ?? []
         backupOptions.reason = "before the restore of '\(BackupName.display(plan.name))'"
         do {
-            return try await CreateBackup(
+            let outcome = try await CreateBackup(
                 of: paths.live,
                 to: remote,
                 catalog: catalog,
                 options: backupOptions,
                 context: context
-            ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self)).backup
+            ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self))
+            // What may be lost is not to be relied on.
+            if let problem = outcome.problems.first(where: { $0.kind == .notSynced }) {
+                throw OperationError.safetyBackupFailed(
+                    RemoteError.notSynced(
+                        remote.address,
+                        name: problem.path,
+                        reason: problem.reason
+                    )
+                )
+            }
+            return outcome.backup
         } catch OperationError.nothingToBackUp {
             return nil
         } catch OperationError.backupFailed(let error) {

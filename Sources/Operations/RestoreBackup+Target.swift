@@ -65,7 +65,17 @@ extension RestoreBackup {
         for problem in outcome.problems { context.report(.problem(problem)) }
         try fileSystem.remove(target)
         try fileSystem.move(staged, to: target)
-        try fileSystem.sync(parent)
+        do {
+            try fileSystem.sync(parent)
+        } catch {
+            let problem = Problem(
+                kind: .notSynced,
+                path: printable(target),
+                reason: explain(error)
+            )
+            context.report(.problem(problem))
+            outcome.problems.append(problem)
+        }
         return outcome
     }
 }

@@ -100,6 +100,15 @@ struct RestorePaths {
         }
     }
 
+    /// What there is of the restore's own, for messages.
+    var traces: [FilePath] {
+        let found = [new, old, journal, LocalFileSystem.draft(of: journal)].filter {
+            (try? FileInfo(of: $0)) != nil
+        }
+        // The directory that they are in is the last to go.
+        return found.isEmpty && layout == .inside ? [area] : found
+    }
+
     /// A name that is free, for data that is to be kept.
     ///
     /// - Parameters:

@@ -46,8 +46,11 @@ public struct LocalFolder: RemoteFolder {
             }
         } catch FileError.exists(target) {
             throw RemoteError.exists(address, name: name)
+        } catch let error as FileError where Self.isSame(file, target) {
+            // It has its name, and could lose neither that nor the one that it had.
+            throw notSynced(name, error)
         }
-        try fileSystem.sync(target.removingLastComponent())
+        try sync(after: name, target.removingLastComponent())
     }
 
     public func move(_ name: String, to newName: String) async throws {
@@ -62,8 +65,30 @@ public struct LocalFolder: RemoteFolder {
         } catch let error as FileError where error.isMissing {
             throw RemoteError.noFile(address, name: name)
         }
-        try fileSystem.sync(target.removingLastComponent())
-        try fileSystem.sync(source.removingLastComponent())
+        try sync(after: name, target.removingLastComponent(), source.removingLastComponent())
+    }
+
+    /// Has on the disk what was done in directories.
+    ///
+    /// - Throws: `RemoteError.notSynced`: it is done all the same.
+    private func sync(after name: String, _ directories: FilePath...) throws {
+        do {
+            for directory in directories { try fileSystem.sync(directory) }
+        } catch let error as FileError {
+            throw notSynced(name, error)
+        }
+    }
+
+    private func notSynced(_ name: String, _ error: FileError) -> RemoteError {
+        .notSynced(address, name: name, reason: error.description)
+    }
+
+    /// Whether two names are of one file.
+    private static func isSame(_ path: FilePath, _ other: FilePath) -> Bool {
+        guard let info = try? FileInfo(of: path), let otherInfo = try? FileInfo(of: other) else {
+            return false
+        }
+        return info.identity == otherInfo.identity
     }
 
     /// Makes a subfolder that is not there yet.
@@ -107,7 +132,7 @@ public struct LocalFolder: RemoteFolder {
         let target = path.appending(name)
         guard try FileInfo.ifPresent(target) != nil else { return }
         try fileSystem.remove(target)
-        try fileSystem.sync(target.removingLastComponent())
+        try sync(after: name, target.removingLastComponent())
     }
 
     private func open() throws -> Directory {

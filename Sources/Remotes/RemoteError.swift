@@ -10,6 +10,8 @@ public enum RemoteError: ExplainedError, Equatable {
     case noFile(String, name: String)
     /// A file of that name is in it already.
     case exists(String, name: String)
+    /// It was done, but is not known to be on the disk: a loss of power may undo it.
+    case notSynced(String, name: String, reason: String)
     /// rclone failed; the reason is its own last line.
     case rclone(String, reason: String)
     /// rclone is not installed.
@@ -21,6 +23,8 @@ public enum RemoteError: ExplainedError, Equatable {
         case .notAFolder(let address): "the remote folder '\(address)' is not a directory"
         case .noFile(let address, let name): "there is no '\(name)' in '\(address)'"
         case .exists(let address, let name): "there is a '\(name)' in '\(address)' already"
+        case .notSynced(let address, let name, let reason):
+            "what became of '\(name)' in '\(address)' may not outlast a loss of power: \(reason)"
         case .rclone(let address, let reason): "rclone cannot reach '\(address)': \(reason)"
         case .noRclone(let address): "cannot reach '\(address)': rclone is not installed"
         }
@@ -34,6 +38,7 @@ public enum RemoteError: ExplainedError, Equatable {
         case .notAFolder: "name a directory with '--remote'"
         case .noFile: "run 'grocerydude list' to see what is there"
         case .noRclone: "install it with: apt-get install rclone"
+        case .notSynced: "see what the disk has with 'grocerydude list'; for its errors run 'dmesg'"
         case .exists: nil
         }
     }

@@ -28,7 +28,8 @@ public protocol RemoteFolder: Sendable {
     /// Puts a file of this machine into the folder, and takes it away from where it was.
     ///
     /// The file's content must be on the disk already. When this returns, so is its new name.
-    /// - Throws: `RemoteError.exists` where the name is taken.
+    /// - Throws: `RemoteError.exists` where the name is taken; `.notSynced` where the file is there, but
+    ///   may not be on the disk.
     func upload(_ file: FilePath, as name: String) async throws
 
     /// Copies a file of the folder to a new file of this machine.
@@ -39,10 +40,13 @@ public protocol RemoteFolder: Sendable {
     /// Gives a file another name, in the folder or a subfolder, without bringing it to this machine.
     ///
     /// When this returns, the new name is on the disk.
-    /// - Throws: `RemoteError.noFile` where it is not there, `.exists` where the new name is taken.
+    /// - Throws: `RemoteError.noFile` where it is not there, `.exists` where the new name is taken,
+    ///   `.notSynced` where it was moved.
     func move(_ name: String, to newName: String) async throws
 
     /// Removes a file, if it is there.
+    ///
+    /// - Throws: `RemoteError.notSynced` where it was removed.
     func delete(_ name: String) async throws
 }
 

@@ -42,13 +42,14 @@ struct DeleteCommand: AsyncParsableCommand {
                 context: session.context
             )
             let backup = try await delete.find(name)
+            var problems: [Problem] = []
             if !dryRun {
                 let question = "Delete '\(backup.displayName)' from '\(folder.address)'?"
                 guard try session.confirm(question, yes: yes) else {
                     session.console.message("nothing was changed")
                     return .failed
                 }
-                try await delete.run(
+                problems = try await delete.run(
                     backup,
                     at: session.now,
                     keepingTrash: session.profile.keepTrash
@@ -61,7 +62,7 @@ struct DeleteCommand: AsyncParsableCommand {
                     "\(dryRun ? "would delete" : "deleted") '\(backup.displayName)'"
                 )
             }
-            return .done
+            return problems.isEmpty ? .done : .partial
         }
     }
 

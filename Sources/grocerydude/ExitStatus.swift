@@ -74,7 +74,9 @@ enum ExitStatus: Int32 {
         case .rollbackFailed, .cannotRecover: self = .rollbackFailed
         case .rolledBack, .inTheWay: self = .restoreFailed
         case .skipped: self = .skipped
-        case .backupFailed(let cause), .safetyBackupFailed(let cause): self.init(cause)
+        case .backupFailed(let cause), .safetyBackupFailed(let cause):
+            let inner = ExitStatus(cause)
+            self = inner == .partial ? .failed : inner
         case .restoreFailed(let cause):
             // Space, locks and passwords have codes of their own; all else is "as they were".
             let inner = ExitStatus(cause)
@@ -98,6 +100,7 @@ enum ExitStatus: Int32 {
         switch error {
         case .missing, .notAFolder, .noFile: self = .notFound
         case .exists, .rclone, .noRclone: self = .failed
+        case .notSynced: self = .partial
         }
     }
 

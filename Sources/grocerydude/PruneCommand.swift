@@ -61,7 +61,12 @@ extension Session {
         let prune = PruneBackups(in: remote, catalog: catalog, options: options, context: context)
         let plan = try await prune.plan()
         var problems: [Problem] = []
-        if !isDryRun { problems = try await prune.run(plan).problems }
+        var removed = plan.remove.count
+        if !isDryRun {
+            let outcome = try await prune.run(plan)
+            problems = outcome.problems
+            removed = outcome.removed.count
+        }
         console.finish()
         if output.json {
             try console.answer(json: PruneAnswer(plan, problems, isDryRun: isDryRun, self))
@@ -71,7 +76,7 @@ extension Session {
                 console.answer(line(isDryRun ? "would remove" : "remove", item))
             }
             console.message(
-                "\(counted(plan.keep.count, "backup", "backups")) kept, \(plan.remove.count - problems.count) \(isDryRun ? "would be " : "")removed"
+                "\(counted(plan.keep.count, "backup", "backups")) kept, \(removed) \(isDryRun ? "would be " : "")removed"
             )
         }
         if let refusal = plan.refusal {

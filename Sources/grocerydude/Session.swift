@@ -118,6 +118,9 @@ struct Session {
             console.error(error)
             code = exitCode(for: error)
         }
+        for path in ScratchDirectory.left {
+            console.message("'\(printable(path))' could not be removed; the next run will do it")
+        }
         if code != 0 { throw ExitCode(code) }
     }
 

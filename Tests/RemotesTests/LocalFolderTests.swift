@@ -20,6 +20,11 @@ struct LocalFolderTests {
         #expect(LocalFolder(remote).address == remote.string)
     }
 
+    /// Whether it is said that all was done, and may not be on the disk.
+    private func isNotSynced(_ error: (any Error)?) -> Bool {
+        if case RemoteError.notSynced? = error as? RemoteError { true } else { false }
+    }
+
     @Test(
         "a move that fails leaves the file in one of the two places",
         arguments: [Errno.noSpace, .ioError]
@@ -32,13 +37,14 @@ struct LocalFolderTests {
             try LocalFileSystem().remove(sandbox.path("remote"))
             try sandbox.write("milk", to: "remote/a.zip")
             let fileSystem = FaultyFileSystem(failing: .call(step), with: errno)
-            await #expect(throws: FileError.self) {
+            let error = await #expect(throws: (any Error).self) {
                 try await LocalFolder(remote, fileSystem: fileSystem).move(
                     "a.zip",
                     to: ".trash/a.zip"
                 )
             }
             try fileSystem.assertFaultWasMet()
+            #expect(isNotSynced(error) == sandbox.exists("remote/.trash/a.zip"))
             let places = ["remote/a.zip", "remote/.trash/a.zip"].filter { sandbox.exists($0) }
             #expect(places.count == 1, "step \(step): \(steps.calls[step - 1])")
         }
@@ -67,10 +73,11 @@ struct LocalFolderTests {
             try LocalFileSystem().remove(sandbox.path("remote/a.zip"))
             let draft = try sandbox.write("milk", to: source)
             let fileSystem = FaultyFileSystem(failing: .call(step), with: errno)
-            await #expect(throws: FileError.self) {
+            let error = await #expect(throws: (any Error).self) {
                 try await LocalFolder(remote, fileSystem: fileSystem).upload(draft, as: "a.zip")
             }
             try fileSystem.assertFaultWasMet()
+            #expect(isNotSynced(error) == (steps.calls[step - 1].verb == .sync))
             let isVisible = sandbox.exists("remote/a.zip")
             // The rename comes first: what fails after it cannot take it back.
             #expect(isVisible == (step > 1), "step \(step): \(steps.calls[step - 1])")
@@ -86,10 +93,11 @@ struct LocalFolderTests {
         try sandbox.write("milk", to: "remote/a.zip")
         for verb in [FaultyFileSystem.Verb.remove, .sync] {
             let fileSystem = FaultyFileSystem(failing: .callOf(verb, 1))
-            await #expect(throws: FileError.self) {
+            let error = await #expect(throws: (any Error).self) {
                 try await LocalFolder(remote, fileSystem: fileSystem).delete("a.zip")
             }
             try fileSystem.assertFaultWasMet()
+            #expect(isNotSynced(error) == (verb == .sync))
         }
     }
 

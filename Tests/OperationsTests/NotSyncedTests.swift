@@ -1,0 +1,141 @@
+import Files
+import Foundation
+import Remotes
+import Stores
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Operations
+
+/// A directory whose names cannot be had on the disk (fsync(2)), after they were changed.
+@Suite("A folder that cannot be synced")
+struct NotSyncedTests {
+    private let scene: Scene
+    private let faulty: FaultyFileSystem
+    private var remote: LocalFolder { LocalFolder(scene.remotePath, fileSystem: faulty) }
+
+    init() async throws {
+        scene = try Scene()
+        faulty = FaultyFileSystem(failing: .callOf(.sync, 1), staysBroken: true)
+    }
+
+    /// Expects that it was told, once, as a problem.
+    private func expectTold(_ problems: [Problem], of name: String) throws {
+        try faulty.assertFaultWasMet()
+        let problem = try #require(problems.first)
+        #expect(problems.count == 1 && problem.kind == .notSynced && problem.path == name)
+        let words = "what became of '\(name)' may not outlast a loss of power: cannot sync"
+        #expect(problem.description.hasPrefix(words), "\(problem)")
+        #expect(scene.told.count { $0.contains(words) } == 1, "\(scene.told)")
+    }
+
+    @Test("has the backup, of which it is said that it may be lost")
+    func backup() async throws {
+        let outcome = try await scene.backUp(to: remote)
+        try expectTold(outcome.problems, of: outcome.backup.name)
+        #expect(try await scene.list().map(\.name) == [outcome.backup.name])
+        try await scene.restore { $0.makesSafetyBackup = false }
+        #expect(try scene.itemNames().count == 12)
+    }
+
+    @Test("is not relied on for what a restore replaces")
+    func safetyBackup() async throws {
+        try await scene.backUp()
+        _ = try GroceryStore(in: scene.stores).remove(name: "Apples")
+        let restore = RestoreBackup(
+            from: remote,
+            catalog: scene.catalog,
+            options: RestoreBackup.Options(backup: scene.options(at: Scene.morning + 3600)),
+            context: scene.context()
+        )
+        let backup = try await restore.find("latest")
+        let error = await #expect(throws: OperationError.self) {
+            try await restore.run(backup, to: scene.stores)
+        }
+        try faulty.assertFaultWasMet()
+        #expect(error?.description.contains("your data is as it was: what would be") == true)
+        #expect(error?.description.contains("loss of power: cannot sync") == true)
+        #expect(try scene.itemNames().count == 11)
+        #expect(try scene.leftovers() == [])
+    }
+
+    @Test("has a deletion, of which it is said that it may be undone", arguments: [0, 60])
+    func delete(trash: Int) async throws {
+        let name = try await scene.backUp().backup.name
+        // So that the first directory to be synced is one that was changed.
+        try scene.sandbox.directory("Remote/\(Trash.subfolder)")
+        let delete = DeleteBackup(
+            from: remote,
+            catalog: scene.catalog,
+            timeZone: Scene.utc,
+            context: scene.context()
+        )
+        let problems = try await delete.run(
+            try await delete.find("latest"),
+            at: Scene.morning,
+            keepingTrash: .seconds(trash)
+        )
+        try expectTold(problems, of: name)
+        #expect(try await scene.list().isEmpty)
+    }
+
+    @Test("has a deletion though the trash cannot be looked at afterwards")
+    func trash() async throws {
+        let name = try await scene.backUp().backup.name
+        let old = "20261101T090100.000Z \(name)"
+        try scene.sandbox.write("old", to: "Remote/\(Trash.subfolder)/\(old)")
+        let broken = FaultyFileSystem(failing: .callOf(.remove, 1))
+        let delete = DeleteBackup(
+            from: LocalFolder(scene.remotePath, fileSystem: broken),
+            catalog: scene.catalog,
+            timeZone: Scene.utc,
+            context: scene.context()
+        )
+        let problems = try await delete.run(
+            try await delete.find("latest"),
+            at: Scene.morning,
+            keepingTrash: .seconds(60)
+        )
+        try broken.assertFaultWasMet()
+        #expect(problems.map(\.kind) == [.notRemoved])
+        #expect(try await scene.list().isEmpty)
+        #expect(try await delete.trash().count == 2)
+        #expect(scene.told.contains { $0.contains("cannot remove") && $0.contains(old) })
+    }
+
+    @Test("has what was pruned, of which it is said that it may come back")
+    func prune() async throws {
+        let name = try await scene.backUp(at: Scene.morning - 86_400).backup.name
+        try await scene.backUp()
+        try scene.sandbox.directory("Remote/\(Trash.subfolder)")
+        var policy = RetentionPolicy()
+        policy.counts = [.last: 1]
+        var options = PruneBackups.Options(
+            policy: policy,
+            now: Scene.morning + 60,
+            timeZone: Scene.utc
+        )
+        options.keepsTrash = .seconds(60)
+        let prune = PruneBackups(
+            in: remote,
+            catalog: scene.catalog,
+            options: options,
+            context: scene.context()
+        )
+        let outcome = try await prune.run(try await prune.plan())
+        #expect(outcome.removed.map(\.name) == [name])
+        try expectTold(outcome.problems, of: name)
+    }
+
+    @Test("has what was unpacked into it, of which it is said that it may be lost")
+    func target() async throws {
+        try await scene.backUp()
+        try scene.sandbox.directory("Cache")
+        let restore = scene.restoring(fileSystem: faulty)
+        let target = scene.sandbox.path("Cache/Target")
+        let outcome = try await restore.extract(try await restore.find("latest"), to: target)
+        try expectTold(outcome.problems, of: printable(target))
+        #expect(try GroceryStore(in: target).items().count == 12)
+    }
+}

@@ -125,9 +125,13 @@ extension StoresDirectory {
     /// From the exchange on nobody may interrupt us: half of a restore that succeeded is worth
     /// nothing.
     ///
-    /// - Parameter expected: how many stores were staged and checked. There are file systems that lose
-    ///   what was written when its directory is renamed, and a file of no bytes is no store that could
-    ///   fail.
+    /// There are file systems that lose what was written when its directory is renamed, and a file of
+    /// no bytes is no store that could fail: they are counted.
+    ///
+    /// - Parameters:
+    ///   - expected: how many stores were staged and checked.
+    ///   - context: what the operation is given.
+    ///   - tolerating: whether to go on though a store is damaged; throws where not.
     /// - Throws: `StoreError`, `FileError`; `OperationError.storesLost`.
     func checkInPlace(
         expecting expected: Int,

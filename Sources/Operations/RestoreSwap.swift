@@ -20,6 +20,7 @@ protocol RestoreSwap {
     /// Puts what was staged in place; what was there is then in `old`.
     ///
     /// - Parameter stores: how many stores were staged and checked, for who has to recover.
+    /// - Throws: `FileError`; the journal then says what there is to recover.
     mutating func exchange(stores: Int) throws
 
     /// Puts back what was there.

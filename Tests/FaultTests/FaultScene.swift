@@ -70,9 +70,7 @@ final class FaultScene: Sendable {
         try #require(old != new)
     }
 
-    /// A fresh copy, which goes with its last reference.
-    ///
-    /// - Parameter isMounted: whether its stores directory is a mount point.
+    /// A fresh copy, whose stores directory may be a mount point; it goes with its last reference.
     func trial(isMounted: Bool = false) throws -> Trial {
         let path = sandbox.path("Trial-\(UUID().uuidString)")
         try Tool.check("cp", ["-a", sandbox.path("Work").string, path.string])

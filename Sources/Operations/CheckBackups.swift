@@ -85,7 +85,7 @@ public struct CheckBackups: Sendable {
                 limits: options.limits
             )
             guard options.restores else {
-                try Extraction(plan, context).run(into: nil, reading: options.subset)
+                try Extraction(plan, context).verify(reading: options.subset)
                 return Result(backup: backup, damage: [])
             }
             return Result(backup: backup, damage: try rehearse(plan))
@@ -114,7 +114,7 @@ public struct CheckBackups: Sendable {
         try plan.checkSpace(at: context.scratch)
         let scratch = try ScratchDirectory(in: context.scratch)
         defer { withExtendedLifetime(scratch) {} }
-        try Extraction(plan, context).run(into: Directory.open(scratch.path))
+        try Extraction(plan, context).rehearse(into: Directory.open(scratch.path))
         context.report(.began(.checking, total: nil))
         var damage: [String] = []
         let directory = try StoresDirectory(scratch.path)

@@ -16,7 +16,7 @@ import profiles
 import scenarios
 import tables
 
-SCENARIOS = ["mixed", "again", "small", "instant", "growth", "durability", "profile"]
+SCENARIOS = ["mixed", "again", "small", "instant", "durability", "profile", "growth"]
 FULL = {
     "mixed": 700_000_000,
     "small": 50_000,
@@ -37,6 +37,10 @@ QUICK = {
     "slow_rounds": 1,
     "scaling_rounds": 1,
 }
+
+
+# What the results of another machine would not tell.
+PLACES = ("binary", "work", "output", "keep")
 
 
 def amount(text):
@@ -120,63 +124,81 @@ def chosen(options):
     return found
 
 
-def run(options):
+def run(options, save):
+    """Runs the scenarios; `save` gets the results so far after each."""
     everyone = chosen(options)
     os.makedirs(options.work, exist_ok=True)
     bench = scenarios.Bench(options, everyone)
     fast = [peer for peer in everyone if not peer.slow]
     historic = [peer for peer in fast if peer.keeps_history or "sync" in peer.name]
-    wanted = options.scenarios
     results = {
         "machine": machine(options.work, everyone),
-        "options": {name: value for name, value in vars(options).items() if value is not None},
+        "options": {name: value for name, value in vars(options).items()
+                    if value is not None and name not in PLACES},
         "undone": {peer.name: peer.undone for peer in everyone},
         "tables": [],
     }
-    if "mixed" in wanted:
+    def mixed():
         label = f"{tables.size_text(options.mixed)} mixed"
         results["tables"] += scenarios.backup_and_restore(bench, "mixed", options.mixed, label,
                                                           everyone)
-    if "again" in wanted:
+
+    def again():
         results["tables"] += scenarios.again(bench, options.mixed, historic)
-    if "small" in wanted:
+
+    def small():
         label = f"{options.small:,} small files"
         results["tables"] += scenarios.backup_and_restore(bench, "small", options.small, label,
                                                           everyone)
-    for peer in everyone:
-        bench.discard(bench.place("out", peer.slug))
-    if "instant" in wanted:
+
+    def instant():
         results["instant"] = scenarios.instant(bench, options.backups)
-    if "durability" in wanted:
+
+    def durability():
         stores = scenarios.datasets.ensure(bench.work, "mixed", QUICK["mixed"])
         results["durability"] = profiles.durability(bench, stores, fast)
-    if "profile" in wanted:
+
+    def profile():
         kinds = [("mixed", options.mixed), ("small", options.small)]
         results["profiles"] = profiles.run(bench, kinds)
-    if "growth" in wanted:
+
+    def growth():
         results["scaling"] = {
             "mixed": scenarios.scaling(bench, "mixed", options.sizes, tables.size_text),
             "small": scenarios.scaling(bench, "small", options.counts,
                                        lambda count: f"{count:,} files"),
         }
-    results["targets"] = tables.check_targets(results)
+
+    steps = [mixed, again, small, instant, durability, profile, growth]
+    assert [step.__name__ for step in steps] == SCENARIOS
+    for step in steps:
+        if step.__name__ not in options.scenarios:
+            continue
+        step()
+        results["targets"] = tables.check_targets(results)
+        save(results)
+        for peer in everyone:
+            bench.discard(bench.place("out", peer.slug))
     for name in ("out", "home", "target", "one", "trash"):
         measure.remove(bench.place(name))
-    return results
 
 
 def main():
     options = arguments()
-    results = run(options)
-    text = tables.markdown(results)
-    print(text)
     output = options.output or options.work
     os.makedirs(output, exist_ok=True)
-    with open(os.path.join(output, "results.json"), "w") as file:
-        json.dump(results, file, indent=1, sort_keys=True)
-        file.write("\n")
-    with open(os.path.join(output, "tables.md"), "w") as file:
-        file.write(text)
+
+    def save(results):
+        """Whole files, after each scenario: a run of hours may be cut short."""
+        with open(os.path.join(output, "results.json"), "w") as file:
+            json.dump(results, file, indent=1, sort_keys=True)
+            file.write("\n")
+        with open(os.path.join(output, "tables.md"), "w") as file:
+            file.write(tables.markdown(results))
+
+    run(options, save)
+    with open(os.path.join(output, "tables.md")) as file:
+        print(file.read())
 
 
 if __name__ == "__main__":

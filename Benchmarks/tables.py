@@ -1,6 +1,6 @@
 """Turns results into Markdown."""
 
-# What the issue asks for: table, peer, measure, at most so many times the peer's.
+# What is to be reached: table, peer, measure, at most so many times the peer's.
 TARGETS = [
     ("backup-mixed", "borg", "wall", 0.75),
     ("backup-mixed", "restic", "wall", 0.5),

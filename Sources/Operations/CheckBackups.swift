@@ -96,7 +96,7 @@ public struct CheckBackups: Sendable {
             if options.restores {
                 result.damage = try rehearse(plan)
             } else {
-                try Extraction(plan, context).run(into: nil, reading: subset)
+                try Extraction(plan, context).verify(reading: subset)
             }
         } catch let error where Self.isDamage(error) {
             result.damage = [explain(error)]
@@ -124,7 +124,7 @@ public struct CheckBackups: Sendable {
         try plan.checkSpace(at: context.scratch)
         let scratch = try ScratchDirectory(in: context.scratch)
         defer { withExtendedLifetime(scratch) {} }
-        try Extraction(plan, context).run(into: Directory.open(scratch.path))
+        try Extraction(plan, context).rehearse(into: Directory.open(scratch.path))
         context.report(.began(.checking, total: nil))
         var damage: [String] = []
         let directory = try StoresDirectory(scratch.path)

@@ -114,21 +114,42 @@ struct Extraction {
         self.context = context
     }
 
-    /// Extracts into a directory, or only verifies where there is none.
+    /// Verifies the data, and writes nothing.
     ///
-    /// What was extracted is on the disk afterwards.
-    ///
-    /// - Parameters:
-    ///   - directory: where to; `nil` to verify only.
-    ///   - subset: what to read of the data where it is only verified.
+    /// - Parameter subset: what to read of it.
     /// - Throws: `ArchiveError`, `OperationError.badManifest`, `FileError`, `CancellationError`.
-    func run(into directory: Directory?, reading subset: DataSubset = .all) throws {
-        context.report(.began(directory == nil ? .verifying : .extracting, total: plan.bytes))
+    func verify(reading subset: DataSubset = .all) throws {
+        try run(into: nil, syncing: false, reading: subset)
+    }
+
+    /// Extracts into a directory that is thrown away afterwards: nothing is flushed to the disk.
+    ///
+    /// - Throws: see `verify(reading:)`.
+    func rehearse(into directory: Directory) throws {
+        try run(into: directory, syncing: false)
+    }
+
+    /// Extracts into a directory.
+    ///
+    /// - Returns: the flush to the disk, which may still be under way; it may only be taken for
+    ///   restored once that has ended.
+    /// - Throws: see `verify(reading:)`.
+    func run(into directory: Directory) throws -> Flush {
         let syncsEach = plan.files <= Self.filesToSyncOneByOne || !Directory.canSyncFileSystem
+        try run(into: directory, syncing: syncsEach)
+        return syncsEach ? Flush() : Flush(ofFileSystemOf: directory)
+    }
+
+    private func run(
+        into directory: Directory?,
+        syncing: Bool,
+        reading subset: DataSubset = .all
+    ) throws {
+        context.report(.began(directory == nil ? .verifying : .extracting, total: plan.bytes))
         let extractor = ArchiveExtractor(
             plan.contents.reader,
             into: directory,
-            syncing: directory != nil && syncsEach,
+            syncing: syncing,
             threads: context.threads,
             selects: subset.selection()
         ) { count in
@@ -153,9 +174,6 @@ struct Extraction {
         }
         try extractor.finish()
         context.report(.timed("extract", ContinuousClock.now - start))
-        if let directory, !syncsEach {
-            try context.timing("sync") { try directory.syncFileSystem() }
-        }
         if reserved > 0 {
             context.report(
                 .note(

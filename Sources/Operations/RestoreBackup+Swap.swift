@@ -99,8 +99,10 @@ extension RestoreBackup {
         _ outcome: inout Outcome
     ) throws {
         let directory = try Directory.open(paths.new)
-        try Extraction(plan, context).run(into: directory)
+        let flush = try Extraction(plan, context).run(into: directory)
+        defer { flush.close() }
         outcome.stores = try checkStaged(paths.new)
+        try context.timing("sync") { try flush.wait() }
         try copyAttributes(to: directory, from: paths, plan)
         try directory.sync()
         try fileSystem.sync(paths.area)

@@ -50,19 +50,21 @@ extension RestoreBackup {
             replacesData: false
         )
         if options.isDryRun {
-            try Extraction(plan, context).run(into: nil)
+            try Extraction(plan, context).verify()
             return outcome
         }
         let scratch = try ScratchDirectory(in: parent)
         let staged = scratch.path.appending("Stores")
         try fileSystem.createDirectory(staged)
         let directory = try Directory.open(staged)
-        try Extraction(plan, context).run(into: directory)
+        let flush = try Extraction(plan, context).run(into: directory)
+        defer { flush.close() }
         let search = try ExternalDataSearch(in: StoresDirectory(staged), context)
         defer { search.close() }
         outcome.stores = try checkStaged(staged)
         outcome.problems = try search.finish()
         for problem in outcome.problems { context.report(.problem(problem)) }
+        try context.timing("sync") { try flush.wait() }
         try fileSystem.remove(target)
         try fileSystem.move(staged, to: target)
         try fileSystem.sync(parent)

@@ -119,7 +119,7 @@ public struct RestoreBackup: Sendable {
                 replacesData: locks.live != nil
             )
             if options.isDryRun {
-                try Extraction(plan, context).run(into: nil)
+                try Extraction(plan, context).verify()
                 return outcome
             }
             let application = application(around: backup, paths)

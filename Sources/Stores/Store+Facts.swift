@@ -122,37 +122,66 @@ extension StoreSnapshot {
         try tolerating(&damage) { database in
             try Int64.fetchOne(
                 database,
-                sql: "SELECT count(*) FROM \(table.quotedDatabaseIdentifier)"
+                sql: "SELECT count(*) FROM \(table.asIdentifier)"
             )
         }
     }
 
-    /// Core Data writes 0x02, a UUID as text and NUL where a blob is in a file.
     private func collectReferences(
         in table: String,
         _ references: inout Set<String>,
         _ damage: inout [String]
     ) throws {
-        let found = try tolerating(&damage) { database -> [Data] in
-            let name = table.quotedDatabaseIdentifier
-            let columns = try Row.fetchAll(database, sql: "PRAGMA table_info(\(name))")
-                .filter { ($0["type"] as String? ?? "").uppercased().contains("BLOB") }
-                .compactMap { ($0["name"] as String?)?.quotedDatabaseIdentifier }
-            return try columns.flatMap { column in
-                try Data.fetchAll(
-                    database,
-                    sql: """
-                        SELECT \(column) FROM \(name) WHERE typeof(\(column)) = 'blob'
-                        AND length(\(column)) = 38
-                        AND substr(\(column), 1, 1) = x'02' AND substr(\(column), 38, 1) = x'00'
-                        """
-                )
+        let found = try tolerating(&damage) { database -> Set<String> in
+            let columns = try Row.fetchAll(
+                database,
+                sql: "PRAGMA table_info(\(table.asIdentifier))"
+            )
+            .filter { ($0["type"] as String? ?? "").uppercased().contains("BLOB") }
+            .compactMap { ($0["name"] as String?)?.asIdentifier }
+            var names: Set<String> = []
+            // SQLite has a limit on how deep an expression may be (limits.html, 1,000).
+            for start in stride(from: 0, to: columns.count, by: 500) {
+                let some = columns[start..<min(start + 500, columns.count)]
+                try names.formUnion(Self.references(database, table, in: some))
+            }
+            return names
+        }
+        references.formUnion(found ?? [])
+    }
+
+    /// Looks into several columns at once: each look at a table reads all of it.
+    private static func references(
+        _ database: Database,
+        _ table: String,
+        in columns: ArraySlice<String>
+    ) throws -> Set<String> {
+        // The length stands in a row's header: SQLite reads no content to tell it.
+        let lengths = columns.map { "length(\($0)) = \(referenceLength)" }
+        let values = zip(columns, lengths).map { "CASE WHEN \($1) THEN \($0) END" }
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT \(values.joined(separator: ", ")) FROM \(table.asIdentifier)
+                WHERE \(lengths.joined(separator: " OR "))
+                """
+        )
+        var names: Set<String> = []
+        while let row = try rows.next() {
+            for case .blob(let blob) in row.databaseValues.map(\.storage) {
+                if let name = reference(in: blob) { names.insert(name) }
             }
         }
-        for blob in found ?? [] {
-            let text = String(decoding: blob.dropFirst().dropLast(), as: UTF8.self)
-            if UUID(uuidString: text) != nil { references.insert(text) }
-        }
+        return names
+    }
+
+    private static let referenceLength = 38
+
+    /// Core Data writes 0x02, a UUID as text and NUL where a blob is in a file.
+    private static func reference(in blob: Data) -> String? {
+        guard blob.count == referenceLength, blob.first == 2, blob.last == 0 else { return nil }
+        let text = String(decoding: blob.dropFirst().dropLast(), as: UTF8.self)
+        return UUID(uuidString: text) == nil ? nil : text
     }
 
     /// Runs a query, and notes damage instead of throwing it.
@@ -171,5 +200,12 @@ extension StoreSnapshot {
         } catch StoreError.unreadable {
             return nil
         }
+    }
+}
+
+extension String {
+    /// As an identifier in SQL, whatever is in it (https://www.sqlite.org/lang_keywords.html).
+    fileprivate var asIdentifier: String {
+        "\"\(replacing("\"", with: "\"\""))\""
     }
 }

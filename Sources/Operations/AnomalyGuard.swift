@@ -161,6 +161,10 @@ extension [Backup] {
     ///
     /// The newest backup has much less than there was before, and in the others may be what was
     /// lost. Its manifest says so; of an archive elsewhere it is known where this machine made it and
-    /// remembers that. For a list as `ListBackups` sorts it.
-    public var isGuarded: Bool { first?.isAnomalous ?? false }
+    /// remembers that. What is damaged, or has no manifest, tells nothing; the one before it may.
+    /// For a list as `ListBackups` sorts it.
+    public var isGuarded: Bool { newestTold?.isAnomalous ?? false }
+
+    /// The newest whose manifest is known.
+    var newestTold: Backup? { first { $0.damage == nil && $0.timeSource == .manifest } }
 }

@@ -1,6 +1,7 @@
 internal import Files
 public import Foundation
 public import Remotes
+internal import Stores
 
 /// A saved state of a stores directory, as users list, restore and delete it.
 public struct Backup: Sendable, Equatable {
@@ -24,8 +25,14 @@ public struct Backup: Sendable, Equatable {
     var offset: Int?
     /// The digest of all that is in it; `nil` where it is not known.
     var content: String?
+    /// The stores directory's own rights and owner; `nil` where they are not known.
+    var root: ManifestHeader.Root?
+    /// Whether it was looked at, and has no manifest: another program made it.
+    var isForeign = false
     /// Whether its archive could not be read, as far as it was looked at.
     public var isDamaged = false
+    /// What its checks found to be wrong with it, where that stands and is known.
+    var foundDamage: String?
     /// What it was tagged with.
     public var tags: [String] = []
     /// What somebody noted of it.
@@ -49,7 +56,17 @@ public struct Backup: Sendable, Equatable {
         timeSource = .manifest
         offset = parts.offset
         isAnomalous = header.anomalies != nil
+        root = header.root
+        isForeign = false
     }
+
+    /// Takes what the log says of its last checks.
+    mutating func take(_ checks: [RunLog.Check]) {
+        foundDamage = CheckHistory(checks, size: size).damaged?.damage
+    }
+
+    /// What is known to be wrong with its archive, by its last checks or by what a glance shows.
+    var damage: String? { foundDamage ?? (isDamaged ? "its archive cannot be read" : nil) }
 }
 
 extension [Backup] {
@@ -59,10 +76,12 @@ extension [Backup] {
     /// - Parameters:
     ///   - text: what the person said.
     ///   - address: where, for messages.
+    ///   - now: what is later is `latest` only where there is nothing else; `nil` where that does not matter.
     /// - Returns: the backup; what is `latest` comes first in a list that is sorted newest first.
     /// - Throws: `OperationError.noBackup`, `.noBackups`, `.ambiguous`.
-    func matching(_ text: String, address: String) throws -> Backup {
-        if text == "latest", let newest = first { return newest }
+    func matching(_ text: String, address: String, now: Date? = nil) throws -> Backup {
+        let real = now.map(notFromFuture) ?? self
+        if text == "latest", let newest = real.first ?? first { return newest }
         if let exact = first(where: { $0.name == text || $0.displayName == text }) { return exact }
         let matches = text.isEmpty ? [] : filter { $0.name.contains(text) }
         guard matches.count < 2 else {
@@ -85,7 +104,29 @@ extension Backup {
     ///
     /// - Returns: `nil` for all others.
     public func futureWarning(at now: Date) -> String? {
-        guard let time, time.timeIntervalSince(now) > Self.clockTolerance else { return nil }
+        guard isFromFuture(at: now) else { return nil }
         return "'\(displayName)' is from the future: is the clock right?"
+    }
+
+    /// Whether it was made later than now: then or now a clock was wrong.
+    func isFromFuture(at now: Date) -> Bool {
+        time.map { $0.timeIntervalSince(now) > Self.clockTolerance } ?? false
+    }
+
+    /// Why it is not to be relied on; `nil` for a good backup.
+    func warning(at now: Date) -> String? {
+        if let warning = futureWarning(at: now) { return warning }
+        if isAnomalous { return "'\(displayName)' has much less in it than the backup before it" }
+        return damage.map { "'\(displayName)' is damaged: \($0)" }
+    }
+}
+
+extension [Backup] {
+    /// Those that are not from the future, in the same order.
+    func notFromFuture(_ now: Date) -> [Backup] { filter { !$0.isFromFuture(at: now) } }
+
+    /// The newest that is good, of a list that is sorted newest first.
+    func newestGood(at now: Date) -> Backup? {
+        first { $0.time != nil && $0.warning(at: now) == nil }
     }
 }

@@ -20,6 +20,23 @@ public final class BackupCatalog: Sendable {
         var isAnomalous: Bool?
         /// The trailer's digest of all content.
         var content: String?
+        var root: ManifestHeader.Root?
+        /// Of a file on this machine: one that has another was replaced, though its size is the same.
+        var stamp: Stamp?
+    }
+
+    /// What a file on this machine gets another of where it is replaced or written to.
+    private struct Stamp: Codable, Equatable {
+        var inode: UInt64
+        /// Nanoseconds since 1970-01-01 UTC.
+        var modified: Int64
+
+        /// `nil` where it cannot be looked at.
+        init?(_ path: FilePath) {
+            guard let info = try? FileInfo(of: path) else { return nil }
+            inode = info.identity.inode
+            modified = info.modified
+        }
     }
 
     /// What the newest backup of a folder says that the next one is compared with.
@@ -57,6 +74,7 @@ public final class BackupCatalog: Sendable {
         var found = backup(file, nil, timeZone)
         do {
             guard let header = try BackupContents.header(of: location, name: file.name) else {
+                found.isForeign = true
                 return found
             }
             found.take(header)
@@ -78,17 +96,21 @@ public final class BackupCatalog: Sendable {
             backup.isAnomalous = record?.isAnomalous ?? false
             backup.offset = record?.offset
             backup.content = record?.content
+            backup.root = record?.root
             return backup
         }
         let time = BackupName.date(of: file.name, in: timeZone)
-        return Backup(file: file, time: time, timeSource: time == nil ? nil : .name)
+        var backup = Backup(file: file, time: time, timeSource: time == nil ? nil : .name)
+        backup.isForeign = record != nil
+        return backup
     }
 
     private func record(of file: RemoteFile, in address: String) -> Record? {
         state.withLock { state in
             read(&state)
             guard let record = state.content.folders[address]?[file.name],
-                record.size == file.size
+                record.size == file.size,
+                file.location.map({ Stamp($0) == record.stamp && record.stamp != nil }) ?? true
             else {
                 return nil
             }
@@ -111,17 +133,21 @@ public final class BackupCatalog: Sendable {
         return content
     }
 
-    /// Remembers what the manifest of a backup said.
+    /// Remembers what the manifest of a backup said, or that it has none.
     func remember(_ backup: Backup, in address: String) {
-        guard let time = backup.time, backup.timeSource == .manifest else { return }
+        let time = backup.timeSource == .manifest ? backup.time : nil
+        guard time != nil || backup.isForeign else { return }
+        let stamp = backup.file.location.flatMap { Stamp($0) }
         state.withLock { state in
             read(&state)
             state.content.folders[address, default: [:]][backup.name] = Record(
                 size: backup.size,
-                time: Int64((time.timeIntervalSince1970 * 1000).rounded()),
+                time: time.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) },
                 offset: backup.offset,
                 isAnomalous: backup.isAnomalous ? true : nil,
-                content: backup.content
+                content: backup.content,
+                root: backup.root,
+                stamp: stamp
             )
             state.isChanged = true
         }

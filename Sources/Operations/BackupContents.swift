@@ -1,6 +1,7 @@
 internal import Archives
 internal import Files
 internal import Foundation
+internal import Remotes
 internal import SystemPackage
 
 /// An archive's entries, with what its manifest says of them where it has one.
@@ -229,6 +230,16 @@ private final class ManifestLines {
 
     private func bad(_ reason: String) -> OperationError {
         .badManifest(name, reason: reason)
+    }
+}
+
+extension BackupCatalog {
+    /// Remembers what a backup that had to be fetched says of itself, which no list finds out.
+    func learn(_ contents: BackupContents, of backup: Backup, in address: String) {
+        guard backup.file.location == nil else { return }
+        var known = backup
+        if let header = contents.header { known.take(header) } else { known.isForeign = true }
+        remember(known, in: address)
     }
 }
 

@@ -66,11 +66,16 @@ public struct CheckBackups: Sendable {
 
     /// The backups that a person means, each by its name.
     ///
+    /// - Parameters:
+    ///   - names: what the person said.
+    ///   - backups: as `all` returns them.
+    ///   - now: what is later is `latest` only where there is nothing else.
+    /// - Returns: each of them once.
     /// - Throws: `OperationError.noBackup` and its like.
-    public func find(_ names: [String], in backups: [Backup]) throws -> [Backup] {
+    public func find(_ names: [String], in backups: [Backup], now: Date? = nil) throws -> [Backup] {
         var found: [Backup] = []
         for name in names {
-            let backup = try backups.matching(name, address: remote.address)
+            let backup = try backups.matching(name, address: remote.address, now: now)
             if !found.contains(backup) { found.append(backup) }
         }
         return found
@@ -93,6 +98,7 @@ public struct CheckBackups: Sendable {
                 name: backup.name,
                 limits: options.limits
             )
+            catalog.learn(plan.contents, of: backup, in: remote.address)
             if options.restores {
                 result.damage = try rehearse(plan)
             } else {

@@ -2,7 +2,7 @@ public import Archives
 internal import Files
 public import Foundation
 public import Remotes
-internal import Stores
+public import Stores
 public import SystemPackage
 
 /// Saves a stores directory into one archive in a remote folder, while applications use it.
@@ -33,6 +33,8 @@ public struct CreateBackup: Sendable {
         public var tags: [String] = []
         /// What to note of it.
         public var note: String?
+        /// What tells whether the newest one was found to be damaged, where that matters.
+        public var log: RunLog?
         /// What the next backup is compared with in place of this one.
         var successor: [StoreRows]?
 
@@ -49,6 +51,8 @@ public struct CreateBackup: Sendable {
         public var backup: Backup
         /// Whether none was made, since `backup` has the same content.
         public var isUnchanged = false
+        /// Whether the tags and the note were added to that one.
+        public var isAnnotated = false
         /// Entries in the archive, without the manifest.
         public var entries: Int
         /// Bytes in all files before compression.
@@ -62,9 +66,9 @@ public struct CreateBackup: Sendable {
     private static let cutsLimit = 5
 
     private let path: FilePath
-    private let remote: any RemoteFolder
-    private let catalog: BackupCatalog
-    private let options: Options
+    let remote: any RemoteFolder
+    let catalog: BackupCatalog
+    let options: Options
     private let context: OperationContext
 
     public init(
@@ -103,19 +107,20 @@ public struct CreateBackup: Sendable {
         holding locks: [FileLock] = []
     ) async throws -> Outcome {
         try directory.refuseRemote(remote)
-        // Asked for first: a folder that is not there is better told before the work than after it.
+        let isHeld = locks.contains { (try? $0.isHeld(on: remote.staging)) ?? false }
+        let lock = isHeld ? nil : try await context.lock(remote)
+        defer { withExtendedLifetime(lock) {} }
+        // Only now that nobody else changes it. A folder that is not there is better told before the work
+        // than after it.
         let backups = try await ListBackups(
             in: remote,
             catalog: catalog,
-            timeZone: options.timeZone
+            timeZone: options.timeZone,
+            log: options.log
         ).run().backups
-        // It stays the newest, and what is made now is not 'latest' until then.
         if let warning = backups.first?.futureWarning(at: options.date) {
             context.report(.warning(warning))
         }
-        let isHeld = try locks.contains { try $0.isHeld(on: remote.staging) }
-        let lock = isHeld ? nil : try await context.lock(remote.staging)
-        defer { withExtendedLifetime(lock) {} }
         do {
             try removeLeftovers()
             return try await build(directory, after: backups)
@@ -127,7 +132,11 @@ public struct CreateBackup: Sendable {
     }
 
     private func anomalyGuard(after backups: [Backup]) -> AnomalyGuard {
-        let baseline = catalog.baseline(after: backups, in: remote.address)
+        let real = backups.notFromFuture(options.date)
+        let baseline = catalog.baseline(
+            after: real.isEmpty ? backups : real,
+            in: remote.address
+        )
         if baseline == nil, backups.contains(where: { $0.file.location == nil }) {
             context.report(
                 .note("the last backup was made elsewhere: what it had is not compared with")
@@ -173,11 +182,12 @@ public struct CreateBackup: Sendable {
                 to: file,
                 anomalyGuard(after: backups)
             )
-            if options.skipsUnchanged, let newest = backups.first,
-                written.isSame(as: newest, catalog, remote.address)
-            {
+            if let same = try await unchanged(written, since: backups) {
+                let (backup, isAnnotated) = try await annotate(same)
                 try LocalFileSystem().remove(partial)
-                return Outcome(newest, written, isUnchanged: true)
+                var outcome = Outcome(backup, written, isUnchanged: true)
+                outcome.isAnnotated = isAnnotated
+                return outcome
             }
             try context.timing("sync") { try file.sync() }
             let (backup, problem) = try await publish(partial, size: file.info().size, written)
@@ -285,7 +295,7 @@ public struct CreateBackup: Sendable {
             } catch RemoteError.exists {
                 continue
             }
-            let file = RemoteFile(name: name, size: size)
+            let file = RemoteFile(name: name, size: size, location: remote.location(of: name))
             var backup = Backup(file: file, time: options.date, timeSource: .manifest)
             if let header = written.header {
                 backup.take(header)
@@ -312,10 +322,13 @@ public struct CreateBackup: Sendable {
         }
     }
 
-    /// The names that are in use, where it matters before the upload finds out.
+    /// The names that are in use where the upload does not find out, or that matter before it does.
+    ///
+    /// What is in the trash may come back, and with it what is said of it.
     private func takenNames() async throws -> Set<String> {
-        guard !options.tags.isEmpty || options.note != nil else { return [] }
-        return try await Set(remote.list().map(\.name))
+        let trashed = try await Set(Trash(remote: remote).entries().map(\.name))
+        guard !options.tags.isEmpty || options.note != nil else { return trashed }
+        return try await trashed.union(remote.list().map(\.name))
     }
 
     /// Writes tags and note down before the archive can be seen: a policy that keeps what has a tag
@@ -327,21 +340,6 @@ public struct CreateBackup: Sendable {
             $0.tags = options.tags
             $0.note = options.note
         }
-    }
-}
-
-/// An archive that is written and has no name yet.
-private struct WrittenArchive {
-    var header: ManifestHeader?
-    var trailer: ManifestTrailer
-    var stores: Int
-
-    /// Whether a backup has all this, and no more.
-    func isSame(as backup: Backup, _ catalog: BackupCatalog, _ address: String) -> Bool {
-        guard trailer.problems.isEmpty, header?.anomalies == nil, !backup.isDamaged else {
-            return false
-        }
-        return catalog.content(of: backup, in: address) == trailer.content
     }
 }
 

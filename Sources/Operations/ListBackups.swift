@@ -1,5 +1,6 @@
 public import Foundation
 public import Remotes
+public import Stores
 
 /// Lists the backups in a remote folder, newest first.
 public struct ListBackups: Sendable {
@@ -20,11 +21,19 @@ public struct ListBackups: Sendable {
     private let remote: any RemoteFolder
     private let catalog: BackupCatalog
     private let timeZone: TimeZone
+    private let log: RunLog?
 
-    public init(in remote: any RemoteFolder, catalog: BackupCatalog, timeZone: TimeZone) {
+    /// Where it matters which backups are damaged, the log tells of their last checks.
+    public init(
+        in remote: any RemoteFolder,
+        catalog: BackupCatalog,
+        timeZone: TimeZone,
+        log: RunLog? = nil
+    ) {
         self.remote = remote
         self.catalog = catalog
         self.timeZone = timeZone
+        self.log = log
     }
 
     /// Reads the folder.
@@ -46,6 +55,11 @@ public struct ListBackups: Sendable {
             // No reason not to find and restore a backup.
             outcome.annotationsError = error
         }
+        // Without a log nothing is known of checks.
+        let checks = (try? log?.lastChecks(in: remote.address)) ?? [:]
+        for index in outcome.backups.indices {
+            outcome.backups[index].take(checks[outcome.backups[index].name] ?? [])
+        }
         catalog.keepOnly(Set(outcome.backups.map(\.name)), in: remote.address)
         outcome.backups.sort(by: Self.isNewer)
         outcome.passedOver.sort { $0.name < $1.name }
@@ -53,8 +67,8 @@ public struct ListBackups: Sendable {
     }
 
     /// The backup that a person means; see `[Backup].matching`.
-    func find(_ text: String) async throws -> Backup {
-        try await run().backups.matching(text, address: remote.address)
+    func find(_ text: String, now: Date? = nil) async throws -> Backup {
+        try await run().backups.matching(text, address: remote.address, now: now)
     }
 
     private func reasonToPassOver(_ name: String) -> String? {

@@ -25,7 +25,7 @@ public struct ManifestHeader: Codable, Sendable {
     public var baseline: [StoreRows]?
 
     /// The stores directory itself.
-    public struct Root: Codable, Sendable {
+    public struct Root: Codable, Sendable, Equatable {
         public var mode: String
         public var uid: UInt32
         public var gid: UInt32

@@ -96,16 +96,16 @@ struct Metrics {
             add("backups", "How many backups there are.", [(nil, Double(backups.count))])
             let size = backups.reduce(0) { $0 + $1.size }
             add("backups_bytes", "How much the backups take.", [(nil, Double(size))])
-            let newest = backups.compactMap(\.time).max()
+            let newest = backups.newestGood(at: lastRuns[run.command]?.ended ?? run.began)?.time
             add(
                 "newest_backup_timestamp_seconds",
-                "When the newest backup was made.",
+                "When the newest good backup was made.",
                 newest.map { [(nil, $0.seconds)] } ?? []
             )
             let ended = lastRuns[run.command]?.ended
             add(
                 "newest_backup_age_seconds",
-                "How old the newest backup was when this was written.",
+                "How old the newest good backup was when this was written.",
                 newest.flatMap { newest in
                     ended.map { [(nil, (($0.seconds - newest.seconds) * 1000).rounded() / 1000)] }
                 }

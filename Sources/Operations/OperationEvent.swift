@@ -114,6 +114,17 @@ public struct OperationContext: Sendable {
         return try body()
     }
 
+    /// Locks a remote folder; of one that is not there, the folder's own error says so.
+    func lock(_ remote: any RemoteFolder) async throws -> FileLock {
+        do {
+            return try await lock(remote.staging)
+        } catch let error as FileError {
+            if case .locked = error { throw error }
+            _ = try await remote.list()
+            throw error
+        }
+    }
+
     func lock(_ path: FilePath) async throws -> FileLock {
         var wasReported = false
         return try await FileLock.acquire(path, wait: lockWait) { holder in

@@ -32,7 +32,8 @@ public struct PinBackup: Sendable {
         let lock = try await context.lock(remote.staging)
         defer { withExtendedLifetime(lock) {} }
         var backup = try await ListBackups(in: remote, catalog: catalog, timeZone: timeZone).find(
-            name
+            name,
+            now: date
         )
         var annotations = try await Annotations(of: remote)
         try await annotations.change(backup.name, size: backup.size, at: date) {

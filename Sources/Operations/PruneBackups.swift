@@ -1,12 +1,12 @@
 internal import Files
 public import Foundation
 public import Remotes
+public import Stores
 
 /// Removes the backups that a retention policy does not keep.
 ///
-/// First a plan, which changes nothing and may be shown; then its execution. Only backups that this
-/// program made and named are looked at: what has another name, no known time or cannot be read is
-/// kept, and is not counted.
+/// Only backups that this program made and named are looked at: what has another name, or no known
+/// manifest, is from the future, or known to be damaged, is kept, and is not counted.
 public struct PruneBackups: Sendable {
     /// What may be chosen.
     public struct Options: Sendable {
@@ -18,6 +18,8 @@ public struct PruneBackups: Sendable {
         public var keepsTrash: Duration = .seconds(7 * 86_400)
         /// Whether the policy may remove all backups, the newest too.
         public var mayRemoveAll = false
+        /// What tells which backups were found to be damaged.
+        public var log: RunLog?
 
         public init(policy: RetentionPolicy, now: Date, timeZone: TimeZone) {
             self.policy = policy
@@ -68,6 +70,8 @@ public struct PruneBackups: Sendable {
 
     /// Finds out what the policy keeps.
     ///
+    /// Others may go on meanwhile: what is removed is planned anew by `run()`.
+    ///
     /// - Throws: `OperationError.keepsNothing` where it says nothing, or would keep nothing;
     ///   `.badAnnotations` where pins are not known; `RemoteError`.
     public func plan() async throws -> Plan {
@@ -77,11 +81,23 @@ public struct PruneBackups: Sendable {
         let list = try await ListBackups(
             in: remote,
             catalog: catalog,
-            timeZone: options.timeZone
+            timeZone: options.timeZone,
+            log: options.log
         ).run()
         if let error = list.annotationsError { throw error }
+        var plan = plan(for: list.backups)
+        if !plan.remove.isEmpty, let (refusal, reason) = refusal(for: list.backups) {
+            plan.refusal = refusal
+            plan.keep += plan.remove.map { Plan.Item(backup: $0.backup, reasons: [reason]) }
+            plan.keep.sort { ($0.backup.time ?? .distantPast) > ($1.backup.time ?? .distantPast) }
+            plan.remove = []
+        }
+        return plan
+    }
+
+    private func plan(for backups: [Backup]) -> Plan {
         var plan = Plan()
-        let candidates = list.backups.filter { $0.reasonToLeave(in: options.timeZone) == nil }
+        let candidates = backups.filter { reasonToLeave($0) == nil }
         let reasons = options.policy.reasons(
             for: candidates.compactMap { $0.moment(in: options.timeZone) },
             now: options.now,
@@ -91,15 +107,14 @@ public struct PruneBackups: Sendable {
             zip(candidates.map(\.name), reasons),
             uniquingKeysWith: { first, _ in first }
         )
-        // Where a clock was wrong, the newest is from the future, and what was just made is not; it stays all the
-        // same.
+        // Clocks differ a little: another machine's may be before what was just made, which stays all the same.
         let newest = [
             candidates.first,
             candidates.first { $0.time ?? .distantFuture <= options.now },
         ]
-        for backup in list.backups {
+        for backup in backups {
             var why = reasonsByName[backup.name] ?? []
-            if let reason = backup.reasonToLeave(in: options.timeZone) { why.append(reason) }
+            if let reason = reasonToLeave(backup) { why.append(reason) }
             if backup.isPinned { why.append("pinned") }
             if why.isEmpty, newest.contains(backup), !options.mayRemoveAll { why = ["newest"] }
             if why.isEmpty {
@@ -108,29 +123,58 @@ public struct PruneBackups: Sendable {
                 plan.keep.append(Plan.Item(backup: backup, reasons: why))
             }
         }
-        // While the newest backup has much less than before, the older ones may be all there is.
-        if let newest = list.backups.first, list.backups.isGuarded, !plan.remove.isEmpty {
-            plan.refusal = "'\(newest.displayName)' has much less than the backups before it"
-            plan.keep += plan.remove.map {
-                Plan.Item(backup: $0.backup, reasons: ["the newest backup has much less"])
-            }
-            plan.keep.sort { ($0.backup.time ?? .distantPast) > ($1.backup.time ?? .distantPast) }
-            plan.remove = []
-        }
         return plan
     }
 
-    /// Removes what a plan says, each for itself.
+    /// Why no policy is asked about a backup; `nil` where one is.
+    private func reasonToLeave(_ backup: Backup) -> String? {
+        if backup.isDamaged { return "it cannot be read" }
+        if let damage = backup.damage { return "damaged: \(damage)" }
+        if BackupName.date(of: backup.name, in: options.timeZone) == nil {
+            return "not named by grocerydude"
+        }
+        if backup.isForeign { return "not made by grocerydude" }
+        if backup.isFromFuture(at: options.now) { return "from the future" }
+        // An archive elsewhere that this machine has neither made nor read.
+        return backup.timeSource == .manifest ? nil : "not known to be made by grocerydude"
+    }
+
+    /// Why nothing may be removed by itself, and that in short; `nil` where it may.
     ///
-    /// - Throws: `FileError.locked`, `OperationError.badAnnotations`, `CancellationError`;
-    ///   `RemoteError` where the folder is not there. What one backup makes fail is a problem in the
-    ///   outcome.
-    public func run(_ plan: Plan) async throws -> Outcome {
-        var outcome = Outcome(plan: plan)
-        let lock = try await context.lock(remote.staging)
+    /// While the newest backup has much less than before, the older ones may be all there is.
+    private func refusal(for backups: [Backup]) -> (String, String)? {
+        let real = backups.notFromFuture(options.now)
+        let unknown = real.first {
+            $0.damage == nil && !$0.isForeign
+                && BackupName.date(of: $0.name, in: options.timeZone) != nil
+        }
+        if let unknown, unknown.timeSource != .manifest {
+            return (
+                "whether '\(unknown.displayName)' has much less than the backups before it is not known here: run 'grocerydude check '\(unknown.displayName)'' first",
+                "it is not known what the newest backup has"
+            )
+        }
+        guard real.isGuarded, let newest = real.newestTold else { return nil }
+        return (
+            "'\(newest.displayName)' has much less than the backups before it",
+            "the newest backup has much less"
+        )
+    }
+
+    /// Plans, and removes what the plan says, each for itself.
+    ///
+    /// Both are done while the folder is locked, so that nobody on this machine takes away what the plan keeps.
+    ///
+    /// - Returns: what was done, and the plan.
+    /// - Throws: `FileError.locked`, `CancellationError`; `RemoteError` where the folder is not there; what
+    ///   `plan()` throws. What one backup makes fail is a problem in the outcome.
+    public func run() async throws -> Outcome {
+        let lock = try await context.lock(remote)
         defer { withExtendedLifetime(lock) {} }
-        // Somebody may have pinned one since the plan was made.
+        let plan = try await plan()
+        var outcome = Outcome(plan: plan)
         var annotations = try await Annotations(of: remote)
+        let keepers = Set(plan.keep.map(\.backup).filter { reasonToLeave($0) == nil }.map(\.name))
         let delete = DeleteBackup(
             from: remote,
             catalog: catalog,
@@ -141,8 +185,15 @@ public struct PruneBackups: Sendable {
             try context.checkCancellation()
             let backup = item.backup
             do {
-                if annotations.annotation(of: backup.file)?.isPinned ?? false {
-                    throw OperationError.pinned(backup.displayName)
+                guard try await isAnyLeft(of: keepers) else {
+                    outcome.problems.append(
+                        Problem(
+                            kind: .notRemoved,
+                            path: backup.name,
+                            reason: "what was to be kept is gone meanwhile"
+                        )
+                    )
+                    break
                 }
                 let problem = try await delete.remove(
                     backup.name,
@@ -172,18 +223,16 @@ public struct PruneBackups: Sendable {
         for problem in outcome.problems { context.report(.problem(problem)) }
         return outcome
     }
+
+    /// Whether one of the backups is there yet: another machine may have deleted them, which our lock does not
+    /// keep out.
+    private func isAnyLeft(of names: Set<String>) async throws -> Bool {
+        if options.mayRemoveAll { return true }
+        return try await remote.list().contains { names.contains($0.name) }
+    }
 }
 
 extension Backup {
-    /// Why no policy is asked about it; `nil` where one is.
-    fileprivate func reasonToLeave(in timeZone: TimeZone) -> String? {
-        if isDamaged { return "it cannot be read" }
-        if BackupName.date(of: name, in: timeZone) == nil { return "not named by grocerydude" }
-        // What has no manifest was made by another program.
-        if timeSource != .manifest, file.location != nil { return "not made by grocerydude" }
-        return time == nil ? "nothing tells its time" : nil
-    }
-
     /// What a policy looks at.
     fileprivate func moment(in timeZone: TimeZone) -> RetentionPolicy.Moment? {
         time.map {

@@ -77,7 +77,8 @@ public struct RestoreBackup: Sendable {
     /// The backup that a person means, for asking before it is restored.
     public func find(_ name: String) async throws -> Backup {
         try await ListBackups(in: remote, catalog: catalog, timeZone: options.backup.timeZone).find(
-            name
+            name,
+            now: options.backup.date
         )
     }
 

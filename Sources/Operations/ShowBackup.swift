@@ -50,14 +50,20 @@ public struct ShowBackup: Sendable {
 
     /// Reads a backup's directory and manifest.
     ///
+    /// - Parameters:
+    ///   - name: its name, any unique part of it, or `latest`.
+    ///   - now: what is later is `latest` only where there is nothing else.
+    /// - Returns: what is inside.
     /// - Throws: `OperationError`, `ArchiveError`, `RemoteError`.
-    public func run(_ name: String) async throws -> Outcome {
+    public func run(_ name: String, now: Date? = nil) async throws -> Outcome {
         let backup = try await ListBackups(in: remote, catalog: catalog, timeZone: timeZone).find(
-            name
+            name,
+            now: now
         )
         let archive = try await FetchedArchive.fetch(backup, from: remote, context)
         defer { withExtendedLifetime(archive) {} }
         let contents = try BackupContents(archive.path, name: backup.name)
+        catalog.learn(contents, of: backup, in: remote.address)
         var files: [File] = []
         var bytes: Int64 = 0
         let trailer = try contents.forEach { item in

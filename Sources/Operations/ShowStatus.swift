@@ -123,39 +123,29 @@ public struct ShowStatus: Sendable {
     private func lookAtBackups(_ status: inout Status) async {
         let backups: [Backup]
         do {
-            backups = try await ListBackups(in: remote, catalog: catalog, timeZone: timeZone).run()
-                .backups
+            // A log that cannot be read is told of where it is read.
+            backups = try await ListBackups(
+                in: remote,
+                catalog: catalog,
+                timeZone: timeZone,
+                log: log
+            ).run().backups
         } catch {
             status.remoteError = error
             return
         }
         status.backups = backups.count
         status.size = backups.reduce(0) { $0 + $1.size }
-        // Without a log nothing is known of checks; that is told where the log is read.
-        let checks = (try? log?.lastChecks(in: remote.address)) ?? [:]
         for backup in backups {
             guard let time = backup.time else { continue }
-            let age = now.timeIntervalSince(time)
-            if let warning = backup.futureWarning(at: now) {
-                status.warnings.append(warning)
-            } else if backup.isAnomalous {
-                status.warnings.append(
-                    "'\(backup.displayName)' has much less in it than the backup before it"
-                )
-            } else if let damage = damage(of: backup, checks[backup.name] ?? []) {
-                status.warnings.append("'\(backup.displayName)' is damaged: \(damage)")
-            } else {
+            guard let warning = backup.warning(at: now) else {
                 status.newest = backup
+                let age = now.timeIntervalSince(time)
                 status.age = .milliseconds(Int64(max(0, age) * 1000))
                 return
             }
+            status.warnings.append(warning)
         }
-    }
-
-    /// What is known to be wrong with a backup: by its last check, or by what a glance shows.
-    private func damage(of backup: Backup, _ checks: [RunLog.Check]) -> String? {
-        if let damaged = CheckHistory(checks, size: backup.size).damaged { return damaged.damage }
-        return backup.isDamaged ? "its archive cannot be read" : nil
     }
 
     // MARK: - What is going on

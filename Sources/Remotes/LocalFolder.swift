@@ -16,6 +16,8 @@ public struct LocalFolder: RemoteFolder {
         self.fileSystem = fileSystem
     }
 
+    public func location(of name: String) -> FilePath? { path.appending(name) }
+
     public func list(in subfolder: String?) async throws -> [RemoteFile] {
         var directory = try open()
         var path = path

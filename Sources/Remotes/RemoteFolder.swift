@@ -25,6 +25,9 @@ public protocol RemoteFolder: Sendable {
     /// - Throws: `RemoteError.missing` where there is no such folder.
     func list(in subfolder: String?) async throws -> [RemoteFile]
 
+    /// Where a file of the folder can be read on this machine without downloading it; `nil` where it cannot.
+    func location(of name: String) -> FilePath?
+
     /// Puts a file of this machine into the folder, and takes it away from where it was.
     ///
     /// The file's content must be on the disk already. When this returns, so is its new name.
@@ -66,6 +69,8 @@ public struct RemoteFile: Sendable, Equatable {
 }
 
 extension RemoteFolder {
+    public func location(of name: String) -> FilePath? { nil }
+
     /// All files in the folder itself.
     public func list() async throws -> [RemoteFile] { try await list(in: nil) }
 

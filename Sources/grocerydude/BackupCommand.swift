@@ -95,6 +95,15 @@ struct BackupCommand: AsyncParsableCommand {
             options.tags =
                 session.profile.tags + tag.flatMap { $0.split(separator: ",").map(String.init) }
             options.note = note
+            options.log = session.log
+            // Said before the work: a backup is no answer to who wanted old ones removed.
+            if session.profile.prunes, retention.policy(session).isEmpty,
+                !retention.unsafeAllowRemoveAll
+            {
+                throw OperationError.keepsNothing(
+                    "no policy says what to keep, so no backup was made either"
+                )
+            }
             let folder = try session.remote()
             let outcome = try await CreateBackup(
                 of: session.stores,
@@ -121,7 +130,10 @@ struct BackupCommand: AsyncParsableCommand {
         if output.json { return try session.console.answer(json: Summary(outcome, session)) }
         session.console.done(outcome.backup.name)
         if outcome.isUnchanged {
-            session.console.message("nothing has changed since then: no backup was made")
+            session.console.message(
+                "nothing has changed since then: no backup was made"
+                    + (outcome.isAnnotated ? ", and that one got the tags and the note" : "")
+            )
             return
         }
         let what =
@@ -145,6 +157,7 @@ struct BackupCommand: AsyncParsableCommand {
             options: CheckBackups.Options(),
             context: session.context
         ).run(backup)
+        session.remember(result)
         session.console.finish()
         if let failure = result.failure { throw failure }
         if let damage = result.damage.first {

@@ -121,7 +121,11 @@ struct CheckCommand: AsyncParsableCommand {
         _ backups: [Backup]
     ) throws -> [Backup] {
         if session.profile.check.all, names.isEmpty, !latest { return backups }
-        return try checks.find(names + (latest || names.isEmpty ? ["latest"] : []), in: backups)
+        return try checks.find(
+            names + (latest || names.isEmpty ? ["latest"] : []),
+            in: backups,
+            now: session.now
+        )
     }
 
     /// What to read of a backup of which so much is known.
@@ -179,7 +183,7 @@ struct CheckCommand: AsyncParsableCommand {
 
 extension Session {
     /// Remembers a check, for 'list' and 'status'; where that cannot be, no check fails of it.
-    fileprivate func remember(_ result: CheckBackups.Result) {
+    func remember(_ result: CheckBackups.Result) {
         // What could not be looked at was not checked.
         guard result.isGood || !result.damage.isEmpty else { return }
         let check = RunLog.Check(

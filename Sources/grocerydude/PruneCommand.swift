@@ -7,8 +7,9 @@ struct PruneCommand: AsyncParsableCommand {
         commandName: "prune",
         abstract: "Remove the backups that no policy keeps.",
         discussion: """
-            The options mean what they mean for 'restic forget'. What was pinned, tagged to be kept, named \
-            by somebody else or cannot be read is kept, and so is the newest. Removed backups can come back \
+            The options mean what they mean for 'restic forget'. What was pinned, tagged to be kept, made \
+            or named by somebody else, is from the future, or is known to be damaged is kept, and so is \
+            the newest. Removed backups can come back \
             with 'grocerydude undelete' for some days. Nothing is removed while the newest backup has much \
             less than the ones before it.
 
@@ -58,12 +59,17 @@ extension Session {
         )
         options.keepsTrash = profile.keepTrash
         options.mayRemoveAll = retention.unsafeAllowRemoveAll
+        options.log = log
         let prune = PruneBackups(in: remote, catalog: catalog, options: options, context: context)
-        let plan = try await prune.plan()
+        let plan: PruneBackups.Plan
         var problems: [Problem] = []
-        var removed = plan.remove.count
-        if !isDryRun {
-            let outcome = try await prune.run(plan)
+        let removed: Int
+        if isDryRun {
+            plan = try await prune.plan()
+            removed = plan.remove.count
+        } else {
+            let outcome = try await prune.run()
+            plan = outcome.plan
             problems = outcome.problems
             removed = outcome.removed.count
         }

@@ -67,8 +67,8 @@ extension Session {
         await makeRun(command).perform(
             context,
             backups: {
-                try await ListBackups(in: remote(), catalog: catalog, timeZone: timeZone).run()
-                    .backups
+                try await ListBackups(in: remote(), catalog: catalog, timeZone: timeZone, log: log)
+                    .run().backups
             },
             failed: { error in
                 end = tell(error)

@@ -29,7 +29,7 @@ struct ShowCommand: AsyncParsableCommand {
                 catalog: session.catalog,
                 timeZone: session.timeZone,
                 context: session.context
-            ).run(name)
+            ).run(name, now: session.now)
             session.console.finish()
             if output.json {
                 try session.console.answer(json: Contents(outcome, session))

@@ -141,6 +141,18 @@ struct AnnotationsTests {
         #expect(!listed.isPinned)
     }
 
+    @Test("stay those of a backup in the trash: no new one gets its name")
+    func trashed() async throws {
+        let scene = try Scene()
+        let first = try await scene.backUp().backup
+        try await Trash(remote: scene.remote).put(first.name, at: Scene.morning + 1)
+        let second = try await scene.backUp().backup
+        #expect(second.name != first.name)
+        let entry = try #require(try await Trash(remote: scene.remote).entries().first)
+        try await Trash(remote: scene.remote).takeOut(entry)
+        #expect(try await scene.list().count == 2)
+    }
+
     @Test("of a backup of the same minute stay, whatever is said of the next one")
     func sameMinute() async throws {
         let scene = try Scene()

@@ -140,27 +140,6 @@ struct AnomalyGuardTests {
         #expect(try await scene.list().count(where: \.isAnomalous) == 2)
     }
 
-    /// A folder whose files are not on this machine, as those of a cloud; to fetch one is a failure.
-    private struct Elsewhere: RemoteFolder {
-        let folder: LocalFolder
-        var address: String { "elsewhere" }
-        var staging: FilePath { folder.staging }
-
-        func list(in subfolder: String?) async throws -> [RemoteFile] {
-            try await folder.list(in: subfolder).map { RemoteFile(name: $0.name, size: $0.size) }
-        }
-        func upload(_ file: FilePath, as name: String) async throws {
-            try await folder.upload(file, as: name)
-        }
-        func download(_ name: String, to path: FilePath) async throws {
-            Issue.record("'\(name)' was fetched")
-        }
-        func move(_ name: String, to newName: String) async throws {
-            try await folder.move(name, to: newName)
-        }
-        func delete(_ name: String) async throws { try await folder.delete(name) }
-    }
-
     @Test("compares with a backup that is elsewhere by what it remembers, and fetches nothing")
     func elsewhere() async throws {
         let scene = try Scene(withStore: false)

@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Remotes
 import Stores
 import SystemPackage
 import TestSupport
@@ -144,17 +145,103 @@ struct CheckBackupsTests {
 struct SkipUnchangedTests {
     private func backUp(
         _ scene: Scene,
-        minute: Double
+        minute: Double,
+        context: OperationContext? = nil,
+        _ change: (inout CreateBackup.Options) -> Void = { _ in }
     ) async throws -> CreateBackup.Outcome {
         var options = scene.options(at: Scene.morning + minute * 60)
         options.skipsUnchanged = true
+        change(&options)
         return try await CreateBackup(
             of: scene.stores,
             to: scene.remote,
             catalog: scene.catalog,
             options: options,
-            context: scene.context()
+            context: context ?? scene.context()
         ).run()
+    }
+
+    @Test("does not happen for one that is deleted while this run waits")
+    func deletedMeanwhile() async throws {
+        let scene = try Scene()
+        let name = try await backUp(scene, minute: 0).backup.name
+        let lock = HeldLock(try await FileLock.acquire(scene.remotePath, wait: .zero) { _ in })
+        let context = scene.context(lockWait: .seconds(60)) {
+            try lock.release { try LocalFileSystem().remove(scene.remotePath.appending(name)) }
+        }
+        let outcome = try await backUp(scene, minute: 1, context: context)
+        #expect(!outcome.isUnchanged)
+        #expect(try await scene.list().map(\.name) == [outcome.backup.name])
+    }
+
+    @Test(
+        "does not happen for an archive that was overwritten, though its name and size are the same"
+    )
+    func overwritten() async throws {
+        let scene = try Scene()
+        let backup = try await backUp(scene, minute: 0).backup
+        let catalog = scene.catalog
+        _ = catalog.content(of: backup, in: scene.remote.address)
+        try catalog.save()
+        try scene.sandbox.write(
+            [UInt8](repeating: 0, count: Int(backup.size)),
+            to: "Remote/\(backup.name)"
+        )
+        #expect(
+            try await ListBackups(in: scene.remote, catalog: catalog, timeZone: Scene.utc)
+                .run().backups.first?.isDamaged == true
+        )
+        #expect(try await !backUp(scene, minute: 1).isUnchanged)
+        #expect(try await backUp(scene, minute: 2).isUnchanged)
+    }
+
+    @Test("does not happen for one that a check found damaged, nor for one from the future")
+    func doubtful() async throws {
+        let scene = try Scene()
+        let log = RunLog(scene.sandbox.path("State/log.sqlite"))
+        let backup = try await backUp(scene, minute: 0).backup
+        try log.recordCheck(
+            RunLog.Check(
+                address: scene.remote.address,
+                name: backup.name,
+                size: backup.size,
+                time: Scene.morning,
+                depth: .data,
+                damage: "segment 3"
+            )
+        )
+        #expect(try await !backUp(scene, minute: 1) { $0.log = log }.isUnchanged)
+        #expect(try await backUp(scene, minute: 2) { $0.log = log }.isUnchanged)
+        #expect(try await !backUp(scene, minute: -60) { $0.log = log }.isUnchanged)
+    }
+
+    @Test("says of the backup that is there what was to be said of the new one")
+    func annotates() async throws {
+        let scene = try Scene()
+        let first = try await backUp(scene, minute: 0) { $0.tags = ["a"] }
+        let outcome = try await backUp(scene, minute: 1) {
+            $0.tags = ["a", "b"]
+            $0.note = "before 2.0"
+        }
+        #expect(outcome.isUnchanged && outcome.isAnnotated)
+        let listed = try #require(try await scene.list().first)
+        #expect(listed.name == first.backup.name)
+        #expect(listed.tags == ["a", "b"])
+        #expect(listed.note == "before 2.0")
+        // What was said already is no news, and what is not said stays.
+        #expect(try await !backUp(scene, minute: 2) { $0.tags = ["b"] }.isAnnotated)
+        #expect(try await scene.list().first?.note == "before 2.0")
+    }
+
+    @Test("does not happen where the directory itself has other rights")
+    func rootMode() async throws {
+        let scene = try Scene()
+        try Tool.check("chmod", ["755", scene.stores.string])
+        #expect(try await !backUp(scene, minute: 0).isUnchanged)
+        #expect(try await backUp(scene, minute: 1).isUnchanged)
+        try Tool.check("chmod", ["700", scene.stores.string])
+        #expect(try await !backUp(scene, minute: 2).isUnchanged)
+        #expect(try await backUp(scene, minute: 3).isUnchanged)
     }
 
     @Test("happens where the content is the same, whatever the times, with and without a memory")

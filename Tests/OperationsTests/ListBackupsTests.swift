@@ -33,9 +33,18 @@ struct ListBackupsTests {
         #expect(try await list.run().backups.map(\.time) == [Scene.morning])
         try catalog.save()
         // What is not read cannot be noticed to be gone.
-        let size = try FileInfo(of: scene.remotePath.appending(name)).size
-        try scene.sandbox.write([UInt8](repeating: 0, count: Int(size)), to: "Remote/\(name)")
+        let file = scene.remotePath.appending(name)
+        let size = try FileInfo(of: file).size
+        let zeros = """
+            touch -r "$1" "$3" && head -c "$2" /dev/zero > "$1" && touch -r "$3" "$1"
+            """
+        let reference = scene.sandbox.path("Cache/reference").string
+        try Tool.check("sh", ["-c", zeros, "sh", file.string, "\(size)", reference])
         #expect(try await scene.list().map(\.time) == [Scene.morning])
+        #expect(try await scene.list().map(\.isDamaged) == [false])
+        // One that was written to is read anew, and so is one that was replaced.
+        try Tool.check("touch", [file.string])
+        #expect(try await scene.list().map(\.isDamaged) == [true])
         // A file of another size is another file.
         try scene.sandbox.write("no zip", to: "Remote/\(name)")
         #expect(try await scene.list().map(\.timeSource) == [.name])

@@ -146,6 +146,16 @@ struct MetricsTests {
         #expect(try FileInfo(of: file).mode == 0o644)
     }
 
+    @Test("take for the newest what is good: not what is damaged, or from the future")
+    func newestGood() async throws {
+        try await scene.backUp(at: Scene.morning - 3600)
+        try await scene.backUp(at: Scene.morning + 86_400)
+        try scene.sandbox.write("x", to: "Remote/[2026-Nov-21] 09.00 AM Stores.zip")
+        try await perform(makeRun(), Run.Outcome(exitCode: 0))
+        #expect(try value("backups") == 3)
+        #expect(try value("newest_backup_timestamp_seconds") == 1_795_248_060.123)
+    }
+
     @Test("tell of a run that failed, and when one last did not")
     func failure() async throws {
         try await scene.backUp()

@@ -123,7 +123,7 @@ struct NotSyncedTests {
             options: options,
             context: scene.context()
         )
-        let outcome = try await prune.run(try await prune.plan())
+        let outcome = try await prune.run()
         #expect(outcome.removed.map(\.name) == [name])
         try expectTold(outcome.problems, of: name)
     }

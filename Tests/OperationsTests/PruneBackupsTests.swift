@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import Remotes
+import Stores
 import SystemPackage
 import TestSupport
 import Testing
@@ -28,6 +29,7 @@ struct PruneBackupsTests {
 
     private func pruning(
         in remote: (any RemoteFolder)? = nil,
+        context: OperationContext? = nil,
         _ change: (inout PruneBackups.Options) -> Void
     ) -> PruneBackups {
         var options = PruneBackups.Options(
@@ -40,7 +42,7 @@ struct PruneBackupsTests {
             in: remote ?? scene.remote,
             catalog: scene.catalog,
             options: options,
-            context: scene.context()
+            context: context ?? scene.context()
         )
     }
 
@@ -62,14 +64,130 @@ struct PruneBackupsTests {
         )
     }
 
-    @Test("keeps what was made last where an older one is from the future")
+    @Test("keeps what is from the future, and does not count it")
     func future() async throws {
-        let names = try await backUp(daysAgo: [1, -3, 0])
-        // The clock was set back meanwhile: the second one is the newest by its time.
-        let plan = try await pruning { $0.policy.counts[.last] = 1 }.plan()
-        #expect(plan.keep.map(\.backup.name) == [names[1], names[2]])
-        #expect(plan.keep.map(\.reasons) == [["last snapshot"], ["newest"]])
+        let names = try await backUp(daysAgo: [2, 1, -3, -4, 0])
+        // The clock was set back meanwhile.
+        let plan = try await pruning { $0.policy.counts[.daily] = 2 }.plan()
+        #expect(
+            plan.keep.map(\.backup.name) == [names[3], names[2], names[4], names[1]]
+        )
+        #expect(
+            plan.keep.map(\.reasons) == [
+                ["from the future"], ["from the future"], ["daily snapshot"], ["daily snapshot"],
+            ]
+        )
         #expect(plan.remove.map(\.backup.name) == [names[0]])
+    }
+
+    @Test("plans once it has the folder: what is deleted while it waits is no keeper")
+    func plansLocked() async throws {
+        let names = try await backUp(daysAgo: [1, 0])
+        let lock = HeldLock(try await FileLock.acquire(scene.remotePath, wait: .zero) { _ in })
+        let newest = scene.remotePath.appending(names[1])
+        let context = scene.context(lockWait: .seconds(60)) {
+            // Who has the folder deletes the newest, and lets go.
+            try lock.release { try LocalFileSystem().remove(newest) }
+        }
+        let outcome = try await pruning(context: context) { $0.policy.counts[.last] = 1 }.run()
+        #expect(outcome.removed.isEmpty)
+        #expect(outcome.plan.keep.map(\.backup.name) == [names[0]])
+        #expect(try await scene.list().map(\.name) == [names[0]])
+    }
+
+    @Test("never removes what is left once all that was to be kept is gone")
+    func keepersGone() async throws {
+        let names = try await backUp(daysAgo: [1, 0])
+        let newest = scene.remotePath.appending(names[1])
+        // Another machine's lock is not ours.
+        let context = scene.context { try LocalFileSystem().remove(newest) }
+        let outcome = try await pruning(context: context) { $0.policy.counts[.last] = 1 }.run()
+        #expect(outcome.removed.isEmpty)
+        #expect(outcome.problems.map(\.path) == [names[0]])
+        #expect(try await scene.list().map(\.name) == [names[0]])
+    }
+
+    @Test("keeps, and does not count, what was found to be damaged")
+    func foundDamaged() async throws {
+        let names = try await backUp(daysAgo: [2, 1, 0])
+        let log = RunLog(scene.sandbox.path("State/log.sqlite"))
+        let newest = try #require(try await scene.list().first)
+        try log.recordCheck(
+            RunLog.Check(
+                address: scene.remote.address,
+                name: newest.name,
+                size: newest.size,
+                time: Scene.morning,
+                depth: .data,
+                damage: "segment 3"
+            )
+        )
+        let plan = try await pruning {
+            $0.policy.counts[.last] = 1
+            $0.log = log
+        }.plan()
+        #expect(plan.keep.map(\.backup.name) == [names[2], names[1]])
+        #expect(plan.keep.map(\.reasons) == [["damaged: segment 3"], ["last snapshot"]])
+        #expect(plan.remove.map(\.backup.name) == [names[0]])
+    }
+
+    @Test("a damaged one in front does not hide that the newest has much less")
+    func guardedBehindDamage() async throws {
+        try await backUp(daysAgo: [2, 1])
+        try LocalFileSystem().remove(scene.stores)
+        try scene.sandbox.write("left", to: "Stores/left.txt")
+        let newest = try await scene.backUp().backup
+        #expect(newest.isAnomalous)
+        try scene.sandbox.write("x", to: "Remote/[2026-Nov-21] 09.02 AM Stores.zip")
+        let plan = try await pruning { $0.policy.counts[.last] = 1 }.plan()
+        #expect(plan.remove.isEmpty)
+        #expect(plan.refusal?.contains(newest.displayName) == true)
+    }
+
+    @Test("elsewhere leaves what it does not know, and all while the newest is such")
+    func elsewhere() async throws {
+        let names = try await backUp(daysAgo: [3, 2, 1])
+        let fixture = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Fixtures/archives/Info-ZIP.zip")
+        let foreign = "[2020-Jan-01] 09.01 AM Stores.zip"
+        try scene.sandbox.write(Array(Data(contentsOf: fixture)), to: "Remote/\(foreign)")
+        let remote = Elsewhere(folder: scene.remote, isFetching: true)
+        let catalog = scene.catalog
+        func plan() async throws -> PruneBackups.Plan {
+            var policy = RetentionPolicy()
+            policy.counts[.last] = 1
+            return try await PruneBackups(
+                in: remote,
+                catalog: catalog,
+                options: .init(policy: policy, now: Scene.morning, timeZone: Scene.utc),
+                context: scene.context()
+            ).plan()
+        }
+        let checks = CheckBackups(
+            in: remote,
+            catalog: catalog,
+            timeZone: Scene.utc,
+            options: .init(),
+            context: scene.context()
+        )
+        // Another machine made them all.
+        #expect(try await plan().remove.isEmpty)
+        var backups = try await checks.all()
+        for name in names[...1] {
+            _ = try await checks.run(#require(backups.first { $0.name == name }))
+        }
+        // One could go now, but for the newest, of which nothing is known.
+        let refused = try await plan()
+        #expect(refused.remove.isEmpty)
+        #expect(refused.refusal?.contains("grocerydude check") == true)
+        backups = try await checks.all()
+        #expect(try await checks.run(#require(backups.first)).isGood)
+        let allowed = try await plan()
+        #expect(allowed.refusal == nil)
+        #expect(allowed.remove.map(\.backup.name) == [names[1], names[0]])
+        #expect(allowed.keep.last?.reasons == ["not known to be made by grocerydude"])
+        _ = try await checks.run(#require(backups.last))
+        #expect(try await plan().keep.last?.reasons == ["not made by grocerydude"])
     }
 
     @Test("plans without changing anything, and then does as planned")
@@ -81,8 +199,9 @@ struct PruneBackupsTests {
         #expect(plan.keep.map(\.reasons) == [["daily snapshot"], ["daily snapshot"]])
         #expect(plan.remove.map(\.backup.name) == [names[1], names[0]])
         #expect(try await scene.list().count == 4)
-        let outcome = try await prune.run(plan)
+        let outcome = try await prune.run()
         #expect(outcome.problems.isEmpty)
+        #expect(outcome.plan.remove == plan.remove)
         #expect(outcome.removed.map(\.name) == [names[1], names[0]])
         #expect(try await scene.list().map(\.name) == [names[3], names[2]])
         #expect(try await Set(delete.trash().map(\.name)) == Set(names[...1]))
@@ -100,7 +219,7 @@ struct PruneBackupsTests {
             useless(&$0)
             $0.mayRemoveAll = true
         }
-        _ = try await all.run(all.plan())
+        _ = try await all.run()
         #expect(try await scene.list().isEmpty)
         #expect(try await delete.trash().count == 2)
     }
@@ -149,9 +268,9 @@ struct PruneBackupsTests {
         #expect(plan.keep.map(\.backup.name) == [names[3], names[0]])
         #expect(plan.keep.last?.reasons == ["pinned"])
         _ = try await pin.run(names[1], isPinned: true, at: Scene.morning)
-        let outcome = try await prune.run(plan)
+        let outcome = try await prune.run()
         #expect(outcome.removed.map(\.name) == [names[2]])
-        #expect(outcome.problems.map(\.path) == [names[1]])
+        #expect(outcome.problems.isEmpty)
         await #expect(throws: OperationError.self) {
             try await delete.run(
                 delete.find(names[0]),
@@ -200,7 +319,7 @@ struct PruneBackupsTests {
             $0.policy.counts[.last] = 1
             $0.keepsTrash = trash ? .seconds(60) : .zero
         }
-        let outcome = try await prune.run(prune.plan())
+        let outcome = try await prune.run()
         try fileSystem.assertFaultWasMet()
         #expect(outcome.removed.map(\.name) == [names[2], names[0]])
         #expect(outcome.problems.map(\.path) == [names[1]])
@@ -246,8 +365,7 @@ struct PruneBackupsTests {
         let lock = try await FileLock.acquire(scene.remotePath, wait: .zero) { _ in }
         defer { withExtendedLifetime(lock) {} }
         let prune = pruning { $0.policy.counts[.last] = 1 }
-        let plan = try await prune.plan()
-        await #expect(throws: FileError.self) { try await prune.run(plan) }
+        await #expect(throws: FileError.self) { try await prune.run() }
         #expect(try await scene.list().count == 2)
     }
 }

@@ -19,6 +19,16 @@ struct RestoreBackupTests {
         return scene
     }
 
+    @Test("takes for the latest what is not from the future, where there is such a one")
+    func latest() async throws {
+        let scene = try Scene()
+        let future = try await scene.backUp(at: Scene.morning + 365 * 86_400).backup
+        #expect(try await scene.restoring().find("latest").name == future.name)
+        let real = try await scene.backUp().backup
+        #expect(try await scene.restoring().find("latest").name == real.name)
+        #expect(try await scene.restoring().find(future.name).name == future.name)
+    }
+
     @Test("brings back what was lost, and saves what it replaces")
     func undo() async throws {
         let scene = try await scene()

@@ -157,3 +157,19 @@ private final class Counter: Sendable {
         }
     }
 }
+
+/// A lock of another run's, which it lets go once it has done something.
+final class HeldLock: Sendable {
+    private let lock: Mutex<FileLock?>
+
+    init(_ lock: FileLock) { self.lock = Mutex(lock) }
+
+    /// Does it, and lets go; nothing where that was done.
+    func release(after body: () throws -> Void) rethrows {
+        try lock.withLock { lock in
+            guard lock != nil else { return }
+            try body()
+            lock = nil
+        }
+    }
+}

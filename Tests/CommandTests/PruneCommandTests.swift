@@ -1,0 +1,46 @@
+import Files
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Pruning from the command line")
+struct PruneCommandTests {
+    private let program: Program
+    private let places = ["--stores", "Stores", "--remote", "Remote"]
+
+    init() throws {
+        program = try Program()
+        try program.make(stores: "Stores", remote: "Remote")
+    }
+
+    private func backups() throws -> [String] {
+        try Directory.open(program.sandbox.path("Remote")).names().map(\.description).filter {
+            $0.hasSuffix(".zip")
+        }
+    }
+
+    @Test("with a backup but without a policy is refused before the backup is made")
+    func noPolicy() throws {
+        let outcome = try program.run(["backup", "--prune"] + places)
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("no backup was made"))
+        #expect(try backups().isEmpty)
+        #expect(try program.run(["backup", "--prune", "--keep-last", "1"] + places).status == 0)
+        #expect(try backups().count == 1)
+    }
+
+    @Test("and skipping know what a check found: the damaged one is kept, and a good one made")
+    func damaged() throws {
+        #expect(try program.run(["backup"] + places).status == 0)
+        let name = try #require(try backups().first)
+        let size = try program.sandbox.read("Remote/\(name)").count
+        try program.sandbox.write([UInt8](repeating: 0, count: size), to: "Remote/\(name)")
+        #expect(try program.run(["check", "--all"] + places).status == 20)
+        #expect(try program.run(["backup", "--skip-if-unchanged"] + places).status == 0)
+        #expect(try backups().count == 2)
+        #expect(try program.run(["prune", "--keep-last", "1"] + places).status == 0)
+        #expect(try backups().count == 2)
+        #expect(try program.run(["backup", "--skip-if-unchanged"] + places).status == 0)
+        #expect(try backups().count == 2)
+    }
+}

@@ -33,8 +33,8 @@ public struct CreateBackup: Sendable {
         public var tags: [String] = []
         /// What to note of it.
         public var note: String?
-        /// What the next backup is compared with in place of this one.
-        var successor: [StoreRows]?
+        /// Whether it is made before a restore: what was lost is then no news.
+        var isBeforeRestore = false
 
         public init(date: Date, timeZone: TimeZone, tool: String) {
             self.date = date
@@ -136,7 +136,7 @@ public struct CreateBackup: Sendable {
         return AnomalyGuard(
             baseline: baseline,
             acceptsChanges: options.acceptsChanges,
-            successor: options.successor
+            isBeforeRestore: options.isBeforeRestore
         )
     }
 

@@ -243,7 +243,7 @@ extension RestoreBackup {
             return nil
         }
         var backupOptions = options.backup
-        backupOptions.successor = plan.contents.header?.rows ?? []
+        backupOptions.isBeforeRestore = true
         backupOptions.reason = "before the restore of '\(BackupName.display(plan.name))'"
         do {
             let outcome = try await CreateBackup(

@@ -99,13 +99,14 @@ final class Scene: Sendable {
     func restoring(
         fileSystem: any FileSystem = LocalFileSystem(),
         context: OperationContext? = nil,
+        catalog: BackupCatalog? = nil,
         _ change: (inout RestoreBackup.Options) -> Void = { _ in }
     ) -> RestoreBackup {
         var options = RestoreBackup.Options(backup: options(at: Self.morning + 3600))
         change(&options)
         return RestoreBackup(
             from: remote,
-            catalog: catalog,
+            catalog: catalog ?? self.catalog,
             options: options,
             context: context ?? self.context(),
             fileSystem: fileSystem
@@ -118,8 +119,17 @@ final class Scene: Sendable {
         fileSystem: any FileSystem = LocalFileSystem(),
         _ change: (inout RestoreBackup.Options) -> Void = { _ in }
     ) async throws -> RestoreBackup.Outcome {
-        let restore = restoring(fileSystem: fileSystem, change)
-        return try await restore.run(try await restore.find(name), to: stores)
+        let catalog = catalog
+        let restore = restoring(fileSystem: fileSystem, catalog: catalog, change)
+        let outcome: RestoreBackup.Outcome
+        do {
+            outcome = try await restore.run(try await restore.find(name), to: stores)
+        } catch {
+            try await catalog.save()
+            throw error
+        }
+        try await catalog.save()
+        return outcome
     }
 
     func recover() async throws {

@@ -38,6 +38,7 @@ struct Configuration {
             let isThere = (try? FileManager.default.attributesOfItem(atPath: self.path)) != nil
             file = isThere ? try ConfigurationFile(self.path) : nil
         }
+        try refuseSharedRemotes()
     }
 
     /// Where the configuration is looked for that nobody names.
@@ -91,23 +92,28 @@ struct Configuration {
             default: continue
             }
         }
-        try refuseSharedRemotes(profiles)
         return profiles
     }
 
-    /// Backups carry no profile's name: what one profile prunes would be the other's.
-    private func refuseSharedRemotes(_ profiles: [Profile]) throws {
+    /// Backups carry no profile's name: what one profile prunes, or restores as the latest, would be the
+    /// other's.
+    private func refuseSharedRemotes() throws {
+        let profiles = try file?.profiles.map { try configured($0, Profile(name: $0.name)) } ?? []
         for (index, profile) in profiles.enumerated() {
-            let others = profiles[..<index]
-            if let other = others.first(where: {
-                $0.remote == profile.remote && $0.stores != profile.stores
-            }) {
-                throw ConfigurationError.sharedRemote(
-                    profile.remote,
-                    names: [other, profile].compactMap(\.name)
-                )
+            let other = profiles[..<index].first {
+                Self.isSame($0.remote, profile.remote)
+                    && !Self.isSame($0.stores.string, profile.stores.string)
             }
+            guard let other else { continue }
+            throw ConfigurationError.sharedRemote(
+                profile.remote,
+                names: [other, profile].compactMap(\.name)
+            )
         }
+    }
+
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        FilePath(one).lexicallyNormalized() == FilePath(other).lexicallyNormalized()
     }
 
     private func resolve(
@@ -125,15 +131,24 @@ struct Configuration {
             }
             profile.origins[setting.key] = value.origin
         }
-        var configured = profile
+        let configured = try configured(named, profile)
+        if configured.stores != profile.stores { profile.configuredStores = configured.stores }
+        if configured.remote != profile.remote { profile.configuredRemote = configured.remote }
+        return profile
+    }
+
+    /// A profile with the places that the configuration alone says, where it does.
+    private func configured(
+        _ named: (name: String, values: ConfigurationFile.Values)?,
+        _ profile: Profile
+    ) throws -> Profile {
+        var profile = profile
         for setting in Setting.all where ["stores", "remote"].contains(setting.key) {
             guard let value = named?.values[setting.key] ?? file?.common[setting.key] else {
                 continue
             }
-            try setting.read(value, &configured)
+            try setting.read(value, &profile)
         }
-        if configured.stores != profile.stores { profile.configuredStores = configured.stores }
-        if configured.remote != profile.remote { profile.configuredRemote = configured.remote }
         return profile
     }
 

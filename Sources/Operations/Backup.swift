@@ -76,3 +76,16 @@ extension [Backup] {
         return match
     }
 }
+
+extension Backup {
+    /// Clocks of several machines never agree.
+    private static let clockTolerance: TimeInterval = 300
+
+    /// What to say of a backup that is from the future: its time or ours is wrong.
+    ///
+    /// - Returns: `nil` for all others.
+    public func futureWarning(at now: Date) -> String? {
+        guard let time, time.timeIntervalSince(now) > Self.clockTolerance else { return nil }
+        return "'\(displayName)' is from the future: is the clock right?"
+    }
+}

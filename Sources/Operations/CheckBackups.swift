@@ -11,8 +11,6 @@ public struct CheckBackups: Sendable {
     public struct Options: Sendable {
         /// Whether to restore into a scratch directory, open every store and check it in full.
         public var restores = false
-        /// What to read of the data, where it is not restored.
-        public var subset = DataSubset.all
         public var limits = RestoreLimits()
 
         public init() {}
@@ -21,6 +19,8 @@ public struct CheckBackups: Sendable {
     /// What became of one backup.
     public struct Result: Sendable {
         public var backup: Backup
+        /// What was read of the data; `nil` where it was restored, which is all.
+        public var subset: DataSubset?
         /// What is wrong with it; empty for a backup that is whole.
         public var damage: [String]
         /// Why it could not be checked: nothing is known of it then.
@@ -50,19 +50,24 @@ public struct CheckBackups: Sendable {
         self.context = context
     }
 
-    /// The backups that a person means: each by its name, or all.
+    /// All backups, newest first.
     ///
-    /// - Throws: `OperationError.noBackup` and its like; `RemoteError`.
-    public func find(_ names: [String], all: Bool) async throws -> [Backup] {
+    /// - Returns: one at least.
+    /// - Throws: `OperationError.noBackups`; `RemoteError`.
+    public func all() async throws -> [Backup] {
         let backups = try await ListBackups(
             in: remote,
             catalog: catalog,
             timeZone: timeZone
         ).run().backups
-        if all || backups.isEmpty {
-            guard !backups.isEmpty else { throw OperationError.noBackups(remote.address) }
-            return backups
-        }
+        guard !backups.isEmpty else { throw OperationError.noBackups(remote.address) }
+        return backups
+    }
+
+    /// The backups that a person means, each by its name.
+    ///
+    /// - Throws: `OperationError.noBackup` and its like.
+    public func find(_ names: [String], in backups: [Backup]) throws -> [Backup] {
         var found: [Backup] = []
         for name in names {
             let backup = try backups.matching(name, address: remote.address)
@@ -73,9 +78,13 @@ public struct CheckBackups: Sendable {
 
     /// Checks one backup.
     ///
+    /// - Parameters:
+    ///   - backup: which.
+    ///   - subset: what to read of the data, where it is not restored.
     /// - Returns: what was found.
     /// - Throws: `CancellationError`; all else is in the result.
-    public func run(_ backup: Backup) async throws -> Result {
+    public func run(_ backup: Backup, reading subset: DataSubset = .all) async throws -> Result {
+        var result = Result(backup: backup, subset: options.restores ? nil : subset, damage: [])
         do {
             let archive = try await FetchedArchive.fetch(backup, from: remote, context)
             defer { withExtendedLifetime(archive) {} }
@@ -84,18 +93,19 @@ public struct CheckBackups: Sendable {
                 name: backup.name,
                 limits: options.limits
             )
-            guard options.restores else {
-                try Extraction(plan, context).verify(reading: options.subset)
-                return Result(backup: backup, damage: [])
+            if options.restores {
+                result.damage = try rehearse(plan)
+            } else {
+                try Extraction(plan, context).verify(reading: subset)
             }
-            return Result(backup: backup, damage: try rehearse(plan))
         } catch let error where Self.isDamage(error) {
-            return Result(backup: backup, damage: [explain(error)])
+            result.damage = [explain(error)]
         } catch let error as CancellationError {
             throw error
         } catch {
-            return Result(backup: backup, damage: [], failure: error)
+            result.failure = error
         }
+        return result
     }
 
     private static func isDamage(_ error: any Error) -> Bool {

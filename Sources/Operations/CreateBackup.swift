@@ -111,6 +111,10 @@ public struct CreateBackup: Sendable {
             catalog: catalog,
             timeZone: options.timeZone
         ).run().backups
+        // It stays the newest, and what is made now is not 'latest' until then.
+        if let warning = backups.first?.futureWarning(at: options.date) {
+            context.report(.warning(warning))
+        }
         let isHeld = try locks.contains { try $0.isHeld(on: remote.staging) }
         let lock = isHeld ? nil : try await context.lock(remote.staging)
         defer { withExtendedLifetime(lock) {} }

@@ -26,7 +26,8 @@ public enum DataSubset: Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .all: "all"
-        case .share(let percent): "\(percent)%"
+        case .share(let percent):
+            percent == percent.rounded() ? "\(Int(percent))%" : "\(percent)%"
         case .part(let part, let count): "\(part)/\(count)"
         }
     }
@@ -37,6 +38,31 @@ public enum DataSubset: Sendable, Equatable, CustomStringConvertible {
         case .all: { _ in true }
         case .share(let percent): { _ in Double.random(in: 0..<100) < percent }
         case .part(let part, let count): { $0 % UInt32(count) == UInt32(part - 1) }
+        }
+    }
+}
+
+/// Which part to read, as a person says it: a part, or the one whose turn it is: `next/7`.
+public enum SubsetChoice: Sendable, Equatable, CustomStringConvertible {
+    case subset(DataSubset)
+    /// The part of so many that was not read for longest.
+    case next(of: Int)
+
+    /// Reads `10%`, `1/7` or `next/7`; `nil` where it is none of them.
+    public init?(_ text: String) {
+        guard text.hasPrefix("next/") else {
+            guard let subset = DataSubset(text) else { return nil }
+            self = .subset(subset)
+            return
+        }
+        guard case .part(1, let count) = DataSubset("1/" + text.dropFirst(5)) else { return nil }
+        self = .next(of: count)
+    }
+
+    public var description: String {
+        switch self {
+        case .subset(let subset): subset.description
+        case .next(let count): "next/\(count)"
         }
     }
 }

@@ -7,7 +7,8 @@ internal import SystemPackage
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format).
 ///
 /// Times are absolute: how old something is grows between two runs, and the reader's
-/// `time() - grocerydude_newest_backup_timestamp_seconds` grows with it.
+/// `time() - grocerydude_newest_backup_timestamp_seconds` grows with it. Only the age of the newest
+/// backup is there by itself too, as of the end of the run.
 struct Metrics {
     private let run: Run
     /// The last run of each command.
@@ -100,6 +101,15 @@ struct Metrics {
                 "newest_backup_timestamp_seconds",
                 "When the newest backup was made.",
                 newest.map { [(nil, $0.seconds)] } ?? []
+            )
+            let ended = lastRuns[run.command]?.ended
+            add(
+                "newest_backup_age_seconds",
+                "How old the newest backup was when this was written.",
+                newest.flatMap { newest in
+                    ended.map { [(nil, (($0.seconds - newest.seconds) * 1000).rounded() / 1000)] }
+                }
+                    ?? []
             )
         }
         return text

@@ -91,11 +91,17 @@ public struct PruneBackups: Sendable {
             zip(candidates.map(\.name), reasons),
             uniquingKeysWith: { first, _ in first }
         )
+        // Where a clock was wrong, the newest is from the future, and what was just made is not; it stays all the
+        // same.
+        let newest = [
+            candidates.first,
+            candidates.first { $0.time ?? .distantFuture <= options.now },
+        ]
         for backup in list.backups {
             var why = reasonsByName[backup.name] ?? []
             if let reason = backup.reasonToLeave(in: options.timeZone) { why.append(reason) }
             if backup.isPinned { why.append("pinned") }
-            if why.isEmpty, backup == candidates.first, !options.mayRemoveAll { why = ["newest"] }
+            if why.isEmpty, newest.contains(backup), !options.mayRemoveAll { why = ["newest"] }
             if why.isEmpty {
                 plan.remove.append(Plan.Item(backup: backup, reasons: ["no policy keeps it"]))
             } else {

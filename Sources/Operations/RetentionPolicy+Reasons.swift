@@ -21,7 +21,7 @@ extension RetentionPolicy {
     ///   - timeZone: whose rules of daylight saving hold where its offset is that of the newest.
     /// - Returns: for each backup its reasons; none for one to be removed.
     func reasons(for moments: [Moment], now: Date, timeZone: TimeZone) -> [[String]] {
-        guard let newest = moments.first(where: { $0.date < now }) ?? moments.last else {
+        guard let newest = moments.first(where: { $0.date <= now }) ?? moments.last else {
             return []
         }
         let zone =

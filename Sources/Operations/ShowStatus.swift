@@ -54,9 +54,6 @@ public struct Status: Sendable {
 
 /// Looks how things stand, and changes nothing: not even what an interrupted run left.
 public struct ShowStatus: Sendable {
-    /// Clocks of several machines never agree.
-    private static let clockTolerance: TimeInterval = 300
-
     private let stores: FilePath
     private let remote: any RemoteFolder
     private let catalog: BackupCatalog
@@ -139,10 +136,8 @@ public struct ShowStatus: Sendable {
         for backup in backups {
             guard let time = backup.time else { continue }
             let age = now.timeIntervalSince(time)
-            if age < -Self.clockTolerance {
-                status.warnings.append(
-                    "'\(backup.displayName)' is from the future: is the clock right?"
-                )
+            if let warning = backup.futureWarning(at: now) {
+                status.warnings.append(warning)
             } else if backup.isAnomalous {
                 status.warnings.append(
                     "'\(backup.displayName)' has much less in it than the backup before it"
@@ -159,9 +154,7 @@ public struct ShowStatus: Sendable {
 
     /// What is known to be wrong with a backup: by its last check, or by what a glance shows.
     private func damage(of backup: Backup, _ checks: [RunLog.Check]) -> String? {
-        if let check = checks.last(where: { $0.size == backup.size }), let damage = check.damage {
-            return damage
-        }
+        if let damaged = CheckHistory(checks, size: backup.size).damaged { return damaged.damage }
         return backup.isDamaged ? "its archive cannot be read" : nil
     }
 

@@ -11,7 +11,7 @@ struct BackupCommand: AsyncParsableCommand {
         abstract: "Save the stores directory into one dated archive.",
         discussion: """
             Applications may go on writing: all stores are cut at one moment, and not a byte of the \
-            directory is changed. Prints the backup's name.
+            directory is changed. Prints the backup's name, unless it is to be quiet.
 
             EXAMPLE
               grocerydude backup --stores ~/app/data --remote /mnt/nas/backups
@@ -119,7 +119,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     private func tell(_ outcome: CreateBackup.Outcome, _ session: Session) throws {
         if output.json { return try session.console.answer(json: Summary(outcome, session)) }
-        session.console.answer(outcome.backup.name)
+        session.console.done(outcome.backup.name)
         if outcome.isUnchanged {
             session.console.message("nothing has changed since then: no backup was made")
             return
@@ -148,9 +148,9 @@ struct BackupCommand: AsyncParsableCommand {
         session.console.finish()
         if let failure = result.failure { throw failure }
         if let damage = result.damage.first {
-            session.console.message(
-                "error: nothing is pruned: the new backup is damaged: \(damage)"
-            )
+            let problem = "nothing is pruned: the new backup is damaged: \(damage)"
+            session.facts.tell(problem: problem)
+            session.context.report(.warning(problem))
             return .damaged
         }
         return try await session.prune(retention, in: folder, isDryRun: false)

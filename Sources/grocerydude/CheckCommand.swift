@@ -3,7 +3,7 @@ internal import Foundation
 public import Operations
 internal import Stores
 
-extension DataSubset: ExpressibleByArgument {
+extension SubsetChoice: ExpressibleByArgument {
     public init?(argument: String) {
         self.init(argument)
     }
@@ -16,10 +16,11 @@ struct CheckCommand: AsyncParsableCommand {
         discussion: """
             Reads each archive's structure and holds every piece of its data to its SHA-256. With \
             --restore it is restored into a temporary directory, and SQLite checks every store in full. \
-            Without names, the newest backup is checked. Damage gives exit code 20.
+            Without names, the newest backup is checked. Damage gives exit code 20. With 'next/7' a \
+            seventh is read that was not read for longest, so that seven runs have read all.
 
             EXAMPLE
-              grocerydude check --all --read-data-subset 1/7
+              grocerydude check --all --read-data-subset next/7
 
             \(ExitStatus.help)
             """
@@ -39,11 +40,11 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Read only a part of the data: 10% of it at random, or the first seventh: 1/7.",
+            "Read only a part of the data: 10% of it at random, the first seventh (1/7), or the one whose turn it is (next/7).",
             valueName: "subset"
         )
     )
-    var readDataSubset: DataSubset?
+    var readDataSubset: SubsetChoice?
 
     @OptionGroup var stores: StoresOptions
     @OptionGroup var remote: RemoteOptions
@@ -63,6 +64,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let flags = [
+            FlagValue("--all", "check.all", all ? "true" : nil),
             FlagValue("--restore", "check.restore", restore ? "true" : nil),
             FlagValue("--read-data-subset", "check.read_data_subset", readDataSubset?.description),
         ].compactMap(\.self)
@@ -74,21 +76,35 @@ struct CheckCommand: AsyncParsableCommand {
             flags: flags + metrics.flags,
             needsWholeStores: false
         ) { session in
+            let options = options(session)
             let checks = try CheckBackups(
                 in: session.remote(),
                 catalog: session.catalog,
                 timeZone: session.timeZone,
-                options: options(session),
+                options: options,
                 context: session.context
             )
-            let wanted = names + (latest || names.isEmpty ? ["latest"] : [])
+            let backups = try await checks.all()
+            let histories = session.checkHistories(of: backups)
             var results: [CheckBackups.Result] = []
-            for backup in try await checks.find(wanted, all: all) {
-                let result = try await checks.run(backup)
+            for backup in try wanted(session, checks, backups) {
+                let subset = subset(
+                    session,
+                    histories[backup.name] ?? CheckHistory([], size: backup.size)
+                )
+                let result = try await checks.run(backup, reading: subset)
                 results.append(result)
-                session.remember(result, of: options(session))
+                session.remember(result)
                 session.console.finish()
                 if !output.json { tell(result, session) }
+            }
+            session.keepChecks(of: backups)
+            let bad = results.first { !$0.damage.isEmpty }
+            if let one = bad ?? (results.count == 1 ? results.first : nil) {
+                session.facts.tell(one.backup)
+            }
+            if let bad {
+                session.facts.tell(problem: "'\(bad.backup.displayName)': \(bad.damage[0])")
             }
             if output.json {
                 try session.console.answer(json: results.map { Row($0, session) })
@@ -99,20 +115,38 @@ struct CheckCommand: AsyncParsableCommand {
         }
     }
 
+    private func wanted(
+        _ session: Session,
+        _ checks: CheckBackups,
+        _ backups: [Backup]
+    ) throws -> [Backup] {
+        if session.profile.check.all, names.isEmpty, !latest { return backups }
+        return try checks.find(names + (latest || names.isEmpty ? ["latest"] : []), in: backups)
+    }
+
+    /// What to read of a backup of which so much is known.
+    private func subset(_ session: Session, _ history: CheckHistory) -> DataSubset {
+        switch session.profile.check.readDataSubset {
+        case nil: .all
+        case .subset(let subset): subset
+        case .next(let count): .part(history.nextPart(of: count), of: count)
+        }
+    }
+
     private func options(_ session: Session) -> CheckBackups.Options {
         let settings = session.profile.check
         var options = CheckBackups.Options()
         // A subset that was asked for now is not overruled by a rehearsal that the profile asks for.
         options.restores = settings.restores && readDataSubset == nil
-        if !options.restores {
-            options.subset = settings.readDataSubset ?? .all
-        }
         return options
     }
 
     private func tell(_ result: CheckBackups.Result, _ session: Session) {
         let name = result.backup.displayName
-        if result.isGood { session.console.answer("\(name)  whole") }
+        if result.isGood {
+            let part = result.part.map { "  (part \($0))" } ?? ""
+            session.console.done("\(name)  whole\(part)")
+        }
         for damage in result.damage { session.console.answer("\(name)  DAMAGED  \(damage)") }
         if let failure = result.failure {
             session.console.answer("\(name)  not checked  \(explain(failure))")
@@ -125,6 +159,8 @@ struct CheckCommand: AsyncParsableCommand {
         var displayName: String
         var time: String?
         var good: Bool
+        var depth: String
+        var part: String?
         var damage: [String]
         var error: String?
 
@@ -133,6 +169,8 @@ struct CheckCommand: AsyncParsableCommand {
             displayName = result.backup.displayName
             time = result.backup.time.map { RFC3339.text($0, in: session.timeZone) }
             good = result.isGood
+            depth = result.depth.rawValue
+            part = result.part?.description
             damage = result.damage
             error = result.failure.map(explain)
         }
@@ -141,7 +179,7 @@ struct CheckCommand: AsyncParsableCommand {
 
 extension Session {
     /// Remembers a check, for 'list' and 'status'; where that cannot be, no check fails of it.
-    fileprivate func remember(_ result: CheckBackups.Result, of options: CheckBackups.Options) {
+    fileprivate func remember(_ result: CheckBackups.Result) {
         // What could not be looked at was not checked.
         guard result.isGood || !result.damage.isEmpty else { return }
         let check = RunLog.Check(
@@ -149,7 +187,8 @@ extension Session {
             name: result.backup.name,
             size: result.backup.size,
             time: now,
-            depth: options.restores ? .restore : options.subset == .all ? .data : .structure,
+            depth: result.depth,
+            part: result.part,
             damage: result.damage.first
         )
         do {
@@ -157,5 +196,30 @@ extension Session {
         } catch  where output.verbose {
             context.report(.warning("this check was not logged: \(explain(error))"))
         } catch {}
+    }
+
+    /// Forgets the checks of backups that are gone; what cannot be forgotten does no harm.
+    fileprivate func keepChecks(of backups: [Backup]) {
+        do {
+            try log.keepChecks(of: Set(backups.map(\.name)), in: address)
+        } catch  where output.verbose {
+            context.report(.warning("the log was not tidied: \(explain(error))"))
+        } catch {}
+    }
+}
+
+// As the log has it.
+extension CheckBackups.Result {
+    fileprivate var depth: RunLog.Check.Depth {
+        subset == nil ? .restore : part == nil ? .data : .part
+    }
+
+    /// `nil` where all was read.
+    fileprivate var part: RunLog.Check.Part? {
+        switch subset {
+        case nil, .all, .share(percent: 100), .part(_, of: 1): nil
+        case .share(let percent): .share(DataSubset.share(percent: percent).description)
+        case .part(let part, let count): .one(part, of: count)
+        }
     }
 }

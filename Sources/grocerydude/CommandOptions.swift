@@ -20,6 +20,9 @@ struct ConfigurationOptions: ParsableArguments {
         )
     )
     var profile: String?
+
+    /// The profile that somebody named.
+    var chosenProfile: String? { profile ?? Surroundings.value("GROCERYDUDE_PROFILE") }
 }
 
 /// Which stores directory: named, or of a profile.
@@ -84,7 +87,10 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Answer in JSON.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Say nothing but errors and the answer.")
+    @Flag(
+        name: .shortAndLong,
+        help: "Say nothing where all went well but what was asked for, and an error in one line."
+    )
     var quiet = false
 
     @Flag(name: .shortAndLong, help: "Say more.")

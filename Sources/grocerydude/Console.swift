@@ -33,6 +33,13 @@ final class Console: Sendable {
         writeAnswer(label + printable(bytes: line.utf8) + "\n")
     }
 
+    /// Writes a line about what was done, unless only errors are wanted: who did not ask a question wants
+    /// no answer from a run that went well.
+    func done(_ line: String) {
+        guard !options.quiet else { return }
+        answer(line)
+    }
+
     /// Writes a value as JSON on one line.
     func answer(json value: some Encodable) throws {
         writeAnswer(try Self.json(value) + "\n")
@@ -61,7 +68,7 @@ final class Console: Sendable {
         withoutProgress { say(label + text) }
     }
 
-    /// Writes an error and its hint.
+    /// Writes an error and its hint; where only errors are wanted, in one line.
     func error(_ error: any Error) {
         if options.json {
             let message = ErrorMessage(
@@ -79,8 +86,11 @@ final class Console: Sendable {
             return
         }
         withoutProgress {
-            say("error: \(label)\(explain(error))")
-            if let hint = (error as? any ExplainedError)?.hint { say("hint: \(hint)") }
+            let hint = (error as? any ExplainedError)?.hint
+            let text = "error: \(label)\(explain(error))"
+            guard !options.quiet else { return say(text + (hint.map { "; hint: \($0)" } ?? "")) }
+            say(text)
+            if let hint { say("hint: \(hint)") }
         }
     }
 

@@ -58,9 +58,8 @@ struct DeleteCommand: AsyncParsableCommand {
             if output.json {
                 try session.console.answer(json: Answer(name: backup.name, dryRun: dryRun))
             } else {
-                session.console.answer(
-                    "\(dryRun ? "would delete" : "deleted") '\(backup.displayName)'"
-                )
+                let tell = dryRun ? session.console.answer : session.console.done
+                tell("\(dryRun ? "would delete" : "deleted") '\(backup.displayName)'")
             }
             return problems.isEmpty ? .done : .partial
         }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Files
+internal import Foundation
 
 @main
 struct GroceryDude: AsyncParsableCommand {
@@ -36,6 +37,9 @@ struct GroceryDude: AsyncParsableCommand {
     /// What the parser finds wrong is told as all errors are, with `--json` in JSON too: who reads
     /// that, reads it of the wrong use as well.
     static func main() async {
+        // A run that was made nice may not raise its threads again, and libdispatch would tell the system's log
+        // of each.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
@@ -75,7 +79,12 @@ struct UsageError: ExplainedError {
 extension OutputOptions {
     /// How to speak where the command line could not be parsed.
     static func said(in arguments: [String]) -> OutputOptions {
-        let isJSON = arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
-        return OutputOptions.parseOrExit(isJSON ? ["--json"] : [])
+        let words = arguments.dropFirst().prefix { $0 != "--" }
+        let isQuiet = words.contains {
+            $0 == "--quiet" || !$0.hasPrefix("--") && $0.hasPrefix("-") && $0.contains("q")
+        }
+        return OutputOptions.parseOrExit(
+            (words.contains("--json") ? ["--json"] : []) + (isQuiet ? ["--quiet"] : [])
+        )
     }
 }

@@ -28,7 +28,7 @@ struct InitCommand: AsyncParsableCommand {
             if output.json {
                 try session.console.answer(json: Answer(path: path, items: count))
             } else {
-                session.console.answer("created '\(path)' with \(count) items")
+                session.console.done("created '\(path)' with \(count) items")
             }
             return .done
         }

@@ -150,12 +150,12 @@ struct ItemsCommand: AsyncParsableCommand {
 }
 
 extension Session {
-    /// Answers in the form that was asked for.
+    /// Says what was done, in the form that was asked for.
     func tell(_ value: some Encodable, _ text: String) throws {
         if output.json {
             try console.answer(json: value)
         } else {
-            console.answer(text)
+            console.done(text)
         }
     }
 }

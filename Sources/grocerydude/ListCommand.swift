@@ -30,24 +30,24 @@ struct ListCommand: AsyncParsableCommand {
                 catalog: session.catalog,
                 timeZone: session.timeZone
             ).run()
-            let checks = session.lastChecks()
+            let checks = session.checkHistories(of: outcome.backups)
             if output.json {
                 try session.console.answer(
                     json: outcome.backups.map {
-                        Row($0, session.lastCheck(of: $0, in: checks), session)
+                        Row($0, checks[$0.name], session)
                     }
                 )
             } else {
                 let width = outcome.backups.map(\.displayName.count).max() ?? 0
                 for backup in outcome.backups {
                     session.console.answer(
-                        line(backup, session.lastCheck(of: backup, in: checks), width, session)
+                        line(backup, checks[backup.name], width, session)
                     )
                 }
                 if outcome.backups.isEmpty { session.console.message("there are no backups yet") }
             }
             if let error = outcome.annotationsError {
-                session.console.message("warning: \(explain(error))")
+                session.context.report(.warning(explain(error)))
             }
             if output.verbose {
                 for file in outcome.passedOver {
@@ -81,7 +81,7 @@ struct ListCommand: AsyncParsableCommand {
     /// What there is to say of a backup besides, in brackets and words.
     private func marks(
         _ backup: Backup,
-        _ check: RunLog.Check?,
+        _ checks: CheckHistory?,
         _ session: Session
     ) -> String {
         var marks: [String] = []
@@ -90,16 +90,24 @@ struct ListCommand: AsyncParsableCommand {
         if let note = backup.note { marks.append(printable(bytes: note.utf8)) }
         if backup.isAnomalous { marks.append("much less than before") }
         if backup.isDamaged { marks.append("cannot be read") }
-        if let check {
-            let what = check.damage == nil ? "checked" : "DAMAGED"
-            marks.append("\(what) \(session.text(check.time).prefix(10)) (\(check.depth.rawValue))")
-        }
+        marks += checkMarks(checks, session)
         return marks.isEmpty ? "" : "  " + marks.joined(separator: ", ")
+    }
+
+    /// The damage that is known; else the last check, and the last one that went deeper.
+    private func checkMarks(_ history: CheckHistory?, _ session: Session) -> [String] {
+        func text(_ check: RunLog.Check) -> String {
+            "\(session.text(check.time).prefix(10)) (\(check.part.map { "part \($0)" } ?? check.depth.rawValue))"
+        }
+        if let damaged = history?.damaged { return ["DAMAGED \(text(damaged))"] }
+        guard let last = history?.last else { return [] }
+        let deepest = history?.deepest.flatMap { $0.depth > last.depth ? ", \(text($0))" : nil }
+        return ["checked \(text(last))\(deepest ?? "")"]
     }
 
     private func line(
         _ backup: Backup,
-        _ check: RunLog.Check?,
+        _ checks: CheckHistory?,
         _ width: Int,
         _ session: Session
     ) -> String {
@@ -107,7 +115,7 @@ struct ListCommand: AsyncParsableCommand {
         let name =
             backup.displayName + String(repeating: " ", count: width - backup.displayName.count)
         return
-            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))\(marks(backup, check, session))"
+            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))\(marks(backup, checks, session))"
     }
 
     /// A backup in JSON.
@@ -122,16 +130,27 @@ struct ListCommand: AsyncParsableCommand {
         var pinned: Bool
         var tags: [String]
         var note: String?
-        var lastCheck: LastCheck?
+        /// The last check, or the one whose finding of damage stands.
+        var lastCheck: Check?
+        /// The deepest that found it whole.
+        var deepestCheck: Check?
 
-        /// When and how deeply it was checked last.
-        struct LastCheck: Encodable {
+        /// When and how deeply it was checked.
+        struct Check: Encodable {
             var time: String
             var depth: String
+            var part: String?
             var damage: String?
+
+            init(_ check: RunLog.Check, _ session: Session) {
+                time = RFC3339.text(check.time, in: session.timeZone)
+                depth = check.depth.rawValue
+                part = check.part?.description
+                damage = check.damage
+            }
         }
 
-        init(_ backup: Backup, _ check: RunLog.Check?, _ session: Session) {
+        init(_ backup: Backup, _ checks: CheckHistory?, _ session: Session) {
             name = backup.name
             displayName = backup.displayName
             size = backup.size
@@ -142,13 +161,8 @@ struct ListCommand: AsyncParsableCommand {
             pinned = backup.isPinned
             tags = backup.tags
             note = backup.note
-            lastCheck = check.map {
-                LastCheck(
-                    time: RFC3339.text($0.time, in: session.timeZone),
-                    depth: $0.depth.rawValue,
-                    damage: $0.damage
-                )
-            }
+            lastCheck = (checks?.damaged ?? checks?.last).map { Check($0, session) }
+            deepestCheck = checks?.deepest.map { Check($0, session) }
         }
     }
 }

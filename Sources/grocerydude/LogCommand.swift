@@ -35,7 +35,8 @@ struct LogCommand: AsyncParsableCommand {
     func run() async throws {
         try await Session.run(output, stores, recovers: false) { session in
             var filter = RunLog.Filter()
-            filter.profile = session.profile.name
+            // A run with other places than its profile's has none, and is shown where no profile is asked for.
+            filter.profile = stores.configuration.chosenProfile
             // Those of all directories, unless one was asked for.
             if stores.path != nil { filter.stores = printable(session.absolute(session.stores)) }
             filter.command = command

@@ -59,10 +59,10 @@ struct PinArguments: ParsableArguments {
                 context: session.context
             ).run(name, isPinned: isPinned, at: session.now)
             if output.json {
-                let check = session.lastCheck(of: backup, in: session.lastChecks())
-                try session.console.answer(json: ListCommand.Row(backup, check, session))
+                let checks = session.checkHistories(of: [backup])[backup.name]
+                try session.console.answer(json: ListCommand.Row(backup, checks, session))
             } else {
-                session.console.answer(
+                session.console.done(
                     "\(isPinned ? "pinned" : "unpinned") '\(backup.displayName)'"
                 )
             }

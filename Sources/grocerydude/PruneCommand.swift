@@ -67,20 +67,22 @@ extension Session {
             problems = outcome.problems
             removed = outcome.removed.count
         }
+        facts.tell(problems)
         console.finish()
         if output.json {
             try console.answer(json: PruneAnswer(plan, problems, isDryRun: isDryRun, self))
         } else {
-            for item in plan.keep { console.answer(line("keep", item)) }
-            for item in plan.remove {
-                console.answer(line(isDryRun ? "would remove" : "remove", item))
-            }
+            let tell = isDryRun ? console.answer : console.done
+            for item in plan.keep { tell(line("keep", item)) }
+            for item in plan.remove { tell(line(isDryRun ? "would remove" : "remove", item)) }
             console.message(
                 "\(counted(plan.keep.count, "backup", "backups")) kept, \(removed) \(isDryRun ? "would be " : "")removed"
             )
         }
         if let refusal = plan.refusal {
-            console.message("warning: nothing is removed: \(refusal)")
+            let problem = "nothing is removed: \(refusal)"
+            facts.tell(problem: problem)
+            context.report(.warning(problem))
             return .partial
         }
         return problems.isEmpty ? .done : .partial

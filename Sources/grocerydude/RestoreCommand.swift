@@ -81,6 +81,7 @@ struct RestoreCommand: AsyncParsableCommand {
                 context: session.context
             )
             let backup = try await restore.find(name)
+            warn(of: backup, session)
             if target == nil, !dryRun {
                 let question =
                     "Restore from '\(backup.displayName)'? It replaces the data in '\(session.stores.string)'."
@@ -109,6 +110,20 @@ struct RestoreCommand: AsyncParsableCommand {
                 return .partial
             }
             return outcome.problems.isEmpty ? .done : .partial
+        }
+    }
+
+    /// What makes it doubtful that it is this backup that is wanted.
+    private func warn(of backup: Backup, _ session: Session) {
+        if let warning = backup.futureWarning(at: session.now) {
+            session.context.report(.warning(warning))
+        }
+        if backup.isAnomalous {
+            session.context.report(
+                .warning(
+                    "'\(backup.displayName)' has much less in it than the backup before it: 'grocerydude list' shows the others"
+                )
+            )
         }
     }
 
@@ -144,7 +159,7 @@ struct RestoreCommand: AsyncParsableCommand {
             }
             return
         }
-        console.answer("restored '\(outcome.backup.displayName)' to '\(outcome.path)'")
+        console.done("restored '\(outcome.backup.displayName)' to '\(outcome.path)'")
         console.message(what)
         if let safety = outcome.safetyBackup {
             console.message("what was there is in '\(safety.displayName)': to undo, restore that")

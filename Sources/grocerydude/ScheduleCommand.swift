@@ -144,7 +144,7 @@ struct ScheduleCommand: AsyncParsableCommand {
                 return
             }
             for job in jobs {
-                console.answer("installed '\(job.name)' for \(kind.rawValue): \(job.schedule)")
+                console.done("installed '\(job.name)' for \(kind.rawValue): \(job.schedule)")
             }
             if kind == .systemdUser, !noEnable {
                 console.message(
@@ -203,8 +203,9 @@ struct ScheduleCommand: AsyncParsableCommand {
                         json: Answer(profile: profile.name, removed: removed, dryRun: dryRun)
                     )
                 } else {
+                    let tell = dryRun ? console.answer : console.done
                     for path in removed {
-                        console.answer("\(dryRun ? "would remove" : "removed") '\(path)'")
+                        tell("\(dryRun ? "would remove" : "removed") '\(path)'")
                     }
                     if removed.isEmpty { console.message("nothing is installed") }
                 }

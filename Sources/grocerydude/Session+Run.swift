@@ -102,25 +102,56 @@ extension Session {
 
     private func makeRun(_ command: Run.Command) -> Run {
         var run = Run(command, stores: absolute(stores), remote: address, began: now)
-        run.profile = profile.name
-        run.hooks = HookedOperation(rawValue: command.rawValue).map(profile.hooks(for:)) ?? Hooks()
+        if isWithProfilesStores {
+            let operation = HookedOperation(rawValue: command.rawValue)
+            run.hooks = operation.map(profile.hooks(for:)) ?? Hooks()
+        }
+        if isInProfilesPlaces { run.profile = profile.name }
         // A monitor waits for backups: what else goes well is none, and must not pass for one.
-        if command == .backup, let url = profile.pingURL {
+        if command == .backup, let url = profile.pingURL, isToldOf("ping_url") {
             run.ping = Ping(url.absoluteString, timeout: profile.pingTimeout)
         }
-        run.metricsFile = profile.metricsFile
+        if isToldOf("metrics_file") { run.metricsFile = profile.metricsFile }
         run.log = log
         run.tellsLogTrouble = output.verbose
+        noteOtherPlaces()
         return run
+    }
+
+    /// Whether who is told by a setting wants to know of this run: a profile's monitor would take a
+    /// backup of something else, or to somewhere else, for the one that it waits for.
+    private func isToldOf(_ key: String) -> Bool {
+        guard case .file = profile.origin(of: key) else { return true }
+        return isInProfilesPlaces
+    }
+
+    /// Says what of the profile does not happen, since the run is about something else.
+    private func noteOtherPlaces() {
+        guard !isInProfilesPlaces else { return }
+        let key = isWithProfilesStores ? "remote" : "stores"
+        let what = key == "stores" ? "stores directory" : "remote folder"
+        context.report(
+            .note(
+                "'\(profile.origin(of: key))' names another \(what) than the configuration: "
+                    + (key == "stores" ? "none of its commands are run, and " : "")
+                    + "no monitor is told"
+            )
+        )
     }
 
     /// The log of runs.
     var log: RunLog { RunLog(FilePath(Surroundings.state + "/grocerydude/log.sqlite")) }
 
-    /// The last checks of the backups in the remote folder, as far as the log tells.
-    func lastChecks() -> [String: [RunLog.Check]] {
+    /// What is known of backups from their checks, as far as the log tells, by file name.
+    func checkHistories(of backups: [Backup]) -> [String: CheckHistory] {
         do {
-            return try log.lastChecks(in: address)
+            let checks = try log.lastChecks(in: address)
+            return Dictionary(
+                backups.compactMap { backup in
+                    checks[backup.name].map { (backup.name, CheckHistory($0, size: backup.size)) }
+                },
+                uniquingKeysWith: { first, _ in first }
+            )
         } catch {
             if output.verbose {
                 context.report(.warning("the log cannot be read: \(explain(error))"))
@@ -129,14 +160,9 @@ extension Session {
         }
     }
 
-    /// The last check of a backup, if it is this archive that was checked.
-    func lastCheck(of backup: Backup, in checks: [String: [RunLog.Check]]) -> RunLog.Check? {
-        checks[backup.name]?.last { $0.size == backup.size }
-    }
-
     /// What a restore runs around the exchange.
     var applicationCommands: ApplicationCommands {
-        let commands = profile.restore.commands
+        let commands = isWithProfilesStores ? profile.restore.commands : RestoreCommands()
         return ApplicationCommands(
             stop: commands.stop,
             start: commands.start,

@@ -131,7 +131,7 @@ struct Session {
         do {
             try await RecoverRestore(of: stores, context: context).run()
         } catch  where !isRequired {
-            console.message("warning: \(explain(error))")
+            context.report(.warning(explain(error)))
         }
     }
 
@@ -162,9 +162,22 @@ struct Session {
 
     /// What the remote folder is called; catalog and log remember folders by this, so that it must
     /// not depend on where we are.
-    var address: String {
-        let address = profile.remote
-        return address.hasPrefix(RcloneFolder.scheme) ? address : absolute(FilePath(address)).string
+    var address: String { address(profile.remote) }
+
+    private func address(_ address: String) -> String {
+        address.hasPrefix(RcloneFolder.scheme) ? address : absolute(FilePath(address)).string
+    }
+
+    /// Whether this is the stores directory that the configuration has, where it has one: what the profile
+    /// runs is about the application there.
+    var isWithProfilesStores: Bool {
+        profile.configuredStores.map { absolute($0) == absolute(stores) } ?? true
+    }
+
+    /// Whether these are the places that the configuration has, where it has any: what is told of the
+    /// profile is about the backups of one in the other.
+    var isInProfilesPlaces: Bool {
+        isWithProfilesStores && profile.configuredRemote.map { address($0) == address } ?? true
     }
 
     /// A path that means the same from everywhere, whether something is there or not.

@@ -34,22 +34,23 @@ struct StatusCommand: AsyncParsableCommand {
         let flags = [FlagValue("--max-age", "max_age", maxAge?.text)].compactMap(\.self)
         try await Session.run(output, stores, remote, flags: flags, recovers: false) { session in
             let maxAge = session.profile.maxAge
+            let (schedule, isInstalled) = schedule(session)
             let status = await ShowStatus(
                 of: session.absolute(session.stores),
                 in: try session.remote(),
                 catalog: session.catalog,
                 log: session.log,
-                nextRun: session.profile.schedule?.next(
-                    after: session.now,
-                    in: session.timeZone
-                ),
+                nextRun: isInstalled
+                    ? schedule?.next(after: session.now, in: session.timeZone) : nil,
                 now: session.now,
                 timeZone: session.timeZone
             ).run()
             if output.json {
-                try session.console.answer(json: Answer(status, maxAge, session))
+                try session.console.answer(
+                    json: Answer(status, maxAge, schedule.map { .init($0, isInstalled) }, session)
+                )
             } else {
-                show(status, session)
+                show(status, isInstalled ? nil : schedule, session)
             }
             for warning in status.warnings { session.context.report(.warning(warning)) }
             if let error = status.remoteError { throw error }
@@ -57,7 +58,20 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ status: Status, _ session: Session) {
+    /// What is to make backups of these stores in this folder, and whether it is known to be installed.
+    private func schedule(_ session: Session) -> (Schedule?, isInstalled: Bool) {
+        guard session.isInProfilesPlaces, let schedule = session.profile.schedule else {
+            return (nil, false)
+        }
+        do {
+            return (schedule, try ScheduleInstallation.has(.backup, of: session.profile))
+        } catch {
+            session.context.report(.warning(explain(error)))
+            return (nil, false)
+        }
+    }
+
+    private func show(_ status: Status, _ notInstalled: Schedule?, _ session: Session) {
         let console = session.console
         func line(_ name: String, _ text: String) {
             console.answer(name.padding(toAtLeast: 12) + text)
@@ -74,6 +88,10 @@ struct StatusCommand: AsyncParsableCommand {
             line("since", "\(run.command), \(text(run, session))")
         }
         if let next = status.nextRun { line("next run", session.text(next)) }
+        if let schedule = notInstalled {
+            line("next run", "none: '\(schedule)' is not installed")
+            line("", "run 'grocerydude schedule install'")
+        }
         for finding in status.findings {
             line(finding.kind.rawValue, finding.what)
             if let remedy = finding.remedy { line("", remedy) }
@@ -102,6 +120,17 @@ struct StatusCommand: AsyncParsableCommand {
             var remedy: String?
         }
 
+        struct ScheduleState: Encodable {
+            var schedule: String
+            /// Whether anything runs it.
+            var installed: Bool
+
+            init(_ schedule: Schedule, _ isInstalled: Bool) {
+                self.schedule = schedule.description
+                installed = isInstalled
+            }
+        }
+
         var stores: String
         var storesExist: Bool
         var remote: String
@@ -112,11 +141,18 @@ struct StatusCommand: AsyncParsableCommand {
         var isFresh: Bool?
         var lastBackup: RunSummary?
         var lastRun: RunSummary?
+        var schedule: ScheduleState?
         var nextRun: String?
         var findings: [Finding]
         var warnings: [String]
 
-        init(_ status: Status, _ maxAge: Duration?, _ session: Session) {
+        init(
+            _ status: Status,
+            _ maxAge: Duration?,
+            _ schedule: ScheduleState?,
+            _ session: Session
+        ) {
+            self.schedule = schedule
             stores = printable(status.stores)
             storesExist = status.hasStores
             remote = status.remote

@@ -33,7 +33,7 @@ struct UndeleteCommand: AsyncParsableCommand {
             if output.json {
                 try session.console.answer(json: TrashRow(backup, session))
             } else {
-                session.console.answer("'\(backup.displayName)' is back")
+                session.console.done("'\(backup.displayName)' is back")
             }
             return .done
         }

@@ -186,8 +186,8 @@ struct ConfigurationTests {
         ("retention: {keep_last: 1.5}\n", 1, "not the number 1.5"),
         ("retention: {keep_within: 3w}\n", 1, "such as 14d or 2y5m7d3h, not '3w'"),
         ("retention: 7\n", 1, "'retention' must have keys and values, such as 'keep_last:'"),
-        ("check: {read_data_subset: 5/4}\n", 1, "such as 10% or 1/7, not '5/4'"),
-        ("check: {read_data_subset: 101%}\n", 1, "such as 10% or 1/7"),
+        ("check: {read_data_subset: 5/4}\n", 1, "such as 10%, 1/7 or next/7, not '5/4'"),
+        ("check: {read_data_subset: 101%}\n", 1, "such as 10%, 1/7 or next/7"),
         ("ping_url: hc-ping.example/1\n", 1, "begins with http:// or https://"),
         ("schedule: daily 25:00\n", 1, "must be a schedule such as 'daily 03:30'"),
         (

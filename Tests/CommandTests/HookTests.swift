@@ -201,14 +201,67 @@ struct HookTests {
         #expect(outcome.errors.contains("warning: cannot tell the monitor '127.0.0.1:\(port)'"))
     }
 
+    @Test("are the profile's own: other stores have none, and another folder tells no monitor")
+    func otherPlaces() throws {
+        try configure(
+            """
+            stores: \(sandbox.path("Stores"))
+            remote: \(sandbox.path("Remote"))
+            metrics_file: \(sandbox.path("metrics.prom"))
+            ping_url: http://127.0.0.1:9/
+            hooks:
+              backup: {before: 'echo "$GROCERYDUDE_REMOTE" >>\(sandbox.path("diary"))'}
+              restore: {stop: echo stop >>\(sandbox.path("diary"))}
+            """
+        )
+        try sandbox.directory("Other")
+        let other = sandbox.path("Other").string
+        func log() throws -> String { try run("log", "--limit", "1").text }
+        // By another name they are the same.
+        let own = try run("backup", "--stores", sandbox.path("Other/../Stores").string)
+        #expect(own.status == 0 && own.errors.contains("cannot tell the monitor"))
+        #expect(try log().contains("backup app"))
+        #expect(try diary() == sandbox.path("Remote").string + "\n")
+        let before = try sandbox.read("metrics.prom")
+
+        let folder = try run("backup", "--remote", other)
+        #expect(folder.status == 0 && !folder.errors.contains("cannot tell the monitor"))
+        #expect(
+            folder.errors.contains("'--remote' names another remote folder than the configuration")
+        )
+        #expect(try !log().contains("backup app"))
+        #expect(try diary().hasSuffix("\n\(other)\n"))
+        #expect(try run("log", "--limit", "1", "--profile", "app").text.contains("backup app"))
+
+        let stores = sandbox.path("Third").string
+        let restore = try run("restore", "latest", "--yes", "--stores", stores)
+        #expect(restore.status == 0)
+        #expect(restore.errors.contains("none of its commands are run"))
+        #expect(try run("backup", "--quiet", "--stores", stores, "--remote", other).errors == "")
+        #expect(try !diary().contains("stop") && diary().split(separator: "\n").count == 2)
+        #expect(try sandbox.read("metrics.prom") == before)
+        // What is asked for now is done.
+        let file = sandbox.path("other.prom").string
+        #expect(try run("backup", "--remote", other, "--metrics-file", file).status == 0)
+        #expect(sandbox.exists("other.prom"))
+    }
+
     @Test("leave a check in the list, with its depth")
     func checks() throws {
-        try configure("hooks: {check: {finally: echo checked}}")
+        try configure(#"hooks: {check: {finally: 'echo checked "$GROCERYDUDE_BACKUP"'}}"#)
         #expect(try run("backup", "--profile", "app").status == 0)
         let check = try run("check", "--profile", "app")
         #expect(check.status == 0)
-        #expect(check.errors.contains("finally: checked"))
+        #expect(check.errors.contains("finally: checked ["))
         #expect(try run("list", "--profile", "app").text.contains("(data)"))
+        for _ in 1...3 {
+            let part = try run("check", "--read-data-subset", "next/3", "--profile", "app")
+            #expect(part.text.contains(#/  whole  \(part [123]\/3\)\n/#))
+        }
+        #expect(
+            try run("list", "--profile", "app").text
+                .contains(#/checked [-0-9]+ \(part [123]\/3\), [-0-9]+ \(data\)\n/#)
+        )
         #expect(try run("check", "--restore", "--profile", "app").status == 0)
         let list = try JSONSerialization.jsonObject(
             with: Data(run("list", "--json", "--profile", "app").output)

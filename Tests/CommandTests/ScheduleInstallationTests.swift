@@ -53,8 +53,12 @@ struct ScheduleInstallationTests {
         for name in ["systemctl", "crontab"] {
             try File.open(sandbox.path("bin/\(name)")).setMode(0o755)
         }
-        return try program.run(
-            ["schedule"] + arguments,
+        return try runProgram(["schedule"] + arguments, failing: failing)
+    }
+
+    private func runProgram(_ arguments: [String], failing: Bool = false) throws -> Tool.Outcome {
+        try program.run(
+            arguments,
             environment: [
                 "PATH": "\(sandbox.path("bin")):/usr/bin:/bin", "FAILING": failing ? "1" : "",
             ]
@@ -140,7 +144,7 @@ struct ScheduleInstallationTests {
         #expect(table.hasPrefix(others))
         #expect(
             table.contains(
-                "\n30 3 * * * \(Program.path) backup --profile photos --quiet >/dev/null\n"
+                "\n30 3 * * * \(Program.path) backup --profile photos --quiet\n"
             )
         )
         #expect(try run("install", "--profile", "photos", "--kind", "cron").status == 0)
@@ -154,6 +158,28 @@ struct ScheduleInstallationTests {
         let broken = try run("install", "--profile", "photos", "--kind", "cron")
         #expect(broken.status == 1 && broken.errors.contains("crontab -e"))
         #expect(try text("table") == "# BEGIN grocerydude-backup-photos (x)\n")
+    }
+
+    @Test("is what status tells of, and a schedule that is not installed is none")
+    func status() throws {
+        try sandbox.directory("Remote")
+        func status(_ arguments: String...) throws -> Tool.Outcome {
+            try runProgram(["status", "--profile", "photos"] + arguments)
+        }
+        // It also brings the stand-in, without which this machine's crontab would be asked.
+        #expect(try run("show", "--profile", "photos").status == 0)
+        #expect(try status().text.contains("next run    none: 'daily 03:30' is not installed\n"))
+        let before = try #require(try status("--json").json as? [String: Any])
+        #expect((before["schedule"] as? [String: Any])?["installed"] as? Bool == false)
+        #expect(before["next_run"] == nil)
+        #expect(try run("install", "--profile", "photos", "--kind", "cron").status == 0)
+        #expect(try status().text.contains(#/next run    \d{4}-\d\d-\d\d 03:30:00\n/#))
+        let after = try #require(try status("--json").json as? [String: Any])
+        #expect((after["schedule"] as? [String: Any])?["installed"] as? Bool == true)
+        #expect((after["next_run"] as? String)?.contains("T03:30:00") == true)
+        // It is about other places that nothing is scheduled for.
+        let other = try status("--remote", sandbox.path("Remote").string, "--stores", "/elsewhere")
+        #expect(!other.text.contains("next run"))
     }
 
     @Test("begins a crontab where there is none")

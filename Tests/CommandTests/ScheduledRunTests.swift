@@ -154,6 +154,8 @@ struct ScheduledRunTests {
                 sandbox.path("\(Self.hard)/config.yaml").string,
             ]
         )
+        // What a check finds is an answer.
+        #expect(list["StandardOutPath"] as? String == list["StandardErrorPath"] as? String)
         #expect(list["StartCalendarInterval"] as? [[String: Int]] == [["Hour": 3, "Minute": 30]])
         #expect(list["EnvironmentVariables"] as? [String: String] == ["XDG_DATA_HOME": "/<&>"])
     }

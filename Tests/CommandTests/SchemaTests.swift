@@ -78,6 +78,7 @@ struct SchemaTests {
         try run("backup", "backup", "--all-profiles")
         try sandbox.write("My", to: "Remote/My Stores.zip")
         try run("check", "check", "latest")
+        try run("check", "check", "--all", "--read-data-subset", "next/2", status: 20)
         try run("list", "list")
         try run("show", "show", "latest")
         try run("pin", "pin", "latest")
@@ -98,6 +99,7 @@ struct SchemaTests {
         try run("config-validate", "config", "validate")
         try run("schedule-show", "schedule", "show")
         try run("schedule-install", "schedule", "install", "--dry-run", "--kind", "cron")
+        try run("schedule-remove", "schedule", "remove", "--dry-run", "--kind", "systemd-user")
     }
 
     @Test("of failures are lines on standard error, and nothing else")

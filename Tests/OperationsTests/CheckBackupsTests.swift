@@ -16,6 +16,7 @@ struct CheckBackupsTests {
     }
 
     private func check(
+        reading subset: DataSubset = .all,
         _ change: (inout CheckBackups.Options) -> Void = { _ in }
     ) async throws -> CheckBackups.Result {
         var options = CheckBackups.Options()
@@ -27,8 +28,10 @@ struct CheckBackupsTests {
             options: options,
             context: scene.context()
         )
+        let backups = try await checks.all()
         return try await checks.run(
-            try #require(try await checks.find(["latest"], all: false).first)
+            try #require(try checks.find(["latest"], in: backups).first),
+            reading: subset
         )
     }
 
@@ -66,11 +69,11 @@ struct CheckBackupsTests {
         try await backUpWithDamage(at: 0.7)
         var found = 0
         for part in 1...4 {
-            let result = try await check { $0.subset = .part(part, of: 4) }
+            let result = try await check(reading: .part(part, of: 4))
             found += result.damage.count
         }
         #expect(found == 1)
-        #expect(try await !check { $0.subset = .share(percent: 100) }.isGood)
+        #expect(try await !check(reading: .share(percent: 100)).isGood)
     }
 
     @Test("with a rehearsal finds what SQLite finds, and external data that is missing")
@@ -116,6 +119,16 @@ struct CheckBackupsTests {
     )
     func subsets(text: String, subset: DataSubset) {
         #expect(DataSubset(text) == subset)
+    }
+
+    @Test("The part whose turn it is has a name of its own")
+    func turns() {
+        #expect(SubsetChoice("next/7") == .next(of: 7))
+        #expect(SubsetChoice("1/7") == .subset(.part(1, of: 7)))
+        #expect(SubsetChoice("next/7")?.description == "next/7")
+        for text in ["next/0", "next/257", "next/", "next/1/7", "next", "first/7", ""] {
+            #expect(SubsetChoice(text) == nil, "\(text)")
+        }
     }
 
     @Test(

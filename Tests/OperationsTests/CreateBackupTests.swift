@@ -70,6 +70,20 @@ struct CreateBackupTests {
         #expect(try await scene.list().map(\.displayName).count == 3)
     }
 
+    @Test("warns where the newest is from the future, since it stays the newest")
+    func clockSetBack() async throws {
+        let scene = try Scene()
+        try scene.sandbox.write("milk", to: "Stores/list.txt")
+        let later = try await scene.backUp(at: Scene.morning + 86_400).backup
+        let made = try await scene.backUp().backup
+        #expect(
+            scene.told == [
+                "warning: '\(later.displayName)' is from the future: is the clock right?"
+            ]
+        )
+        #expect(try await scene.list().map(\.name) == [later.name, made.name])
+    }
+
     @Test("makes archives that only their owner can read, whatever the umask")
     func permissions() async throws {
         let scene = try Scene()

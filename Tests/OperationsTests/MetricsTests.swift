@@ -140,6 +140,8 @@ struct MetricsTests {
         #expect(try value("backups") == 1)
         #expect(try value("backups_bytes") == Double(made.backup.size))
         #expect(try value("newest_backup_timestamp_seconds") == 1_795_251_660.123)
+        let age = try #require(try value("newest_backup_age_seconds"))
+        #expect(abs(age - (ended - 1_795_251_660.123)) < 0.002)
         // The exporter is another user.
         #expect(try FileInfo(of: file).mode == 0o644)
     }

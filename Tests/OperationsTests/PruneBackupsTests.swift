@@ -62,6 +62,16 @@ struct PruneBackupsTests {
         )
     }
 
+    @Test("keeps what was made last where an older one is from the future")
+    func future() async throws {
+        let names = try await backUp(daysAgo: [1, -3, 0])
+        // The clock was set back meanwhile: the second one is the newest by its time.
+        let plan = try await pruning { $0.policy.counts[.last] = 1 }.plan()
+        #expect(plan.keep.map(\.backup.name) == [names[1], names[2]])
+        #expect(plan.keep.map(\.reasons) == [["last snapshot"], ["newest"]])
+        #expect(plan.remove.map(\.backup.name) == [names[0]])
+    }
+
     @Test("plans without changing anything, and then does as planned")
     func plans() async throws {
         let names = try await backUp(daysAgo: [3, 2, 1, 0])

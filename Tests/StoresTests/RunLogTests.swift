@@ -95,6 +95,7 @@ struct RunLogTests {
         func check(
             _ name: String,
             _ depth: RunLog.Check.Depth,
+            _ part: RunLog.Check.Part? = nil,
             at offset: TimeInterval = 0,
             address: String = "/mnt/nas",
             damage: String? = nil
@@ -105,11 +106,12 @@ struct RunLogTests {
                 size: 4096,
                 time: Self.morning + offset,
                 depth: depth,
+                part: part,
                 damage: damage
             )
         }
         try log.recordCheck(check("a.zip", .data))
-        try log.recordCheck(check("a.zip", .structure, at: 1))
+        try log.recordCheck(check("a.zip", .part, .one(3, of: 7), at: 1))
         try log.recordCheck(check("a.zip", .data, at: 2, damage: "segment 3 of 'x'"))
         try log.recordCheck(check("b.zip", .restore, at: 3))
         try log.recordCheck(check("a.zip", .restore, address: "rclone:box:"))
@@ -117,13 +119,13 @@ struct RunLogTests {
         #expect(
             checks == [
                 "a.zip": [
-                    check("a.zip", .structure, at: 1),
+                    check("a.zip", .part, .one(3, of: 7), at: 1),
                     check("a.zip", .data, at: 2, damage: "segment 3 of 'x'"),
                 ],
                 "b.zip": [check("b.zip", .restore, at: 3)],
             ]
         )
-        #expect(RunLog.Check.Depth.structure < .data && RunLog.Check.Depth.data < .restore)
+        #expect(RunLog.Check.Depth.part < .data && RunLog.Check.Depth.data < .restore)
         try log.keepChecks(of: ["b.zip"], in: "/mnt/nas")
         #expect(try Array(log.lastChecks(in: "/mnt/nas").keys) == ["b.zip"])
         #expect(try log.lastChecks(in: "rclone:box:").count == 1)

@@ -18,17 +18,17 @@ struct Configuration {
     ///
     /// - Throws: `ConfigurationError`.
     init(_ options: ConfigurationOptions) throws {
-        try self.init(named: options.configuration, profile: options.profile)
+        try self.init(named: options.configuration, profile: options.chosenProfile)
     }
 
     /// Reads a configuration, see above.
     ///
     /// - Parameters:
     ///   - path: where it is.
-    ///   - profile: the profile's name.
+    ///   - profile: the profile's name, where somebody named one.
     /// - Throws: `ConfigurationError`.
     init(named path: String?, profile: String?) throws {
-        chosen = profile ?? Surroundings.value("GROCERYDUDE_PROFILE")
+        chosen = profile
         if let named = path ?? Surroundings.value("GROCERYDUDE_CONFIG") {
             self.path = named
             file = try ConfigurationFile(named)
@@ -125,6 +125,15 @@ struct Configuration {
             }
             profile.origins[setting.key] = value.origin
         }
+        var configured = profile
+        for setting in Setting.all where ["stores", "remote"].contains(setting.key) {
+            guard let value = named?.values[setting.key] ?? file?.common[setting.key] else {
+                continue
+            }
+            try setting.read(value, &configured)
+        }
+        if configured.stores != profile.stores { profile.configuredStores = configured.stores }
+        if configured.remote != profile.remote { profile.configuredRemote = configured.remote }
         return profile
     }
 

@@ -49,7 +49,8 @@ let configurationExample = """
         check:
           schedule: weekly sun 05:00
           restore: true               # rehearse a restore
-          # read_data_subset: 10%     # or 1/7: only a part each time, where no restore is rehearsed
+          all: true                   # all backups, not only the newest
+          # read_data_subset: next/7  # a seventh each time, in turn, where no restore is rehearsed
         restore:
           check: full                 # none, quick or full
           safety_backup: true

@@ -15,6 +15,9 @@ struct Profile {
     var stores: FilePath
     /// The remote folder: an absolute path, a path relative to the working directory, or `rclone:REMOTE:PATH`.
     var remote: String
+    /// What the configuration says of both, where a flag or the environment has said something else.
+    var configuredStores: FilePath?
+    var configuredRemote: String?
     var compression: Compression = .default
     /// How long to wait for another run.
     var lockWait: Duration = .zero
@@ -84,10 +87,12 @@ enum HookedOperation: String, CaseIterable {
 struct CheckSettings: Equatable {
     /// When `schedule install` has them checked.
     var schedule: Schedule?
+    /// Whether all backups are checked, and not only the newest.
+    var all = false
     /// Whether a check rehearses a restore.
     var restores = false
-    /// The part to read in one check, as in restic: `10%` or `1/7`.
-    var readDataSubset: DataSubset?
+    /// The part to read in one check, as in restic: `10%` or `1/7`; or the one whose turn it is: `next/7`.
+    var readDataSubset: SubsetChoice?
 }
 
 /// How a restore goes.

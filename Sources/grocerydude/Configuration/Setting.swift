@@ -92,12 +92,13 @@ struct Setting {
     private static var checks: [Setting] {
         [
             schedule("check.schedule", environment: "CHECK_SCHEDULE", \.check.schedule),
+            boolean("check.all", \.check.all),
             boolean("check.restore", \.check.restores),
             Setting(
                 "check.read_data_subset",
                 \.check.readDataSubset,
                 show: { $0.map { .text($0.description) } ?? .none },
-                read: { try $0.text("a part such as 10% or 1/7") { DataSubset($0) } }
+                read: { try $0.text("a part such as 10%, 1/7 or next/7") { SubsetChoice($0) } }
             ),
         ]
     }

@@ -23,11 +23,9 @@ struct Crontab: Equatable {
         }
         let variables = try job.environment.map { "\($0.name)=\(try word($0.value)) " }.joined()
         let words = try ([job.program] + job.arguments).map(word).joined(separator: " ")
-        // The backup's name is no news that cron should send.
-        let command = "\(variables)\(words) >/dev/null"
         return """
             \(begin)\(job.name) (made by 'grocerydude schedule install', which replaces it)
-            \(times.map { "\($0) \(command)" }.joined(separator: "\n"))
+            \(times.map { "\($0) \(variables)\(words)" }.joined(separator: "\n"))
             \(end)\(job.name)
 
             """

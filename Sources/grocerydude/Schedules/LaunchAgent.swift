@@ -22,6 +22,7 @@ enum LaunchAgent {
             "ProcessType": "Background",
             "LowPriorityIO": true,
             "Umask": 0o077,
+            "StandardOutPath": Surroundings.home + "/Library/Logs/\(job.name).log",
             "StandardErrorPath": Surroundings.home + "/Library/Logs/\(job.name).log",
         ]
         let environment = job.environment

@@ -8,6 +8,16 @@ struct ScheduleInstallation {
     /// Whether what runs jobs is told of them, and not only files are written.
     var enables = true
 
+    /// Whether anything runs a profile's operation by the clock.
+    ///
+    /// - Throws: `FileError`, `ScheduleError`.
+    static func has(_ operation: ScheduledJob.Operation, of profile: Profile) throws -> Bool {
+        let name = ScheduledJob.name(operation, of: profile)
+        return try ScheduleKind.allCases.contains {
+            try !ScheduleInstallation(kind: $0).installed(name).isEmpty
+        }
+    }
+
     /// What is there for a job; empty where it is not installed.
     ///
     /// - Throws: `FileError`, `ScheduleError`.

@@ -1,11 +1,12 @@
 import Files
 import Foundation
-import Operations
 import Remotes
 import Stores
 import Synchronization
 import SystemPackage
 import TestSupport
+
+@testable import Operations
 
 /// A stores directory and a remote folder in a sandbox, and the operations on them.
 final class Scene: Sendable {
@@ -132,8 +133,19 @@ final class Scene: Sendable {
         return outcome
     }
 
+    /// Recovers, as the next command does.
+    ///
+    /// A program that another test starts has our locks too, until it is that program (execve(2)): a
+    /// recovery may find them held for a moment, and leave all to the next.
     func recover() async throws {
-        try await RecoverRestore(of: stores, context: context()).run()
+        for _ in 1...200 {
+            try await RecoverRestore(of: stores, context: context()).run()
+            let traces = try RestorePaths.Layout.allCases.contains {
+                try RestorePaths(resolving: stores, $0)?.hasTraces() ?? false
+            }
+            if !traces { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
     }
 
     func list() async throws -> [Backup] {

@@ -57,12 +57,13 @@ final class Scene: Sendable {
     ///
     /// - Parameters:
     ///   - limit: how often work may ask whether to go on before it is told to stop.
-    ///   - lockWait: how long to wait for another run.
+    ///   - lockWait: how long to wait for another run; a child that another test starts has our locks
+    ///     for a moment, until it becomes another program.
     ///   - meanwhile: called whenever work asks whether to go on: in the middle of everything.
     /// - Returns: a context that notes what is told.
     func context(
         cancellingAfter limit: Int = .max,
-        lockWait: Duration = .zero,
+        lockWait: Duration = .seconds(2),
         meanwhile: @escaping @Sendable () throws -> Void = {}
     ) -> OperationContext {
         let calls = Counter()

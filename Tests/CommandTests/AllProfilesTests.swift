@@ -103,6 +103,10 @@ struct AllProfilesTests {
             #expect(outcome.status == 64, "\(command)")
             #expect(outcome.errors.contains("and one remote folder: '/r"), "\(outcome.errors)")
         }
+        try program.configure(
+            "metrics_file: /m\nprofiles: {a: {stores: /a, remote: /r}, b: {stores: /b, remote: /s}}\n"
+        )
+        #expect(try errors().contains("have different stores and one metrics file: '/m'"))
         // Two ways to back up the same are fine.
         try program.configure(
             "profiles: {a: {stores: /a, remote: /r}, b: {stores: /a/, remote: /r}}\n"

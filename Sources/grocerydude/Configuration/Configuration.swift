@@ -38,7 +38,7 @@ struct Configuration {
             let isThere = (try? FileManager.default.attributesOfItem(atPath: self.path)) != nil
             file = isThere ? try ConfigurationFile(self.path) : nil
         }
-        try refuseSharedRemotes()
+        try refuseSharedPlaces()
     }
 
     /// Where the configuration is looked for that nobody names.
@@ -96,19 +96,21 @@ struct Configuration {
     }
 
     /// Backups carry no profile's name: what one profile prunes, or restores as the latest, would be the
-    /// other's.
-    private func refuseSharedRemotes() throws {
+    /// other's. And a file of metrics is written whole: it would tell of one and hide the other.
+    private func refuseSharedPlaces() throws {
         let profiles = try file?.profiles.map { try configured($0, Profile(name: $0.name)) } ?? []
         for (index, profile) in profiles.enumerated() {
-            let other = profiles[..<index].first {
-                Self.isSame($0.remote, profile.remote)
-                    && !Self.isSame($0.stores.string, profile.stores.string)
+            for other in profiles[..<index]
+            where !Self.isSame(other.stores.string, profile.stores.string) {
+                let places = [
+                    ("remote", other.remote, profile.remote),
+                    ("metrics_file", other.metricsFile?.string, profile.metricsFile?.string),
+                ]
+                for case (let key, let one?, let value?) in places where Self.isSame(one, value) {
+                    let names = [other, profile].compactMap(\.name)
+                    throw ConfigurationError.shared(key: key, value: value, names: names)
+                }
             }
-            guard let other else { continue }
-            throw ConfigurationError.sharedRemote(
-                profile.remote,
-                names: [other, profile].compactMap(\.name)
-            )
         }
     }
 
@@ -143,7 +145,8 @@ struct Configuration {
         _ profile: Profile
     ) throws -> Profile {
         var profile = profile
-        for setting in Setting.all where ["stores", "remote"].contains(setting.key) {
+        let keys: Set = ["stores", "remote", "metrics_file"]
+        for setting in Setting.all where keys.contains(setting.key) {
             guard let value = named?.values[setting.key] ?? file?.common[setting.key] else {
                 continue
             }

@@ -32,7 +32,8 @@ test: deps
 	swift test
 
 # Kills the program at each of its calls that change the disk, lets each of them fail, and more; see
-# Documentation/Reliability.md. A signal's moments are tried again with GROCERYDUDE_FAULTS_SEED=n.
+# Documentation/Reliability.md. A signal's moments are tried again with GROCERYDUDE_FAULTS_SEED=n, one
+# scenario with GROCERYDUDE_FAULTS_SCENARIO=NAME.
 faults: build
 	GROCERYDUDE_FAULTS=all GROCERYDUDE_PROGRAM="$(CURDIR)/$(PROGRAM)" swift test --filter FaultTests
 

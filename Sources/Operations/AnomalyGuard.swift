@@ -64,7 +64,8 @@ public struct Anomaly: Codable, Sendable, Equatable, CustomStringConvertible {
 ///
 /// The comparison is with the newest backup. One that was itself an anomaly carries on what it was
 /// compared with, and so does not become the measure: the guard warns until the rows are back or a
-/// person accepts that they are gone. A backup made before a restore carries on what is restored.
+/// person accepts that they are gone. After a restore it is with what was restored, as this machine
+/// remembers; one that failed changes nothing.
 struct AnomalyGuard {
     /// Below this, half of the rows is a matter of a few, which a person may well have deleted.
     ///
@@ -75,8 +76,8 @@ struct AnomalyGuard {
     var baseline: [StoreRows]?
     /// Whether what is there now is right, whatever there was.
     var acceptsChanges: Bool
-    /// What the next backup is compared with in place of this one: what a restore puts there.
-    var successor: [StoreRows]?
+    /// Whether a restore follows: what was lost before it is no news to the person who makes it.
+    var isBeforeRestore = false
 
     /// Marks a manifest where its stores have much less than there was.
     ///
@@ -84,18 +85,16 @@ struct AnomalyGuard {
     ///   - header: the manifest's beginning, with its stores.
     ///   - unreadable: the paths of stores that are there and are not among those of the manifest.
     func mark(_ header: inout ManifestHeader, unreadable: Set<String>) {
-        header.baseline = successor
         guard let baseline, !acceptsChanges else { return }
         let anomalies = Self.compare(header.rows, with: baseline, unreadable: unreadable)
         guard !anomalies.isEmpty else { return }
         header.anomalies = anomalies
-        if successor == nil { header.baseline = baseline }
+        header.baseline = baseline
     }
 
     /// What to tell of a manifest that was marked, if there is anything.
     func problem(_ header: ManifestHeader) -> Problem? {
-        // What is lost before a restore is no news to the person who makes it.
-        guard let anomalies = header.anomalies, successor == nil else { return nil }
+        guard let anomalies = header.anomalies, !isBeforeRestore else { return nil }
         var findings = anomalies.prefix(5).map(\.description)
         if anomalies.count > 5 { findings.append("and \(anomalies.count - 5) more") }
         return Problem(

@@ -52,11 +52,23 @@ public final class BackupCatalog: Sendable {
         var baselines: [String: Baseline] = [:]
     }
 
+    /// Something that was learnt, which is added to whatever other runs have learnt meanwhile.
+    private typealias Change = @Sendable (inout Content) -> Void
+
     private struct State {
         var content = Content()
         var isRead = false
-        var isChanged = false
+        /// What is in `content` and not in the file yet.
+        var changes: [Change] = []
+
+        mutating func change(_ change: @escaping Change) {
+            change(&content)
+            changes.append(change)
+        }
     }
+
+    /// How long to wait for another run that writes the file: it takes milliseconds.
+    private static let patience = Duration.seconds(10)
 
     private let path: FilePath
     private let state = Mutex(State())
@@ -137,32 +149,27 @@ public final class BackupCatalog: Sendable {
     func remember(_ backup: Backup, in address: String) {
         let time = backup.timeSource == .manifest ? backup.time : nil
         guard time != nil || backup.isForeign else { return }
-        let stamp = backup.file.location.flatMap { Stamp($0) }
+        let record = Record(
+            size: backup.size,
+            time: time.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) },
+            offset: backup.offset,
+            isAnomalous: backup.isAnomalous ? true : nil,
+            content: backup.content,
+            root: backup.root,
+            stamp: backup.file.location.flatMap { Stamp($0) }
+        )
         state.withLock { state in
             read(&state)
-            state.content.folders[address, default: [:]][backup.name] = Record(
-                size: backup.size,
-                time: time.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) },
-                offset: backup.offset,
-                isAnomalous: backup.isAnomalous ? true : nil,
-                content: backup.content,
-                root: backup.root,
-                stamp: stamp
-            )
-            state.isChanged = true
+            state.change { $0.folders[address, default: [:]][backup.name] = record }
         }
     }
 
     /// Remembers what the backup after this one is compared with.
     func rememberBaseline(_ stores: [StoreRows], of file: RemoteFile, in address: String) {
+        let baseline = Baseline(name: file.name, size: file.size, stores: stores)
         state.withLock { state in
             read(&state)
-            state.content.baselines[address] = Baseline(
-                name: file.name,
-                size: file.size,
-                stores: stores
-            )
-            state.isChanged = true
+            state.change { $0.baselines[address] = baseline }
         }
     }
 
@@ -192,36 +199,50 @@ public final class BackupCatalog: Sendable {
     }
 
     /// Forgets the backups of a folder that are not there any more.
+    ///
+    /// What another run has come to know meanwhile is not forgotten.
     func keepOnly(_ names: Set<String>, in address: String) {
         state.withLock { state in
             read(&state)
-            let kept = state.content.folders[address]?.filter { names.contains($0.key) }
-            guard kept?.count != state.content.folders[address]?.count else { return }
-            state.content.folders[address] = kept
-            state.isChanged = true
+            let known = state.content.folders[address].map { Set($0.keys) } ?? []
+            let gone = known.subtracting(names)
+            guard !gone.isEmpty else { return }
+            state.change { content in
+                for name in gone { content.folders[address]?[name] = nil }
+            }
         }
     }
 
-    /// Writes the cache file where something changed.
+    /// Adds what was learnt to the cache file, where there is anything.
     ///
-    /// - Throws: `FileError`; the cache is then as it was, and the only harm is a slower list.
-    public func save() throws {
+    /// Other runs may have added to it since it was read: it is read again, under a lock.
+    /// - Throws: `FileError`; the cache is then as it was, and what was learnt is still known here.
+    public func save() async throws {
+        guard state.withLock({ !$0.changes.isEmpty }) else { return }
+        let directory = path.removingLastComponent()
+        try LocalFileSystem().createDirectories(directory)
+        let lock = try await FileLock.acquire(directory, wait: Self.patience)
+        defer { withExtendedLifetime(lock) {} }
         try state.withLock { state in
-            guard state.isChanged else { return }
-            let data = try JSONEncoder().encode(state.content)
-            try LocalFileSystem().createDirectories(path.removingLastComponent())
-            try LocalFileSystem().write(Array(data), to: path)
-            state.isChanged = false
+            var content = readFile()
+            for change in state.changes { change(&content) }
+            try LocalFileSystem().write(Array(JSONEncoder().encode(content)), to: path)
+            state.content = content
+            state.changes = []
         }
     }
 
-    /// A cache that is not there or cannot be read is an empty one.
     private func read(_ state: inout State) {
         guard !state.isRead else { return }
         state.isRead = true
+        state.content = readFile()
+    }
+
+    /// A cache that is not there or cannot be read is an empty one.
+    private func readFile() -> Content {
         guard let file = try? File.open(path), let size = try? file.info().size,
             let bytes = try? file.readExactly(count: Int(size), at: 0)
-        else { return }
-        state.content = (try? JSONDecoder().decode(Content.self, from: Data(bytes))) ?? Content()
+        else { return Content() }
+        return (try? JSONDecoder().decode(Content.self, from: Data(bytes))) ?? Content()
     }
 }

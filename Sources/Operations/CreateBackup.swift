@@ -35,8 +35,8 @@ public struct CreateBackup: Sendable {
         public var note: String?
         /// What tells whether the newest one was found to be damaged, where that matters.
         public var log: RunLog?
-        /// What the next backup is compared with in place of this one.
-        var successor: [StoreRows]?
+        /// Whether it is made before a restore: what was lost is then no news.
+        var isBeforeRestore = false
 
         public init(date: Date, timeZone: TimeZone, tool: String) {
             self.date = date
@@ -61,6 +61,8 @@ public struct CreateBackup: Sendable {
         public var stores: Int
         /// What could not be done as it should; the backup is partial if there is any.
         public var problems: [Problem]
+        /// Of one of the problems, the error: the archive is there, but may not be on the disk.
+        var notSynced: RemoteError?
     }
 
     private static let cutsLimit = 5
@@ -145,7 +147,7 @@ public struct CreateBackup: Sendable {
         return AnomalyGuard(
             baseline: baseline,
             acceptsChanges: options.acceptsChanges,
-            successor: options.successor
+            isBeforeRestore: options.isBeforeRestore
         )
     }
 
@@ -190,9 +192,10 @@ public struct CreateBackup: Sendable {
                 return outcome
             }
             try context.timing("sync") { try file.sync() }
-            let (backup, problem) = try await publish(partial, size: file.info().size, written)
+            let (backup, error) = try await publish(partial, size: file.info().size, written)
             var outcome = Outcome(backup, written, isUnchanged: false)
-            outcome.problems += problem.map { [$0] } ?? []
+            outcome.notSynced = error
+            outcome.problems += error?.problem.map { [$0] } ?? []
             return outcome
         } catch {
             try? LocalFileSystem().remove(partial)
@@ -275,23 +278,23 @@ public struct CreateBackup: Sendable {
 
     /// Gives the archive its name, the next one of that minute that is free.
     ///
-    /// - Returns: the backup, and what is to be told where it is not known to be on the disk.
+    /// - Returns: the backup, and the error where it is not known to be on the disk.
     private func publish(
         _ partial: FilePath,
         size: Int64,
         _ written: WrittenArchive
-    ) async throws -> (Backup, Problem?) {
+    ) async throws -> (Backup, RemoteError?) {
         context.report(.began(.uploading, total: nil))
         let taken = try await takenNames()
         for number in 1... {
             let name = BackupName.make(options.date, in: options.timeZone, number: number)
             // What is said of the backup of that name must stay said.
             if taken.contains(name) { continue }
-            var problem: Problem?
+            var notSynced: RemoteError?
             do {
                 try context.checkCancellation()
                 try await annotate(name, size: size)
-                problem = try await upload(partial, as: name)
+                notSynced = try await upload(partial, as: name)
             } catch RemoteError.exists {
                 continue
             }
@@ -305,20 +308,20 @@ public struct CreateBackup: Sendable {
             backup.tags = options.tags
             backup.note = options.note
             catalog.remember(backup, in: remote.address)
-            return (backup, problem)
+            return (backup, notSynced)
         }
         preconditionFailure("numbers do not end")
     }
 
-    /// - Returns: what is to be told of an archive that has its name, though perhaps not on the disk.
-    private func upload(_ partial: FilePath, as name: String) async throws -> Problem? {
+    /// - Returns: the error of an archive that has its name, though perhaps not on the disk.
+    private func upload(_ partial: FilePath, as name: String) async throws -> RemoteError? {
         do {
             try await remote.upload(partial, as: name)
             return nil
         } catch let error as RemoteError {
             guard let problem = error.problem else { throw error }
             context.report(.problem(problem))
-            return problem
+            return error
         }
     }
 

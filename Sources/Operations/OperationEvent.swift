@@ -75,8 +75,8 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
 extension RemoteError {
     /// What is to be told of what was done all the same; `nil` for what was not done.
     var problem: Problem? {
-        guard case .notSynced(_, let name, let reason) = self else { return nil }
-        return Problem(kind: .notSynced, path: name, reason: reason)
+        guard case .notSynced(_, let name, let error) = self else { return nil }
+        return Problem(kind: .notSynced, path: name, reason: error.description)
     }
 }
 

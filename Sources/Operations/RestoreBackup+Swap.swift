@@ -1,5 +1,4 @@
 internal import Files
-internal import Remotes
 internal import Stores
 internal import SystemPackage
 
@@ -243,7 +242,7 @@ extension RestoreBackup {
             return nil
         }
         var backupOptions = options.backup
-        backupOptions.successor = plan.contents.header?.rows ?? []
+        backupOptions.isBeforeRestore = true
         backupOptions.reason = "before the restore of '\(BackupName.display(plan.name))'"
         do {
             let outcome = try await CreateBackup(
@@ -254,15 +253,7 @@ extension RestoreBackup {
                 context: context
             ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self))
             // What may be lost is not to be relied on.
-            if let problem = outcome.problems.first(where: { $0.kind == .notSynced }) {
-                throw OperationError.safetyBackupFailed(
-                    RemoteError.notSynced(
-                        remote.address,
-                        name: problem.path,
-                        reason: problem.reason
-                    )
-                )
-            }
+            if let error = outcome.notSynced { throw OperationError.safetyBackupFailed(error) }
             return outcome.backup
         } catch OperationError.nothingToBackUp {
             return nil

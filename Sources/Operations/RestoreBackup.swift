@@ -131,12 +131,25 @@ public struct RestoreBackup: Sendable {
                 throw error
             }
             outcome.isApplicationStarted = application.isStarted
+            await rememberWhatIsThere(plan, after: outcome.safetyBackup)
             return outcome
         } catch let error where Self.saysItAll(error) {
             throw error
         } catch {
             throw OperationError.restoreFailed(error)
         }
+    }
+
+    /// Has the next backup compared with what was restored, and not with what was there before.
+    ///
+    /// Only memory: where it is lost, the next backup may warn of what is right.
+    private func rememberWhatIsThere(_ plan: Extraction.Plan, after safetyBackup: Backup?) async {
+        let list = ListBackups(in: remote, catalog: catalog, timeZone: options.backup.timeZone)
+        let found: Backup? =
+            if let safetyBackup { safetyBackup } else { try? await list.run().backups.first }
+        guard let newest = found else { return }
+        let rows = plan.contents.header?.rows ?? []
+        catalog.rememberBaseline(rows, of: newest.file, in: remote.address)
     }
 
     static func saysItAll(_ error: any Error) -> Bool {

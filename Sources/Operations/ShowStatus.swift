@@ -202,8 +202,7 @@ public struct ShowStatus: Sendable {
             status.findings.append(.init(.running, "the remote folder is locked by \(holder)"))
         }
         for name in names
-        where name.hasPrefix(LocalFolder.partialPrefix) && name.hasSuffix(LocalFolder.partialSuffix)
-        {
+        where LocalFolder.isPartialName(name) {
             guard holder == nil else { continue }
             status.findings.append(
                 .init(

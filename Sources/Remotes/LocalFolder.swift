@@ -82,7 +82,7 @@ public struct LocalFolder: RemoteFolder {
     }
 
     private func notSynced(_ name: String, _ error: FileError) -> RemoteError {
-        .notSynced(address, name: name, reason: error.description)
+        .notSynced(address, name: name, error)
     }
 
     /// Whether two names are of one file.

@@ -60,8 +60,13 @@ public struct RcloneFolder: RemoteFolder {
     public func upload(_ file: FilePath, as name: String) async throws {
         let partial = Self.makePartialName()
         do {
-            guard try await !contains(name) else {
+            let (subfolder, last) = Self.split(name)
+            let files = try await list(in: subfolder)
+            guard !files.contains(where: { $0.name == last }) else {
                 throw RemoteError.exists(address, name: name)
+            }
+            if files.contains(where: { Self.isPartialName($0.name) }) {
+                try await removeOldPartials()
             }
             _ = try await rclone("copyto", "--no-traverse", file.string, path(of: partial))
             try await move(partial, to: name)
@@ -70,6 +75,14 @@ public struct RcloneFolder: RemoteFolder {
             throw error
         }
         try LocalFileSystem().remove(file)
+    }
+
+    /// Removes what uploads left that were killed.
+    ///
+    /// Another machine may be at one of its own, so a day has to have gone by.
+    private func removeOldPartials() async throws {
+        let pattern = "/\(Self.partialPrefix)*\(Self.partialSuffix)"
+        _ = try await rclone("delete", "--min-age", "24h", "--include", pattern, remote)
     }
 
     public func download(_ name: String, to path: FilePath) async throws {
@@ -93,9 +106,13 @@ public struct RcloneFolder: RemoteFolder {
     }
 
     private func contains(_ name: String) async throws -> Bool {
+        let (subfolder, last) = Self.split(name)
+        return try await list(in: subfolder).contains { $0.name == last }
+    }
+
+    private static func split(_ name: String) -> (subfolder: String?, last: String) {
         let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
-        let subfolder = parts.count == 2 ? parts[0] : nil
-        return try await list(in: subfolder).contains { $0.name == parts.last }
+        return (parts.count == 2 ? parts[0] : nil, parts.last ?? "")
     }
 
     public func delete(_ name: String) async throws {

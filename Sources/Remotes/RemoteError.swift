@@ -11,7 +11,7 @@ public enum RemoteError: ExplainedError, Equatable {
     /// A file of that name is in it already.
     case exists(String, name: String)
     /// It was done, but is not known to be on the disk: a loss of power may undo it.
-    case notSynced(String, name: String, reason: String)
+    case notSynced(String, name: String, FileError)
     /// rclone failed; the reason is its own last line.
     case rclone(String, reason: String)
     /// rclone is not installed.
@@ -23,8 +23,8 @@ public enum RemoteError: ExplainedError, Equatable {
         case .notAFolder(let address): "the remote folder '\(address)' is not a directory"
         case .noFile(let address, let name): "there is no '\(name)' in '\(address)'"
         case .exists(let address, let name): "there is a '\(name)' in '\(address)' already"
-        case .notSynced(let address, let name, let reason):
-            "what became of '\(name)' in '\(address)' may not outlast a loss of power: \(reason)"
+        case .notSynced(let address, let name, let error):
+            "what became of '\(name)' in '\(address)' may not outlast a loss of power: \(error)"
         case .rclone(let address, let reason): "rclone cannot reach '\(address)': \(reason)"
         case .noRclone(let address): "cannot reach '\(address)': rclone is not installed"
         }

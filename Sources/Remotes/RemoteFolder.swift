@@ -83,4 +83,9 @@ extension RemoteFolder {
     public static func makePartialName() -> String {
         "\(partialPrefix)\(UInt64.random(in: 0 ... .max))\(partialSuffix)"
     }
+
+    /// Whether a name is one of those.
+    public static func isPartialName(_ name: String) -> Bool {
+        name.hasPrefix(partialPrefix) && name.hasSuffix(partialSuffix)
+    }
 }

@@ -108,6 +108,15 @@ extension Store {
     ///
     /// - Returns: `nil` where the store was opened by an application while it was copied.
     func beginOnRecoveredCopy(_ scratchParent: FilePath) throws -> StoreSession? {
+        do {
+            return try recoverCopy(scratchParent)
+        } catch StoreError.unreadable {
+            // SQLite gives up where a sync or a removal was only interrupted (EINTR).
+            return try recoverCopy(scratchParent)
+        }
+    }
+
+    private func recoverCopy(_ scratchParent: FilePath) throws -> StoreSession? {
         let scratch = try ScratchDirectory(in: scratchParent)
         let copy = scratch.path.appending("copy.sqlite")
         guard let states = try copyUnderLock(to: scratch.path) else { return nil }

@@ -117,7 +117,7 @@ struct BackupCommand: AsyncParsableCommand {
             session.console.finish()
             try tell(outcome, session)
             let status: ExitStatus = outcome.problems.isEmpty ? .done : .partial
-            guard session.profile.prunes else { return status }
+            guard session.prunes else { return status }
             guard status == .done else {
                 session.console.message("nothing is pruned: the backup was made in part only")
                 return status

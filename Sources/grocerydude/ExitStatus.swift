@@ -74,9 +74,11 @@ enum ExitStatus: Int32 {
         case .rollbackFailed, .cannotRecover: self = .rollbackFailed
         case .rolledBack, .inTheWay: self = .restoreFailed
         case .skipped: self = .skipped
-        case .backupFailed(let cause), .safetyBackupFailed(let cause):
-            let inner = ExitStatus(cause)
-            self = inner == .partial ? .failed : inner
+        case .backupFailed(RemoteError.notSynced(_, _, let error)),
+            .safetyBackupFailed(RemoteError.notSynced(_, _, let error)):
+            // It was not done after all.
+            self.init(error)
+        case .backupFailed(let cause), .safetyBackupFailed(let cause): self.init(cause)
         case .restoreFailed(let cause):
             // Space, locks and passwords have codes of their own; all else is "as they were".
             let inner = ExitStatus(cause)

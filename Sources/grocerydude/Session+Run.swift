@@ -108,22 +108,25 @@ extension Session {
         }
         if isInProfilesPlaces { run.profile = profile.name }
         // A monitor waits for backups: what else goes well is none, and must not pass for one.
-        if command == .backup, let url = profile.pingURL, isToldOf("ping_url") {
+        if command == .backup, let url = profile.pingURL, applies("ping_url") {
             run.ping = Ping(url.absoluteString, timeout: profile.pingTimeout)
         }
-        if isToldOf("metrics_file") { run.metricsFile = profile.metricsFile }
+        if applies("metrics_file") { run.metricsFile = profile.metricsFile }
         run.log = log
         run.tellsLogTrouble = output.verbose
         noteOtherPlaces()
         return run
     }
 
-    /// Whether who is told by a setting wants to know of this run: a profile's monitor would take a
-    /// backup of something else, or to somewhere else, for the one that it waits for.
-    private func isToldOf(_ key: String) -> Bool {
+    /// Whether a setting is meant for this run. A profile's monitor would take a backup of something else,
+    /// or to somewhere else, for the one that it waits for; and what a profile has pruned is its own folder.
+    private func applies(_ key: String) -> Bool {
         guard case .file = profile.origin(of: key) else { return true }
         return isInProfilesPlaces
     }
+
+    /// Whether a backup prunes once it is verified.
+    var prunes: Bool { profile.prunes && applies("prune") }
 
     /// Says what of the profile does not happen, since the run is about something else.
     private func noteOtherPlaces() {
@@ -134,7 +137,7 @@ extension Session {
             .note(
                 "'\(profile.origin(of: key))' names another \(what) than the configuration: "
                     + (key == "stores" ? "none of its commands are run, and " : "")
-                    + "no monitor is told"
+                    + "no monitor is told\(profile.prunes && !prunes ? ", and nothing is pruned" : "")"
             )
         )
     }

@@ -77,10 +77,16 @@ struct Session {
             func run(_ session: Session) async -> Int32 {
                 let code = await session.run(command) {
                     if recovers { try await session.recover(isRequired: needsWholeStores) }
-                    let status = try await body(session)
-                    session.console.finish()
-                    session.saveCatalog()
-                    return status
+                    // What was learnt before a failure is true all the same.
+                    let result: Result<ExitStatus, any Error>
+                    do {
+                        result = .success(try await body(session))
+                        session.console.finish()
+                    } catch {
+                        result = .failure(error)
+                    }
+                    await session.saveCatalog()
+                    return try result.get()
                 }
                 // Only the caller of the program hears of a lost answer: the work was done.
                 return session.console.code(after: code)
@@ -136,9 +142,9 @@ struct Session {
     }
 
     /// Losing it costs time and no data, so it fails nothing; who wants to know hears of it.
-    private func saveCatalog() {
+    private func saveCatalog() async {
         do {
-            try catalog.save()
+            try await catalog.save()
         } catch  where output.verbose {
             console.message("the list of known backups was not saved: \(explain(error))")
         } catch {}

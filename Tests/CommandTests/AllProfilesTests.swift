@@ -94,6 +94,24 @@ struct AllProfilesTests {
         #expect(
             try errors().contains("'a' and 'b' have different stores and one remote folder")
         )
+        // Each alone would prune and restore the other's, too.
+        try program.configure(
+            "profiles: {a: {stores: /a, remote: /r}, b: {stores: /b, remote: /r/}}\n"
+        )
+        for command in [["config", "validate"], ["backup", "--profile", "a"], ["list"]] {
+            let outcome = try program.run(command)
+            #expect(outcome.status == 64, "\(command)")
+            #expect(outcome.errors.contains("and one remote folder: '/r"), "\(outcome.errors)")
+        }
+        try program.configure(
+            "metrics_file: /m\nprofiles: {a: {stores: /a, remote: /r}, b: {stores: /b, remote: /s}}\n"
+        )
+        #expect(try errors().contains("have different stores and one metrics file: '/m'"))
+        // Two ways to back up the same are fine.
+        try program.configure(
+            "profiles: {a: {stores: /a, remote: /r}, b: {stores: /a/, remote: /r}}\n"
+        )
+        #expect(try program.run("config", "validate").status == 0)
         try program.configure("stores: /a\n")
         #expect(try errors().contains("there are no profiles"))
         #expect(try count("A/Remote") == 0 && count("B/Remote") == 0)

@@ -209,6 +209,8 @@ struct HookTests {
             remote: \(sandbox.path("Remote"))
             metrics_file: \(sandbox.path("metrics.prom"))
             ping_url: http://127.0.0.1:9/
+            prune: true
+            retention: {keep_last: 1}
             hooks:
               backup: {before: 'echo "$GROCERYDUDE_REMOTE" >>\(sandbox.path("diary"))'}
               restore: {stop: echo stop >>\(sandbox.path("diary"))}
@@ -240,7 +242,16 @@ struct HookTests {
         #expect(try run("backup", "--quiet", "--stores", stores, "--remote", other).errors == "")
         #expect(try !diary().contains("stop") && diary().split(separator: "\n").count == 2)
         #expect(try sandbox.read("metrics.prom") == before)
+        // What others have there is theirs to prune.
+        #expect(folder.errors.contains("no monitor is told, and nothing is pruned"))
+        let backups = {
+            try Directory.open(sandbox.path("Other")).names()
+                .count { $0.description.hasSuffix(".zip") }
+        }
+        #expect(try backups() == 2)
         // What is asked for now is done.
+        #expect(try run("backup", "--remote", other, "--prune").status == 0)
+        #expect(try backups() == 1)
         let file = sandbox.path("other.prom").string
         #expect(try run("backup", "--remote", other, "--metrics-file", file).status == 0)
         #expect(sandbox.exists("other.prom"))

@@ -45,7 +45,7 @@ struct CrashTests {
 
     @Test(
         "leaves the stores and the backups whole, and the next command cleans up",
-        arguments: scenarios
+        arguments: FaultExtent.chosen(scenarios)
     )
     func everywhere(_ scenario: FaultScenario) throws {
         let scene = try FaultScene.shared.get()

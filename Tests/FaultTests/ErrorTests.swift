@@ -24,7 +24,10 @@ struct ErrorTests {
             .backup.refusing(.flags, .invalidArgument),
         ] + (Trial.mayMount ? [FaultScenario.restoreAlone.mounted()] : [])
 
-    @Test("ends with the right code, says what to do, and loses nothing", arguments: scenarios)
+    @Test(
+        "ends with the right code, says what to do, and loses nothing",
+        arguments: FaultExtent.chosen(scenarios)
+    )
     func everywhere(_ scenario: FaultScenario) throws {
         let scene = try FaultScene.shared.get()
         let calls = try scenario.undisturbed(scenario.trial(scene), scene).calls
@@ -53,7 +56,10 @@ struct ErrorTests {
     }
 
     /// As when a disk dies, or the system mounts it read-only for its errors.
-    @Test("is followed by no other that works, and still nothing is lost", arguments: scenarios)
+    @Test(
+        "is followed by no other that works, and still nothing is lost",
+        arguments: FaultExtent.chosen(scenarios)
+    )
     func forEver(_ scenario: FaultScenario) throws {
         let scene = try FaultScene.shared.get()
         let points = try scenario.undisturbed(scenario.trial(scene), scene).changes

@@ -9,6 +9,14 @@ import Testing
 enum FaultExtent {
     static let isFull = ProcessInfo.processInfo.environment["GROCERYDUDE_FAULTS"] == "all"
 
+    /// Those whose name has the text of GROCERYDUDE_FAULTS_SCENARIO in it, to try them again; or all.
+    static func chosen(_ scenarios: [FaultScenario]) -> [FaultScenario] {
+        guard let text = ProcessInfo.processInfo.environment["GROCERYDUDE_FAULTS_SCENARIO"] else {
+            return scenarios
+        }
+        return scenarios.filter { $0.name.contains(text) }
+    }
+
     /// All of them, or as many as given, evenly spread, the last one among them.
     static func sample<Element>(_ all: [Element], _ count: Int) -> [Element] {
         guard !isFull, all.count > count else { return all }

@@ -34,7 +34,7 @@ struct SignalTests {
     @Test(
         "cleans up after itself and exits with 128 and the signal",
         .enabled(if: InjectedRun.isPossible, "no program can be traced here"),
-        arguments: scenarios
+        arguments: FaultExtent.chosen(scenarios)
     )
     func once(_ scenario: FaultScenario) throws {
         let scene = try FaultScene.shared.get()
@@ -70,7 +70,7 @@ struct SignalTests {
     @Test(
         "ends at once at the second signal, and the next command recovers",
         .enabled(if: InjectedRun.isPossible, "no program can be traced here"),
-        arguments: scenarios
+        arguments: FaultExtent.chosen(scenarios)
     )
     func twice(_ scenario: FaultScenario) throws {
         let scene = try FaultScene.shared.get()

@@ -147,7 +147,7 @@ struct AnomalyGuardTests {
         let catalog = scene.catalog
         try fill(scene, rows: 100)
         #expect(try await !backUp(scene, minute: 0, to: remote, catalog: catalog))
-        try catalog.save()
+        try await catalog.save()
         try fill(scene, rows: 0)
         #expect(try await backUp(scene, minute: 1, to: remote, catalog: scene.catalog))
         #expect(!scene.told.contains { $0.contains("made elsewhere") })
@@ -181,6 +181,29 @@ struct AnomalyGuardTests {
         #expect(try await scene.list().isGuarded)
         #expect(try await !backUp(scene, minute: 130))
         #expect(try await !scene.list().isGuarded)
+    }
+
+    @Test("after a restore that was rolled back measures by what is there, and not by what failed")
+    func afterFailedRestore() async throws {
+        let scene = try Scene(withStore: false)
+        try fill(scene, rows: 30)
+        #expect(try await !backUp(scene, minute: 0))
+        let small = try #require(try await scene.list().first)
+        try fill(scene, rows: 1000)
+        #expect(try await !backUp(scene, minute: 1))
+        await #expect(throws: OperationError.self) {
+            try await scene.restore(small.name) { $0.application.verify = ["false"] }
+        }
+        #expect(try await !backUp(scene, minute: 100))
+        await #expect(throws: OperationError.self) {
+            try await scene.restore(small.name) {
+                $0.application.verify = ["false"]
+                $0.backup.date = Scene.morning + 120 * 60
+            }
+        }
+        try fill(scene, rows: 40)
+        #expect(try await backUp(scene, minute: 130))
+        #expect(try await scene.list().isGuarded)
     }
 
     @Test("counts what SQLite cannot read as lost")

@@ -182,7 +182,7 @@ struct SkipUnchangedTests {
         let backup = try await backUp(scene, minute: 0).backup
         let catalog = scene.catalog
         _ = catalog.content(of: backup, in: scene.remote.address)
-        try catalog.save()
+        try await catalog.save()
         try scene.sandbox.write(
             [UInt8](repeating: 0, count: Int(backup.size)),
             to: "Remote/\(backup.name)"

@@ -163,7 +163,9 @@ struct CreateBackupTests {
         let scene = try Scene()
         for path in [scene.stores, scene.remotePath] {
             var lock: FileLock? = try await FileLock.acquire(path)
-            let error = await #expect(throws: FileError.self) { try await scene.backUp() }
+            let error = await #expect(throws: FileError.self) {
+                try await scene.backUp(context: scene.context(lockWait: .zero))
+            }
             #expect(
                 error?.description.contains("process \(ProcessInfo.processInfo.processIdentifier)")
                     == true

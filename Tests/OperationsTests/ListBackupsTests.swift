@@ -31,7 +31,7 @@ struct ListBackupsTests {
         let catalog = scene.catalog
         let list = ListBackups(in: scene.remote, catalog: catalog, timeZone: Scene.utc)
         #expect(try await list.run().backups.map(\.time) == [Scene.morning])
-        try catalog.save()
+        try await catalog.save()
         // What is not read cannot be noticed to be gone.
         let file = scene.remotePath.appending(name)
         let size = try FileInfo(of: file).size
@@ -48,6 +48,41 @@ struct ListBackupsTests {
         // A file of another size is another file.
         try scene.sandbox.write("no zip", to: "Remote/\(name)")
         #expect(try await scene.list().map(\.timeSource) == [.name])
+    }
+
+    @Test("forgets nothing that another run came to know meanwhile")
+    func remembersTogether() async throws {
+        let scene = try Scene()
+        let first = try await scene.backUp().backup
+        let path = scene.sandbox.path("Cache/catalog.json")
+        // Both have read it before either writes.
+        let (one, other) = (BackupCatalog(path), BackupCatalog(path))
+        for catalog in [one, other] { catalog.keepOnly([], in: "nowhere") }
+        one.remember(first, in: "one")
+        other.remember(first, in: "other")
+        other.keepOnly([first.name], in: "other")
+        try await one.save()
+        try await other.save()
+        let known = BackupCatalog(path)
+        for address in ["one", "other"] {
+            let elsewhere = RemoteFile(name: first.name, size: first.size)
+            let found = known.backup(elsewhere, in: address, timeZone: Scene.utc)
+            #expect(found.timeSource == .manifest, "\(address)")
+        }
+        // What is gone is forgotten, and only that.
+        known.keepOnly([], in: "one")
+        one.remember(first, in: "third")
+        try await one.save()
+        try await known.save()
+        let last = BackupCatalog(path)
+        let sources = ["one", "other", "third"].map {
+            last.backup(
+                RemoteFile(name: first.name, size: first.size),
+                in: $0,
+                timeZone: Scene.utc
+            ).timeSource
+        }
+        #expect(sources == [.name, .manifest, .manifest])
     }
 
     @Test("survives a memory that was damaged")

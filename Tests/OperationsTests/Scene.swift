@@ -1,11 +1,12 @@
 import Files
 import Foundation
-import Operations
 import Remotes
 import Stores
 import Synchronization
 import SystemPackage
 import TestSupport
+
+@testable import Operations
 
 /// A stores directory and a remote folder in a sandbox, and the operations on them.
 final class Scene: Sendable {
@@ -56,12 +57,13 @@ final class Scene: Sendable {
     ///
     /// - Parameters:
     ///   - limit: how often work may ask whether to go on before it is told to stop.
-    ///   - lockWait: how long to wait for another run.
+    ///   - lockWait: how long to wait for another run; a child that another test starts has our locks
+    ///     for a moment, until it becomes another program.
     ///   - meanwhile: called whenever work asks whether to go on: in the middle of everything.
     /// - Returns: a context that notes what is told.
     func context(
         cancellingAfter limit: Int = .max,
-        lockWait: Duration = .zero,
+        lockWait: Duration = .seconds(2),
         meanwhile: @escaping @Sendable () throws -> Void = {}
     ) -> OperationContext {
         let calls = Counter()
@@ -99,13 +101,14 @@ final class Scene: Sendable {
     func restoring(
         fileSystem: any FileSystem = LocalFileSystem(),
         context: OperationContext? = nil,
+        catalog: BackupCatalog? = nil,
         _ change: (inout RestoreBackup.Options) -> Void = { _ in }
     ) -> RestoreBackup {
         var options = RestoreBackup.Options(backup: options(at: Self.morning + 3600))
         change(&options)
         return RestoreBackup(
             from: remote,
-            catalog: catalog,
+            catalog: catalog ?? self.catalog,
             options: options,
             context: context ?? self.context(),
             fileSystem: fileSystem
@@ -118,12 +121,32 @@ final class Scene: Sendable {
         fileSystem: any FileSystem = LocalFileSystem(),
         _ change: (inout RestoreBackup.Options) -> Void = { _ in }
     ) async throws -> RestoreBackup.Outcome {
-        let restore = restoring(fileSystem: fileSystem, change)
-        return try await restore.run(try await restore.find(name), to: stores)
+        let catalog = catalog
+        let restore = restoring(fileSystem: fileSystem, catalog: catalog, change)
+        let outcome: RestoreBackup.Outcome
+        do {
+            outcome = try await restore.run(try await restore.find(name), to: stores)
+        } catch {
+            try await catalog.save()
+            throw error
+        }
+        try await catalog.save()
+        return outcome
     }
 
+    /// Recovers, as the next command does.
+    ///
+    /// A program that another test starts has our locks too, until it is that program (execve(2)): a
+    /// recovery may find them held for a moment, and leave all to the next.
     func recover() async throws {
-        try await RecoverRestore(of: stores, context: context()).run()
+        for _ in 1...200 {
+            try await RecoverRestore(of: stores, context: context()).run()
+            let traces = try RestorePaths.Layout.allCases.contains {
+                try RestorePaths(resolving: stores, $0)?.hasTraces() ?? false
+            }
+            if !traces { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
     }
 
     func list() async throws -> [Backup] {

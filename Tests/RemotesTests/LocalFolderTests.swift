@@ -149,4 +149,26 @@ struct RcloneFolderTests {
         #expect(!reason.isEmpty)
         #expect(!reason.hasPrefix("20"))
     }
+
+    @Test("an upload removes what killed ones left a day ago, and nothing else")
+    func oldPartials() async throws {
+        let sandbox = try Sandbox()
+        let remote = try sandbox.directory("Remote")
+        let folder = RcloneFolder(remote.string, staging: try sandbox.directory("Staging"))
+        let old = RcloneFolder.makePartialName()
+        let recent = RcloneFolder.makePartialName()
+        let others = [recent, "below/\(old)", "\(old).zip", "My Stores.zip"]
+        for name in [old] + others {
+            try sandbox.write("x", to: "Remote/\(name)")
+            guard name != recent else { continue }
+            let file = try File.open(remote.pushing(FilePath(name)))
+            try file.setModified(file.info().modified - 25 * 3600 * 1_000_000_000)
+        }
+        let archive = sandbox.path("Staging/archive")
+        try sandbox.write("archive", to: "Staging/archive")
+        try await folder.upload(archive, as: "new Stores.zip")
+        #expect(!sandbox.exists("Remote/\(old)"))
+        for name in others { #expect(sandbox.exists("Remote/\(name)"), "\(name)") }
+        #expect(try sandbox.read("Remote/new Stores.zip") == Array("archive".utf8))
+    }
 }

@@ -38,6 +38,7 @@ struct Configuration {
             let isThere = (try? FileManager.default.attributesOfItem(atPath: self.path)) != nil
             file = isThere ? try ConfigurationFile(self.path) : nil
         }
+        try refuseSharedPlaces()
     }
 
     /// Where the configuration is looked for that nobody names.
@@ -91,23 +92,30 @@ struct Configuration {
             default: continue
             }
         }
-        try refuseSharedRemotes(profiles)
         return profiles
     }
 
-    /// Backups carry no profile's name: what one profile prunes would be the other's.
-    private func refuseSharedRemotes(_ profiles: [Profile]) throws {
+    /// Backups carry no profile's name: what one profile prunes, or restores as the latest, would be the
+    /// other's. And a file of metrics is written whole: it would tell of one and hide the other.
+    private func refuseSharedPlaces() throws {
+        let profiles = try file?.profiles.map { try configured($0, Profile(name: $0.name)) } ?? []
         for (index, profile) in profiles.enumerated() {
-            let others = profiles[..<index]
-            if let other = others.first(where: {
-                $0.remote == profile.remote && $0.stores != profile.stores
-            }) {
-                throw ConfigurationError.sharedRemote(
-                    profile.remote,
-                    names: [other, profile].compactMap(\.name)
-                )
+            for other in profiles[..<index]
+            where !Self.isSame(other.stores.string, profile.stores.string) {
+                let places = [
+                    ("remote", other.remote, profile.remote),
+                    ("metrics_file", other.metricsFile?.string, profile.metricsFile?.string),
+                ]
+                for case (let key, let one?, let value?) in places where Self.isSame(one, value) {
+                    let names = [other, profile].compactMap(\.name)
+                    throw ConfigurationError.shared(key: key, value: value, names: names)
+                }
             }
         }
+    }
+
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        FilePath(one).lexicallyNormalized() == FilePath(other).lexicallyNormalized()
     }
 
     private func resolve(
@@ -125,15 +133,25 @@ struct Configuration {
             }
             profile.origins[setting.key] = value.origin
         }
-        var configured = profile
-        for setting in Setting.all where ["stores", "remote"].contains(setting.key) {
+        let configured = try configured(named, profile)
+        if configured.stores != profile.stores { profile.configuredStores = configured.stores }
+        if configured.remote != profile.remote { profile.configuredRemote = configured.remote }
+        return profile
+    }
+
+    /// A profile with the places that the configuration alone says, where it does.
+    private func configured(
+        _ named: (name: String, values: ConfigurationFile.Values)?,
+        _ profile: Profile
+    ) throws -> Profile {
+        var profile = profile
+        let keys: Set = ["stores", "remote", "metrics_file"]
+        for setting in Setting.all where keys.contains(setting.key) {
             guard let value = named?.values[setting.key] ?? file?.common[setting.key] else {
                 continue
             }
-            try setting.read(value, &configured)
+            try setting.read(value, &profile)
         }
-        if configured.stores != profile.stores { profile.configuredStores = configured.stores }
-        if configured.remote != profile.remote { profile.configuredRemote = configured.remote }
         return profile
     }
 

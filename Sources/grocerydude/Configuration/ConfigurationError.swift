@@ -14,8 +14,8 @@ enum ConfigurationError: ExplainedError {
     case whichProfile(file: String, names: [String])
     /// All profiles are asked for, and one thing for all of them.
     case notForAll(String)
-    /// Profiles with different stores have one remote folder.
-    case sharedRemote(String, names: [String])
+    /// Profiles with different stores have one remote folder, or one file of metrics.
+    case shared(key: String, value: String, names: [String])
     /// A flag or a variable of the environment has a value that cannot be.
     case wrongValue(String, WrongValue)
 
@@ -32,8 +32,8 @@ enum ConfigurationError: ExplainedError {
             "there are no profiles: there is no configuration '\(file)'"
         case .whichProfile(let file, _): "no profile is chosen of those in '\(file)'"
         case .notForAll(let name): "\(name) would be the same for all profiles"
-        case .sharedRemote(let remote, let names):
-            "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) have different stores and one remote folder: '\(remote)'"
+        case .shared(let key, let value, let names):
+            "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) have different stores and one \(key == "remote" ? "remote folder" : "metrics file"): '\(value)'"
         case .wrongValue(let name, let wrong): "\(name) \(wrong.reason)"
         }
     }
@@ -56,7 +56,7 @@ enum ConfigurationError: ExplainedError {
         case .whichProfile(_, let names):
             return "say which: \(names.map { "'--profile \($0)'" }.joined(separator: ", "))"
         case .notForAll: return "set it in each profile, or name one with '--profile'"
-        case .sharedRemote: return "give each profile a 'remote' of its own"
+        case .shared(let key, _, _): return "give each profile a '\(key)' of its own"
         case .wrongValue(_, let wrong): return wrong.hint
         }
     }

@@ -59,13 +59,14 @@ extension Session {
         options.keepsTrash = profile.keepTrash
         options.mayRemoveAll = retention.unsafeAllowRemoveAll
         let prune = PruneBackups(in: remote, catalog: catalog, options: options, context: context)
-        let plan = try await prune.plan()
+        var plan = try await prune.plan()
         var problems: [Problem] = []
-        var removed = plan.remove.count
         if !isDryRun {
             let outcome = try await prune.run(plan)
             problems = outcome.problems
-            removed = outcome.removed.count
+            // What was to be removed and is still there is among the problems.
+            let removed = Set(outcome.removed.map(\.name))
+            plan.remove.removeAll { !removed.contains($0.backup.name) }
         }
         facts.tell(problems)
         console.finish()
@@ -76,7 +77,7 @@ extension Session {
             for item in plan.keep { tell(line("keep", item)) }
             for item in plan.remove { tell(line(isDryRun ? "would remove" : "remove", item)) }
             console.message(
-                "\(counted(plan.keep.count, "backup", "backups")) kept, \(removed) \(isDryRun ? "would be " : "")removed"
+                "\(counted(plan.keep.count, "backup", "backups")) kept, \(plan.remove.count) \(isDryRun ? "would be " : "")removed"
             )
         }
         if let refusal = plan.refusal {

@@ -59,6 +59,9 @@ final class StoppedApplication: Sendable {
         self.context = context
     }
 
+    /// Whether it is stopped, or half stopped.
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+
     /// Whether every command succeeded that starts it.
     var isStarted: Bool { state.withLock { !$0.hasFailed } }
 

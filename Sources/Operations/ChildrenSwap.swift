@@ -119,6 +119,10 @@ struct ChildrenSwap: RestoreSwap {
     /// Writes the journal, which is then on the disk with all that is in `area`.
     private mutating func enter(_ phase: RestoreJournal.Phase) throws {
         journal.phase = phase
+        try write()
+    }
+
+    func write() throws {
         try journal.write(to: paths.journal, with: fileSystem)
     }
 
@@ -181,7 +185,7 @@ struct ChildrenSwap: RestoreSwap {
     static func recover(
         _ paths: RestorePaths,
         with fileSystem: any FileSystem,
-        check: (_ staged: Int?) throws -> Void
+        judge: RestoreJudge
     ) throws -> RestoreRecovery? {
         // A link could lead the restore to somebody else's files.
         guard try FileInfo.ifPresent(paths.area)?.kind == .directory else { return nil }
@@ -198,7 +202,7 @@ struct ChildrenSwap: RestoreSwap {
         }
         var swap = ChildrenSwap(paths, journal, fileSystem)
         do {
-            return try swap.recover(check: check)
+            return try swap.recover(judge)
         } catch FileError.exists(let path) {
             throw OperationError.cannotRecover(
                 paths.live,
@@ -208,8 +212,7 @@ struct ChildrenSwap: RestoreSwap {
         }
     }
 
-    private mutating func recover(check: (_ staged: Int?) throws -> Void) throws -> RestoreRecovery
-    {
+    private mutating func recover(_ judge: RestoreJudge) throws -> RestoreRecovery {
         switch journal.phase {
         case .staging:
             return try undo()
@@ -217,22 +220,31 @@ struct ChildrenSwap: RestoreSwap {
             try moveAll(from: paths.old, to: paths.live)
             return try undo()
         case .puttingIn:
-            do {
-                try moveAll(from: paths.new, to: paths.live)
-                try check(journal.stores)
-            } catch {
-                return undone(try takeOutAndPutBack(), since: error)
+            if let refusal = try refusalOnceIn(judge) {
+                try judge.allowsRollBack(journal, refusal)
+                return undone(try takeOutAndPutBack(), since: refusal)
             }
-            return .finished(backup: journal.backup, leftover: try finish())
+            return ended(.finished(leftover: try finish()))
         case .takingOut:
+            try judge.allowsRollBack(journal, nil)
             return undone(try takeOutAndPutBack())
         case .puttingBack:
             return undone(try putBack())
         case .cleaning:
-            return .finished(backup: journal.backup, leftover: try finish())
+            return ended(.finished(leftover: try finish()))
         case .swapping, .rollingBack:
             throw lost()
         }
+    }
+
+    /// Moves the rest in, and has all of it looked at.
+    private func refusalOnceIn(_ judge: RestoreJudge) throws -> (any Error)? {
+        do {
+            try moveAll(from: paths.new, to: paths.live)
+        } catch {
+            return try judge.refusalOfHalf(journal, error)
+        }
+        return try judge.refusal(journal)
     }
 
     private func undo() throws -> RestoreRecovery {
@@ -241,7 +253,11 @@ struct ChildrenSwap: RestoreSwap {
     }
 
     private func undone(_ refused: FilePath?, since error: (any Error)? = nil) -> RestoreRecovery {
-        .undone(backup: journal.backup, refused: refused, since: error)
+        ended(.undone(refused: refused, since: error))
+    }
+
+    private func ended(_ end: RestoreRecovery.End) -> RestoreRecovery {
+        RestoreRecovery(journal: journal, end: end)
     }
 
     private func lost() -> OperationError {

@@ -22,16 +22,24 @@ public struct DeleteBackup: Sendable {
     }
 
     /// The backup that a person means, for asking before it is deleted.
-    public func find(_ name: String) async throws -> Backup {
-        try await ListBackups(in: remote, catalog: catalog, timeZone: timeZone).find(name)
+    ///
+    /// - Parameters:
+    ///   - name: what the person said.
+    ///   - now: what is later is `latest` only where there is nothing else.
+    public func find(_ name: String, now: Date? = nil) async throws -> Backup {
+        let list = ListBackups(in: remote, catalog: catalog, timeZone: timeZone)
+        return try await list.find(name, now: now)
     }
 
-    /// Deletes a backup that was found, pinned or not: a person has named it.
+    /// Deletes a backup that was found.
+    ///
+    /// The trash is left alone: only `PruneBackups` empties it.
     ///
     /// - Parameters:
     ///   - backup: the backup.
     ///   - date: now.
-    ///   - trash: for how long it can come back; `.zero` for not at all.
+    ///   - trash: `.zero` for a backup that cannot come back; else it can, until a prune finds that it is
+    ///     over.
     /// - Returns: what is not as it should be although the backup was deleted.
     /// - Throws: `RemoteError`, `FileError.locked`; `OperationError.pinned`.
     @discardableResult
@@ -49,16 +57,19 @@ public struct DeleteBackup: Sendable {
         }
         let problem = try await remove(backup.name, at: date, keepingTrash: trash)
         var problems = problem.map { [$0] } ?? []
-        do {
-            if trash > .zero {
-                try await emptyTrash(at: date, keeping: trash, &annotations)
-            } else {
-                // That this one is not to come back says nothing of those deleted before.
+        // That this one is not to come back says nothing of those deleted before.
+        if trash <= .zero {
+            do {
                 try await annotations.forget([backup.name])
+            } catch {
+                problems.append(
+                    Problem(
+                        kind: .notRemoved,
+                        path: Annotations.subfolder,
+                        reason: explain(error)
+                    )
+                )
             }
-        } catch {
-            let place = trash > .zero ? Trash.subfolder : Annotations.subfolder
-            problems.append(Problem(kind: .notRemoved, path: place, reason: explain(error)))
         }
         for problem in problems { context.report(.problem(problem)) }
         return problems
@@ -122,18 +133,21 @@ public struct DeleteBackup: Sendable {
     }
 
     /// Removes for good what has been in the trash for long enough.
+    ///
+    /// - Returns: what could not be removed.
     func emptyTrash(
         at date: Date,
         keeping trash: Duration,
         _ annotations: inout Annotations
-    ) async throws {
+    ) async throws -> [Problem] {
         let limit = date - Double(trash.components.seconds)
-        let removed = try await Trash(remote: remote).empty(before: limit)
-        guard !removed.isEmpty else { return }
+        let (removed, problems) = try await Trash(remote: remote).empty(before: limit)
+        guard !removed.isEmpty else { return problems }
         let left = try await Set(remote.list().map(\.name)).union(
             Trash(remote: remote).entries().map(\.name)
         )
         try await annotations.forget(Set(removed.map(\.name)).subtracting(left))
+        return problems
     }
 }
 

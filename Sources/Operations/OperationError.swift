@@ -53,6 +53,11 @@ public enum OperationError: ExplainedError {
     case pinned(String)
     /// An interrupted restore cannot be finished or undone.
     case cannotRecover(FilePath, reason: String)
+    /// A restore was interrupted when its stores were in place; whether they are good cannot be told, and
+    /// all stays as it is.
+    case unsettled(backup: String, FilePath, any Error)
+    /// Stores that an interrupted restore put in place have to go, and cannot, since they are in use.
+    case refusedInUse(backup: String, FilePath, refusal: (any Error)?, use: any Error)
     /// A command of the user's failed that has to succeed.
     case commandFailed(event: String, command: String, CommandFailure)
     /// A command of the user's says that this is not the time for it.
@@ -103,6 +108,10 @@ public enum OperationError: ExplainedError {
         case .pinned(let name): "'\(name)' is pinned, and was not removed"
         case .cannotRecover(let path, let reason):
             "an interrupted restore of '\(printable(path))' can be neither finished nor undone: \(reason)"
+        case .unsettled(let backup, let path, let error):
+            "the restore of '\(BackupName.display(backup))' was interrupted, and can for now be neither finished nor undone in '\(printable(path))': \(explain(error)); all stays as it is"
+        case .refusedInUse(let backup, let path, let refusal, let use):
+            "the restore of '\(BackupName.display(backup))' was interrupted, and what it put in '\(printable(path))' has to go\(refusal.map { ", since \(explain($0))" } ?? ""), but \(explain(use)); all stays as it is"
         case .commandFailed(let event, let command, let reason):
             "the '\(event)' command '\(Self.shortened(command))' \(reason)"
         case .skipped(let command):
@@ -146,6 +155,11 @@ public enum OperationError: ExplainedError {
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
         case .cannotRecover: "look at the directories beside it; nothing was deleted"
+        case .unsettled(_, _, let error):
+            ((error as? any ExplainedError)?.hint ?? "put that right")
+                + "; any next command then settles it, 'grocerydude list' too"
+        case .refusedInUse:
+            "close it; any next command then puts back what was there before, 'grocerydude list' too"
         case .commandFailed(_, let command, _):
             "run it by hand to see what it says: \(printable(bytes: command.utf8))"
         case .skipped, .pingFailed: nil

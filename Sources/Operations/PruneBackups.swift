@@ -210,7 +210,7 @@ public struct PruneBackups: Sendable {
             }
         }
         do {
-            try await delete.emptyTrash(
+            outcome.problems += try await delete.emptyTrash(
                 at: options.now,
                 keeping: options.keepsTrash,
                 &annotations

@@ -22,7 +22,8 @@ public struct RecoverRestore: Sendable {
 
     /// Does it, if there is anything to do and no other run is at it.
     ///
-    /// - Throws: `OperationError.cannotRecover`, `FileError`.
+    /// - Throws: `OperationError.cannotRecover`; `.unsettled` and `.refusedInUse`, after which all is as
+    ///   it was found; `FileError`.
     public func run() async throws {
         for layout in RestorePaths.Layout.allCases {
             guard let paths = try RestorePaths(resolving: stores, layout), try paths.hasTraces()
@@ -41,16 +42,23 @@ public struct RecoverRestore: Sendable {
         var context = context
         // To stop in the middle of it would only leave it to the next run again.
         context.checkCancellation = {}
-        let recovery = try paths.layout.swap.recover(paths, with: fileSystem) { staged in
-            try StoresDirectory(paths.live).checkInPlace(expecting: staged ?? 0, context)
-        }
+        let recovery = try paths.layout.swap.recover(
+            paths,
+            with: fileSystem,
+            judge: RestoreJudge(of: paths.live, context)
+        )
         let draft = LocalFileSystem.draft(of: paths.journal)
         if try FileInfo.ifPresent(draft) != nil { try fileSystem.remove(draft) }
-        switch recovery {
-        case .finished(let backup, let leftover):
+        if let recovery { tell(recovery, context) }
+    }
+
+    private func tell(_ recovery: RestoreRecovery, _ context: OperationContext) {
+        let backup = recovery.journal.backup
+        switch recovery.end {
+        case .finished(let leftover):
             context.report(.note("finished the restore of '\(backup)', which was interrupted"))
             if let leftover { context.report(.leftover(leftover)) }
-        case .undone(let backup, let refused, let error):
+        case .undone(let refused, let error):
             let reason = error.map { ", since \(explain($0))" } ?? ""
             let state =
                 refused.map { "what was refused is in '\(printable($0))'" }
@@ -58,8 +66,137 @@ public struct RecoverRestore: Sendable {
             context.report(
                 .note("undid the restore of '\(backup)', which was interrupted\(reason); \(state)")
             )
-        case nil: break
         }
+        if recovery.journal.isApplicationStopped ?? false {
+            context.report(
+                .warning(
+                    "the application was stopped for the restore of '\(backup)', which was interrupted: start it"
+                )
+            )
+        }
+    }
+}
+
+extension RestoreJudge {
+    /// How long to wait for a writer that lets nobody read.
+    private static let busyTimeout = Duration.seconds(5)
+
+    /// Judges after a crash: applications may have opened the stores since.
+    ///
+    /// Only stores that are damaged or lost have to go. All else that may fail says nothing of them.
+    fileprivate init(of live: FilePath, _ context: OperationContext) {
+        refusal = { journal in
+            try Self.settling(journal, live) {
+                try StoresDirectory(live).refusalUnderUse(journal, Self.busyTimeout, context)
+            }
+        }
+        refusalOfHalf = { journal, error in
+            // Somebody else's file is in the way, which has words of its own.
+            if case FileError.exists = error { throw error }
+            throw OperationError.unsettled(backup: journal.backup, live, error)
+        }
+        allowsRollBack = { journal, refusal in
+            do {
+                try Self.settling(journal, live) {
+                    try StoresDirectory(live).refuseIfAnyFileIsInUse()
+                }
+            } catch OperationError.unsettled(_, _, let use as OperationError) {
+                throw OperationError.refusedInUse(
+                    backup: journal.backup,
+                    live,
+                    refusal: refusal,
+                    use: use
+                )
+            }
+        }
+    }
+
+    private static func settling<Result>(
+        _ journal: RestoreJournal,
+        _ live: FilePath,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            throw OperationError.unsettled(backup: journal.backup, live, error)
+        }
+    }
+}
+
+extension StoresDirectory {
+    /// Looks at the stores that a restore has put in place, though others may be using them.
+    ///
+    /// - Returns: why they have to go: one is damaged, where damage was not allowed, or some are lost;
+    ///   `nil` where they are good.
+    /// - Throws: `StoreError`, `FileError` where a store could not be looked at.
+    fileprivate func refusalUnderUse(
+        _ journal: RestoreJournal,
+        _ busyTimeout: Duration,
+        _ context: OperationContext
+    ) throws -> (any Error)? {
+        let survey = try survey()
+        // What may not be read, as its permissions were saved, was not counted when it was staged; but
+        // that may have been somebody else, who could.
+        var failure = survey.failures.first { !$0.error.isPermissionDenied }?.error
+        for store in survey.stores {
+            do {
+                try store.open(scratchParent: context.scratch, busyTimeout: busyTimeout)
+            } catch StoreError.damaged(let name, let reason) {
+                let error = StoreError.damaged(name, reason: reason)
+                guard journal.allowsDamage ?? false else { return error }
+                context.report(.note("\(error), and restored all the same"))
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        let (found, expected) = (survey.stores.count, journal.stores ?? 0)
+        guard found < expected else { return nil }
+        if let denied = survey.failures.first { throw denied.error }
+        return OperationError.storesLost(path, found: found, expected: expected)
+    }
+
+    /// Looks for processes that have any file in the directory open: what is damaged may not even look
+    /// like a store.
+    ///
+    /// - Throws: `OperationError.storesInUse`; `FileError` where that cannot be told.
+    fileprivate func refuseIfAnyFileIsInUse() throws {
+        var files: [(path: RelativePath, identity: FileInfo.Identity)] = []
+        func pass(_ error: any Error) throws {
+            // What we may not read is not ours to tell of; the system's list may know.
+            guard error.isPermissionDenied else { throw error }
+        }
+        try Directory.open(path).walk(failed: { try pass($1) }) { file in
+            if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
+            guard file.info.kind == .file else { return .descend }
+            files.append((file.path, file.info.identity))
+            return .descend
+        }
+        for file in files {
+            do {
+                let store = Store(path: file.path, directory: path, identity: file.identity)
+                let users = try store.users()
+                if !users.isEmpty {
+                    throw OperationError.storesInUse(store: file.path.description, by: users)
+                }
+            } catch let error as FileError {
+                if !error.isMissing { try pass(error) }
+            }
+        }
+        guard !LockHolder.processes(using: Set(files.map(\.identity))).isEmpty else { return }
+        for file in files {
+            let users = LockHolder.processes(using: [file.identity])
+            if !users.isEmpty {
+                throw OperationError.storesInUse(store: file.path.description, by: users)
+            }
+        }
+    }
+}
+
+extension Error {
+    fileprivate var isPermissionDenied: Bool {
+        if case .failed(_, _, .permissionDenied)? = self as? FileError { true } else { false }
     }
 }
 
@@ -101,7 +238,7 @@ extension StoresDirectory {
         // A store that cannot be opened looks like no store at all. What its owner may not read, as
         // its permissions were saved, is left at that.
         for failure in survey.failures {
-            if case FileError.failed(_, _, .permissionDenied) = failure.error { continue }
+            if failure.error.isPermissionDenied { continue }
             throw failure.error
         }
         let stores = survey.stores

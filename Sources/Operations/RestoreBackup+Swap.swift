@@ -40,12 +40,13 @@ extension RestoreBackup {
         _ application: StoppedApplication,
         _ outcome: inout Outcome
     ) async throws {
-        var swap = try begin(plan, paths, locks)
+        var swap = try begin(plan, paths, locks, application)
         let staged: FileLock?
         do {
             // After the exchange, this is the lock of the stores directory.
             staged = paths.layout == .beside ? try await context.lock(paths.new) : nil
             try fill(paths, with: plan, &outcome)
+            if !options.application.stop.isEmpty { try swap.noteApplication(isStopped: true) }
             try await application.stop()
             // Asked now, since who is refused needs no backup, and once more after that.
             if !options.force, !options.application.stop.isEmpty { try refuseIfInUse(paths) }
@@ -59,6 +60,8 @@ extension RestoreBackup {
             if !options.force { try refuseIfInUse(paths) }
             try context.checkCancellation()
         } catch {
+            // The journal goes last, as long as it says that the application is stopped.
+            await application.start()
             abandon(swap)
             throw error
         }
@@ -66,6 +69,7 @@ extension RestoreBackup {
         if try exchange(&swap, locks, expecting: outcome.stores) {
             try reopen(&swap, expecting: outcome.stores)
             await application.start()
+            noteApplication(isStopped: !application.isStarted, &swap)
             try await verify(&swap, application)
             cleanUp(&swap)
         } else {
@@ -76,12 +80,16 @@ extension RestoreBackup {
     private func begin(
         _ plan: Extraction.Plan,
         _ paths: RestorePaths,
-        _ locks: RestoreLocks
+        _ locks: RestoreLocks,
+        _ application: StoppedApplication
     ) throws -> any RestoreSwap {
         do {
             var swap = try paths.layout.swap.init(paths, backup: plan.name, with: fileSystem)
             do {
+                if options.allowsDamage { swap.journal.allowsDamage = true }
                 try swap.stage()
+                // The other way may have been tried before.
+                if application.isStopped { try swap.noteApplication(isStopped: true) }
             } catch {
                 abandon(swap)
                 throw error
@@ -133,11 +141,17 @@ extension RestoreBackup {
         } catch {
             let recovery: RestoreRecovery?
             do {
-                recovery = try swap.paths.layout.swap.recover(swap.paths, with: fileSystem) { _ in
+                let live = swap.paths.live
+                let judge = RestoreJudge { _ in
                     // There is no time to ask the application whether it is well: undo it, then.
                     if !options.application.verify.isEmpty { throw error }
-                    try checkInPlace(swap.paths.live, expecting: expected)
+                    try checkInPlace(live, expecting: expected)
                 }
+                recovery = try swap.paths.layout.swap.recover(
+                    swap.paths,
+                    with: fileSystem,
+                    judge: judge
+                )
             } catch {
                 throw OperationError.rollbackFailed(
                     error,
@@ -145,9 +159,9 @@ extension RestoreBackup {
                     new: swap.paths.new
                 )
             }
-            switch recovery {
+            switch recovery?.end {
             case .finished: return false
-            case .undone(_, let refused?, _):
+            case .undone(let refused?, _):
                 throw OperationError.rolledBack(error, refused: refused)
             case .undone, nil: break
             }
@@ -175,8 +189,21 @@ extension RestoreBackup {
         do {
             try await application.verify()
         } catch {
+            noteApplication(isStopped: true, &swap)
             await application.stopAgain()
             throw OperationError.rolledBack(error, refused: try rollBack(&swap))
+        }
+    }
+
+    /// Has the journal say whether the application is stopped.
+    ///
+    /// Where that fails, the restore goes on: only a crash would make somebody miss it.
+    private func noteApplication(isStopped: Bool, _ swap: inout any RestoreSwap) {
+        guard !options.application.stop.isEmpty else { return }
+        do {
+            try swap.noteApplication(isStopped: isStopped)
+        } catch {
+            context.report(.note("the restore's journal was not written: \(explain(error))"))
         }
     }
 

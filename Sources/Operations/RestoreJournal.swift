@@ -44,6 +44,12 @@ struct RestoreJournal: Codable {
     /// How many stores were staged, from the exchange on; `nil` in journals of versions that did not
     /// write it.
     var stores: Int?
+    /// Whether damaged stores were to be restored all the same.
+    var allowsDamage: Bool?
+    /// Whether a command of the user's has begun to stop the application, and none has started it since.
+    ///
+    /// Which commands these are is not for a journal to say: who can write one could have them run.
+    var isApplicationStopped: Bool?
     /// What the data that was refused is called beside the journal, before it is moved there.
     var refused: String?
 

@@ -7,6 +7,11 @@ internal import SystemPackage
 /// the next run can tell what is where.
 protocol RestoreSwap {
     var paths: RestorePaths { get }
+    /// What there is to know after a crash.
+    var journal: RestoreJournal { get set }
+
+    /// Has what the journal says on the disk.
+    func write() throws
 
     /// Announces the restore; nothing is changed.
     init(_ paths: RestorePaths, backup: String, with fileSystem: any FileSystem) throws
@@ -39,24 +44,66 @@ protocol RestoreSwap {
     /// - Parameters:
     ///   - paths: where.
     ///   - fileSystem: what renames and removes.
-    ///   - check: whether the stores in the live directory open, and are as many as the journal says
-    ///     were staged, if it does; throws where they do not.
+    ///   - judge: who says whether what is in place stays there.
     /// - Returns: `nil` where there is nothing to do.
     /// - Throws: `OperationError.cannotRecover` where the journal or the directories make no sense;
-    ///   `FileError` where a step fails. The journal is then still there.
+    ///   `FileError` where a step fails; what the judge throws. The journal is then still there.
     static func recover(
         _ paths: RestorePaths,
         with fileSystem: any FileSystem,
-        check: (_ staged: Int?) throws -> Void
+        judge: RestoreJudge
     ) throws -> RestoreRecovery?
 }
 
+extension RestoreSwap {
+    /// Remembers whether the application is stopped, for who has to recover.
+    mutating func noteApplication(isStopped: Bool) throws {
+        journal.isApplicationStopped = isStopped ? true : nil
+        try write()
+    }
+}
+
+/// Says what becomes of data that an interrupted restore has put in place.
+///
+/// What each of them throws leaves the journal and the directories as they are.
+struct RestoreJudge {
+    /// Looks at the stores in place: why they have to go, or `nil` where they are good.
+    var refusal: (RestoreJournal) throws -> (any Error)?
+    /// Is told why not all could be put in place; returns that where the rest has to go, too.
+    var refusalOfHalf: (RestoreJournal, any Error) throws -> any Error
+    /// Is asked before anything is taken out of its place, and told why that is to be, where it was not
+    /// decided before the crash.
+    var allowsRollBack: (RestoreJournal, (any Error)?) throws -> Void
+}
+
+extension RestoreJudge {
+    /// Asks a check, for who knows that nobody uses the stores: what fails has to go.
+    init(check: @escaping (RestoreJournal) throws -> Void) {
+        refusal = { journal in
+            do {
+                try check(journal)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        refusalOfHalf = { $1 }
+        allowsRollBack = { _, _ in }
+    }
+}
+
 /// What became of an interrupted restore.
-enum RestoreRecovery {
-    /// What was there before is there again; the error is why, where it was not for the crash alone.
-    case undone(backup: String, refused: FilePath?, since: (any Error)?)
-    /// What was restored is in place.
-    case finished(backup: String, leftover: FilePath?)
+struct RestoreRecovery {
+    enum End {
+        /// What was there before is there again; the error is why, where it was not for the crash alone.
+        case undone(refused: FilePath?, since: (any Error)?)
+        /// What was restored is in place.
+        case finished(leftover: FilePath?)
+    }
+
+    /// What was known of the restore.
+    var journal: RestoreJournal
+    var end: End
 }
 
 extension RestorePaths.Layout {

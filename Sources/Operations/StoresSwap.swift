@@ -8,7 +8,7 @@ internal import SystemPackage
 ///     phase         live  new   old     then
 ///     staging       old   any   -       remove new                       → old
 ///     swapping      old   new   -       remove new                       → old
-///     swapping      new   old   -       move new to old; check again     → new, or roll back
+///     swapping      new   old   -       check again; move new to old     → new, or roll back
 ///     swapping      new   -     old     check again                      → new, or roll back
 ///     swapping      -     new   old     move old back, remove new        → old
 ///     rolling back  new   -     old     roll back                        → old
@@ -48,7 +48,7 @@ struct StoresSwap: RestoreSwap {
         self.fileSystem = fileSystem
     }
 
-    private func write() throws {
+    func write() throws {
         try journal.write(to: paths.journal, with: fileSystem)
     }
 
@@ -130,7 +130,7 @@ struct StoresSwap: RestoreSwap {
     static func recover(
         _ paths: RestorePaths,
         with fileSystem: any FileSystem,
-        check: (_ staged: Int?) throws -> Void
+        judge: RestoreJudge
     ) throws -> RestoreRecovery? {
         guard let journal = try RestoreJournal.read(paths.journal) else { return nil }
         var swap = StoresSwap(paths, journal, fileSystem)
@@ -140,16 +140,16 @@ struct StoresSwap: RestoreSwap {
             guard live == journal.old?.inode else { throw swap.lost() }
             return try swap.undo()
         case .swapping where live == journal.new?.inode && live != nil:
-            return try swap.completeExchange(check: check)
+            return try swap.completeExchange(judge)
         case .swapping where live == journal.old?.inode:
             return try swap.undo()
         case .swapping where live == nil:
             try swap.bringOldBack()
             return try swap.undo()
         case .rollingBack:
-            return try swap.completeRollBack(live: live)
+            return try swap.completeRollBack(live: live, judge)
         case .cleaning where live == journal.new?.inode:
-            return .finished(backup: journal.backup, leftover: try swap.finish())
+            return swap.ended(.finished(leftover: try swap.finish()))
         case .swapping, .cleaning, .settingAside, .puttingIn, .takingOut, .puttingBack:
             throw swap.lost()
         }
@@ -157,26 +157,31 @@ struct StoresSwap: RestoreSwap {
 
     private func undo() throws -> RestoreRecovery {
         try abandon()
-        return .undone(backup: journal.backup, refused: nil, since: nil)
+        return ended(.undone(refused: nil, since: nil))
     }
 
-    private mutating func completeExchange(
-        check: (_ staged: Int?) throws -> Void
-    ) throws -> RestoreRecovery {
+    private func ended(_ end: RestoreRecovery.End) -> RestoreRecovery {
+        RestoreRecovery(journal: journal, end: end)
+    }
+
+    private mutating func completeExchange(_ judge: RestoreJudge) throws -> RestoreRecovery {
+        // Asked first: where it cannot be told, nothing moves.
+        let refusal = try judge.refusal(journal)
+        if let refusal { try judge.allowsRollBack(journal, refusal) }
         if journal.old != nil, try Self.inode(paths.new) == journal.old?.inode {
             try move(paths.new, to: paths.old)
         }
-        do {
-            try check(journal.stores)
-        } catch {
-            return .undone(backup: journal.backup, refused: try rollBack(), since: error)
-        }
-        return .finished(backup: journal.backup, leftover: try finish())
+        if let refusal { return ended(.undone(refused: try rollBack(), since: refusal)) }
+        return ended(.finished(leftover: try finish()))
     }
 
-    private mutating func completeRollBack(live: UInt64?) throws -> RestoreRecovery {
+    private mutating func completeRollBack(
+        live: UInt64?,
+        _ judge: RestoreJudge
+    ) throws -> RestoreRecovery {
         if live != nil, live == journal.new?.inode {
-            return .undone(backup: journal.backup, refused: try rollBack(), since: nil)
+            try judge.allowsRollBack(journal, nil)
+            return ended(.undone(refused: try rollBack(), since: nil))
         }
         var refused: FilePath?
         if live == nil, journal.old != nil {
@@ -192,7 +197,7 @@ struct StoresSwap: RestoreSwap {
         }
         try refused = refused ?? journal.keptRefusal(in: paths)
         try removeJournal()
-        return .undone(backup: journal.backup, refused: refused, since: nil)
+        return ended(.undone(refused: refused, since: nil))
     }
 
     private func bringOldBack() throws {

@@ -64,12 +64,24 @@ struct Trash {
         try await remote.move("\(Self.subfolder)/\(entry.file.name)", to: entry.name)
     }
 
-    /// Removes for good what was removed before a moment.
+    /// Removes for good what was removed before a moment, each for itself.
     ///
-    /// - Returns: what it was.
-    func empty(before date: Date) async throws -> [Entry] {
-        let old = try await entries().filter { $0.removed < date }
-        for entry in old { try await remote.delete("\(Self.subfolder)/\(entry.file.name)") }
-        return old
+    /// - Returns: what it was, and what could not be removed.
+    func empty(before date: Date) async throws -> (removed: [Entry], problems: [Problem]) {
+        var removed: [Entry] = []
+        var problems: [Problem] = []
+        for entry in try await entries() where entry.removed < date {
+            let path = "\(Self.subfolder)/\(entry.file.name)"
+            do {
+                try await remote.delete(path)
+                removed.append(entry)
+            } catch let error as RemoteError where error.problem != nil {
+                removed.append(entry)
+                problems += error.problem.map { [$0] } ?? []
+            } catch {
+                problems.append(Problem(kind: .notRemoved, path: path, reason: explain(error)))
+            }
+        }
+        return (removed, problems)
     }
 }

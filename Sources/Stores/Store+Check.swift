@@ -45,6 +45,20 @@ extension Store {
         }
     }
 
+    /// Opens the store and reads from it as a backup does, whoever else is using it.
+    ///
+    /// It takes part in SQLite's locking and changes no byte; in WAL mode a writer goes on meanwhile.
+    ///
+    /// - Parameters:
+    ///   - scratchParent: where a copy goes if the store must be recovered before it can be read.
+    ///   - busyTimeout: how long to wait for a writer that lets nobody read.
+    /// - Throws: `StoreError.damaged` where SQLite can make no sense of it. Any other `StoreError`,
+    ///   and a `FileError`, says why it could not be looked at, and nothing of the store itself.
+    public func open(scratchParent: FilePath, busyTimeout: Duration) throws {
+        let session = try beginReading(scratchParent: scratchParent, busyTimeout: busyTimeout)
+        withExtendedLifetime(session) {}
+    }
+
     private func require(_ findings: [String]) throws {
         guard let finding = findings.first else { return }
         throw StoreError.damaged(path.description, reason: finding)

@@ -8,7 +8,8 @@ struct DeleteCommand: AsyncParsableCommand {
         abstract: "Delete a backup; it can come back for some days.",
         discussion: """
             'grocerydude undelete' brings it back; with '--keep-trash 0' it is gone for good. A pinned backup \
-            must be unpinned first.
+            must be unpinned first. What was deleted before stays in the trash, whatever '--keep-trash' says here: only \
+            'prune' removes from there, what has been in it for longer than its own '--keep-trash'.
 
             EXAMPLE
               grocerydude delete '[2026-Nov-21] 09.01 AM' --yes
@@ -41,7 +42,7 @@ struct DeleteCommand: AsyncParsableCommand {
                 timeZone: session.timeZone,
                 context: session.context
             )
-            let backup = try await delete.find(name)
+            let backup = try await delete.find(name, now: session.now)
             var problems: [Problem] = []
             if !dryRun {
                 let question = "Delete '\(backup.displayName)' from '\(folder.address)'?"

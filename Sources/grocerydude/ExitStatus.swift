@@ -72,6 +72,8 @@ enum ExitStatus: Int32 {
         case .storesInUse: self = .inUse
         case .tooLarge: self = .noSpace
         case .rollbackFailed, .cannotRecover: self = .rollbackFailed
+        case .refusedInUse(_, _, _, let use): self = Self.unsettled(by: use)
+        case .unsettled(_, _, let error): self = Self.unsettled(by: error)
         case .rolledBack, .inTheWay: self = .restoreFailed
         case .skipped: self = .skipped
         case .backupFailed(RemoteError.notSynced(_, _, let error)),
@@ -88,6 +90,13 @@ enum ExitStatus: Int32 {
             .pingFailed:
             self = .failed
         }
+    }
+
+    /// The code for what keeps an interrupted restore from being finished or undone.
+    private static func unsettled(by error: any Error) -> ExitStatus {
+        if case StoreError.neverStill = error { return .inUse }
+        let inner = ExitStatus(error)
+        return [.inUse, .noSpace].contains(inner) ? inner : .rollbackFailed
     }
 
     private init(_ error: FileError) {

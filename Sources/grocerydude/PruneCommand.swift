@@ -61,17 +61,17 @@ extension Session {
         options.mayRemoveAll = retention.unsafeAllowRemoveAll
         options.log = log
         let prune = PruneBackups(in: remote, catalog: catalog, options: options, context: context)
-        let plan: PruneBackups.Plan
+        var plan: PruneBackups.Plan
         var problems: [Problem] = []
-        let removed: Int
         if isDryRun {
             plan = try await prune.plan()
-            removed = plan.remove.count
         } else {
             let outcome = try await prune.run()
             plan = outcome.plan
             problems = outcome.problems
-            removed = outcome.removed.count
+            // What was to be removed and is still there is among the problems.
+            let removed = Set(outcome.removed.map(\.name))
+            plan.remove.removeAll { !removed.contains($0.backup.name) }
         }
         facts.tell(problems)
         console.finish()
@@ -82,7 +82,7 @@ extension Session {
             for item in plan.keep { tell(line("keep", item)) }
             for item in plan.remove { tell(line(isDryRun ? "would remove" : "remove", item)) }
             console.message(
-                "\(counted(plan.keep.count, "backup", "backups")) kept, \(removed) \(isDryRun ? "would be " : "")removed"
+                "\(counted(plan.keep.count, "backup", "backups")) kept, \(plan.remove.count) \(isDryRun ? "would be " : "")removed"
             )
         }
         if let refusal = plan.refusal {

@@ -137,7 +137,8 @@ struct Session {
         do {
             try await RecoverRestore(of: stores, context: context).run()
         } catch  where !isRequired {
-            context.report(.warning(explain(error)))
+            let hint = (error as? any ExplainedError)?.hint.map { " (\($0))" } ?? ""
+            context.report(.warning(explain(error) + hint))
         }
     }
 

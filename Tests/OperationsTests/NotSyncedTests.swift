@@ -80,11 +80,13 @@ struct NotSyncedTests {
         #expect(try await scene.list().isEmpty)
     }
 
-    @Test("has a deletion though the trash cannot be looked at afterwards")
+    @Test("has a prune though one in the trash cannot be removed, and then those after it")
     func trash() async throws {
         let name = try await scene.backUp().backup.name
-        let old = "20261101T090100.000Z \(name)"
-        try scene.sandbox.write("old", to: "Remote/\(Trash.subfolder)/\(old)")
+        let old = "20261102T090100.000Z \(name)"
+        for file in [old, "20261101T090100.000Z \(name)"] {
+            try scene.sandbox.write("old", to: "Remote/\(Trash.subfolder)/\(file)")
+        }
         let broken = FaultyFileSystem(failing: .callOf(.remove, 1))
         let delete = DeleteBackup(
             from: LocalFolder(scene.remotePath, fileSystem: broken),
@@ -92,15 +94,30 @@ struct NotSyncedTests {
             timeZone: Scene.utc,
             context: scene.context()
         )
+        // A deletion has nothing to do with them.
         let problems = try await delete.run(
             try await delete.find("latest"),
             at: Scene.morning,
             keepingTrash: .seconds(60)
         )
-        try broken.assertFaultWasMet()
-        #expect(problems.map(\.kind) == [.notRemoved])
+        #expect(problems == [])
         #expect(try await scene.list().isEmpty)
-        #expect(try await delete.trash().count == 2)
+        var policy = RetentionPolicy()
+        policy.counts = [.last: 1]
+        let prune = PruneBackups(
+            in: LocalFolder(scene.remotePath, fileSystem: broken),
+            catalog: scene.catalog,
+            options: PruneBackups.Options(
+                policy: policy,
+                now: Scene.morning + 60,
+                timeZone: Scene.utc
+            ),
+            context: scene.context()
+        )
+        let outcome = try await prune.run()
+        try broken.assertFaultWasMet()
+        #expect(outcome.problems.map(\.path) == ["\(Trash.subfolder)/\(old)"])
+        #expect(try await delete.trash().map(\.deleted.description).count == 2)
         #expect(scene.told.contains { $0.contains("cannot remove") && $0.contains(old) })
     }
 

@@ -342,9 +342,17 @@ struct PruneBackupsTests {
         try scene.sandbox.write("other", to: "Remote/\(names[1])")
         await #expect(throws: OperationError.self) { try await delete.undo(names[1]) }
         #expect(try scene.sandbox.read("Remote/\(names[1])") == Array("other".utf8))
-        // Eight days later, another removal empties the trash.
+        // Eight days later, another deletion empties nothing, however short its own time is.
+        let later = Scene.morning + 8 * day
         let backup = try await delete.find(names[0])
-        try await delete.run(backup, at: Scene.morning + 8 * day, keepingTrash: week)
+        try await delete.run(backup, at: later, keepingTrash: .seconds(1))
+        #expect(try await delete.trash().map(\.name) == [names[0], names[1]])
+        let prune = pruning {
+            $0.policy.counts[.last] = 5
+            $0.now = later
+            $0.keepsTrash = week
+        }
+        _ = try await prune.run()
         #expect(try await delete.trash().map(\.name) == [names[0]])
     }
 

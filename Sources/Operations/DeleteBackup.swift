@@ -26,6 +26,8 @@ public struct DeleteBackup: Sendable {
     /// - Parameters:
     ///   - name: what the person said.
     ///   - now: what is later is `latest` only where there is nothing else.
+    /// - Returns: the backup.
+    /// - Throws: `OperationError.noBackup` and its like; `RemoteError`.
     public func find(_ name: String, now: Date? = nil) async throws -> Backup {
         let list = ListBackups(in: remote, catalog: catalog, timeZone: timeZone)
         return try await list.find(name, now: now)

@@ -118,7 +118,9 @@ extension Session {
         return run
     }
 
-    /// Whether a setting is meant for this run. A profile's monitor would take a backup of something else,
+    /// Whether a setting is meant for this run.
+    ///
+    /// A profile's monitor would take a backup of something else,
     /// or to somewhere else, for the one that it waits for; and what a profile has pruned is its own folder.
     private func applies(_ key: String) -> Bool {
         guard case .file = profile.origin(of: key) else { return true }

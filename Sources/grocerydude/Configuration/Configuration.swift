@@ -95,6 +95,8 @@ struct Configuration {
         return profiles
     }
 
+    /// Refuses profiles with different stores that have one place for what is theirs alone.
+    ///
     /// Backups carry no profile's name: what one profile prunes, or restores as the latest, would be the
     /// other's. And a file of metrics is written whole: it would tell of one and hide the other.
     private func refuseSharedPlaces() throws {

@@ -110,7 +110,8 @@ public struct PruneBackups: Sendable {
         // Clocks differ a little: another machine's may be before what was just made, which stays all the same.
         let newest = [
             candidates.first,
-            candidates.first { $0.time ?? .distantFuture <= options.now },
+            // Times are rounded to milliseconds.
+            candidates.first { $0.time ?? .distantFuture < options.now + 0.001 },
         ]
         for backup in backups {
             var why = reasonsByName[backup.name] ?? []
@@ -171,29 +172,43 @@ public struct PruneBackups: Sendable {
     public func run() async throws -> Outcome {
         let lock = try await context.lock(remote)
         defer { withExtendedLifetime(lock) {} }
-        let plan = try await plan()
-        var outcome = Outcome(plan: plan)
+        var outcome = Outcome(plan: try await plan())
         var annotations = try await Annotations(of: remote)
-        let keepers = Set(plan.keep.map(\.backup).filter { reasonToLeave($0) == nil }.map(\.name))
         let delete = DeleteBackup(
             from: remote,
             catalog: catalog,
             timeZone: options.timeZone,
             context: context
         )
-        for item in plan.remove {
+        try await carryOut(&outcome, delete, &annotations)
+        do {
+            outcome.problems += try await delete.emptyTrash(
+                at: options.now,
+                keeping: options.keepsTrash,
+                &annotations
+            )
+        } catch {
+            outcome.problems.append(notRemoved(Trash.subfolder, explain(error)))
+        }
+        for problem in outcome.problems { context.report(.problem(problem)) }
+        return outcome
+    }
+
+    /// Removes what the plan says, for as long as something is left of what it keeps.
+    private func carryOut(
+        _ outcome: inout Outcome,
+        _ delete: DeleteBackup,
+        _ annotations: inout Annotations
+    ) async throws {
+        let kept = outcome.plan.keep.map(\.backup).filter { reasonToLeave($0) == nil }
+        let keepers = Set(kept.map(\.name))
+        for backup in outcome.plan.remove.map(\.backup) {
             try context.checkCancellation()
-            let backup = item.backup
             do {
                 guard try await isAnyLeft(of: keepers) else {
-                    outcome.problems.append(
-                        Problem(
-                            kind: .notRemoved,
-                            path: backup.name,
-                            reason: "what was to be kept is gone meanwhile"
-                        )
-                    )
-                    break
+                    let reason = "what was to be kept is gone meanwhile"
+                    outcome.problems.append(notRemoved(backup.name, reason))
+                    return
                 }
                 let problem = try await delete.remove(
                     backup.name,
@@ -204,24 +219,13 @@ public struct PruneBackups: Sendable {
                 outcome.problems += problem.map { [$0] } ?? []
                 if options.keepsTrash <= .zero { try await annotations.forget([backup.name]) }
             } catch {
-                outcome.problems.append(
-                    Problem(kind: .notRemoved, path: backup.name, reason: explain(error))
-                )
+                outcome.problems.append(notRemoved(backup.name, explain(error)))
             }
         }
-        do {
-            outcome.problems += try await delete.emptyTrash(
-                at: options.now,
-                keeping: options.keepsTrash,
-                &annotations
-            )
-        } catch {
-            outcome.problems.append(
-                Problem(kind: .notRemoved, path: Trash.subfolder, reason: explain(error))
-            )
-        }
-        for problem in outcome.problems { context.report(.problem(problem)) }
-        return outcome
+    }
+
+    private func notRemoved(_ path: String, _ reason: String) -> Problem {
+        Problem(kind: .notRemoved, path: path, reason: reason)
     }
 
     /// Whether one of the backups is there yet: another machine may have deleted them, which our lock does not

@@ -131,6 +131,19 @@ struct PruneBackupsTests {
         #expect(plan.remove.map(\.backup.name) == [names[0]])
     }
 
+    @Test("what was made a moment ago is the newest, however its time is rounded")
+    func rounded() async throws {
+        try await scene.backUp(at: Scene.morning - day)
+        let moment = Scene.morning + 0.0006
+        let made = try await scene.backUp(at: moment).backup
+        let prune = pruning {
+            $0.policy.counts[.last] = 1
+            $0.now = moment
+        }
+        _ = try await prune.run()
+        #expect(try await scene.list().map(\.name) == [made.name])
+    }
+
     @Test("a damaged one in front does not hide that the newest has much less")
     func guardedBehindDamage() async throws {
         try await backUp(daysAgo: [2, 1])

@@ -20,6 +20,8 @@ class Bench:
         self.grocerydude = peers[0]
         self.log = os.path.join(self.work, "log")
         self.discarded = 0
+        # Of a run that was cut short.
+        measure.remove(self.place("trash"))
 
     def place(self, *names):
         return os.path.join(self.work, *names)

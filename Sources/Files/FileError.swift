@@ -131,6 +131,10 @@ public func printable(_ path: FilePath) -> String {
 
 /// Bytes as text that is safe to print; see `printable(_:)`.
 public func printable(bytes: some Collection<UInt8>) -> String {
+    // Nearly all names are so, and asking Unicode about each letter takes a list its time.
+    if bytes.allSatisfy({ (0x20..<0x7F).contains($0) }) {
+        return String(decoding: bytes, as: UTF8.self)
+    }
     var text = ""
     for scalar in String(validating: bytes, as: UTF8.self)?.unicodeScalars ?? "".unicodeScalars {
         if scalar.properties.generalCategory == .control || scalar.properties.isBidiControl {

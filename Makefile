@@ -29,7 +29,7 @@ deps:
 	scripts/install-dependencies.sh
 
 test: deps
-	swift test
+	scripts/test.sh
 
 # Kills the program at each of its calls that change the disk, lets each of them fail, and more; see
 # Documentation/Reliability.md. A signal's moments are tried again with GROCERYDUDE_FAULTS_SEED=n, one

@@ -13,10 +13,16 @@ internal import Glibc
 /// written. It belongs to the directory, not to its name: after an exchange of names it is where
 /// the directory went.
 public final class FileLock: Sendable {
-    private let directory: Directory
+    let directory: Directory
 
     private init(holding directory: Directory) {
         self.directory = directory
+    }
+
+    deinit {
+        // Not by closing alone: a child that is just being started has copies of all descriptors until
+        // it becomes another program, and they would keep the lock.
+        flock(directory.descriptor, LOCK_UN)
     }
 
     /// Whether this is the lock of a directory, by whatever path.
@@ -62,9 +68,9 @@ public final class FileLock: Sendable {
             default: throw FileError.failed(.lock, path, Errno(rawValue: errno))
             }
         }
+        let lock = FileLock(holding: directory)
         // While we waited, a restore may have put another directory in its place.
-        let isCurrent = try Directory.open(path).info().identity == directory.info().identity
-        return isCurrent ? FileLock(holding: directory) : nil
+        return try lock.isHeld(on: path) ? lock : nil
     }
 }
 

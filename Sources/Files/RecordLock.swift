@@ -51,8 +51,23 @@ extension LockHolder {
                 guard let identity = descriptors.targetIdentity(descriptor) else { return false }
                 return files.contains(identity)
             }
-            return isUsing ? LockHolder(process: process) : nil
+            return isUsing && !isBeingStarted(process) ? LockHolder(process: process) : nil
         }
+    }
+
+    /// Whether a process is a child of ours that has yet to become another program: till then it has
+    /// copies of our descriptors, and uses none of them.
+    private static func isBeingStarted(_ process: Int32) -> Bool {
+        func read(_ process: Int32, _ name: String) -> [UInt8]? {
+            try? readSystemFile(FilePath("/proc/\(process)/\(name)"))
+        }
+        // 2345 (a name, of any bytes) S 1234 …: the fields after the name are its state and its parent.
+        guard let status = read(process, "stat"), let end = status.lastIndex(of: UInt8(ascii: ")")),
+            String(decoding: status[end...], as: UTF8.self).split(separator: " ").dropFirst(2).first
+                == "\(getpid())"
+        else { return false }
+        let command = read(process, "cmdline")
+        return command != nil && command == read(getpid(), "cmdline")
     }
 }
 

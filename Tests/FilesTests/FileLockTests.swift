@@ -1,4 +1,5 @@
 @testable internal import Files
+internal import Foundation
 internal import SystemPackage
 internal import TestSupport
 internal import Testing
@@ -48,7 +49,16 @@ struct FileLockTests {
             #expect(try isLocked(path))
             withExtendedLifetime(lock) {}
         }
-        #expect(try !isLocked(path, patiently: true))
+        #expect(try !isLocked(path))
+    }
+
+    @Test("the lock is free when it is released, though a child that is being started has a copy")
+    func releasedDespiteCopies() async throws {
+        var lock: FileLock? = try await FileLock.acquire(path)
+        let copy = dup(try #require(lock).directory.descriptor)
+        defer { close(copy) }
+        lock = nil
+        withExtendedLifetime(try await FileLock.acquire(path)) {}
     }
 
     @Test("a second lock in the same process is refused, and names this process")
@@ -60,7 +70,7 @@ struct FileLockTests {
 
     @Test("a lock that was released can be taken again")
     func takenAgain() async throws {
-        for _ in 0..<3 { _ = try await FileLock.acquire(path, wait: Self.patience) }
+        for _ in 0..<3 { _ = try await FileLock.acquire(path) }
     }
 
     @Test("the holder is named", .enabled(if: Holder.isAvailable))
@@ -83,7 +93,7 @@ struct FileLockTests {
     func killed() async throws {
         let holder = try Holder(locking: path)
         holder.tool.kill()
-        _ = try await FileLock.acquire(path, wait: Self.patience)
+        _ = try await FileLock.acquire(path)
     }
 
     @Test("waiting ends once the lock is free", .enabled(if: Holder.isAvailable))
@@ -131,7 +141,7 @@ struct FileLockTests {
         }
         #expect(try isLocked(path))
         holder.tool.kill()
-        #expect(try !isLocked(other, patiently: true))
+        #expect(try !isLocked(other))
         withExtendedLifetime(lock) {}
     }
 
@@ -156,16 +166,13 @@ struct FileLockTests {
 
     private static let hasFlock = Tool.isInstalled("flock")
 
-    /// How long to wait for what is only a moment away.
-    ///
-    /// A lock that was released can outlive that by a moment: a child that another test is just
-    /// starting has a copy of every descriptor until it becomes another program. And a task that sleeps wakes up behind all the tests that wait for a thread.
+    /// How long to wait for what is only a moment away: a task that sleeps wakes up behind all the
+    /// tests that wait for a thread.
     private static let patience = Duration.seconds(600)
 
-    /// Whether another process cannot get the lock; patiently, where it was just released.
-    private func isLocked(_ path: FilePath, patiently: Bool = false) throws -> Bool {
-        let wait = patiently ? ["--wait", "600"] : ["--nonblock"]
-        let outcome = try Tool.run("flock", wait + [path.string, "true"])
+    /// Whether another process cannot get the lock.
+    private func isLocked(_ path: FilePath) throws -> Bool {
+        let outcome = try Tool.run("flock", ["--nonblock", path.string, "true"])
         guard outcome.status <= 1 else { throw Tool.Failure.failed("flock", outcome) }
         return outcome.status == 1
     }
@@ -206,6 +213,48 @@ struct RecordLockTests {
         tool.kill()
         #expect(LockHolder.processes(using: [identity]).isEmpty)
     }
+
+    #if os(Linux)
+    @Test("a child that is being started is no user of what it has copies of")
+    func ignoresBirth() throws {
+        let file = try File.open(path)
+        let pipe = path.removingLastComponent().appending("pipe")
+        #expect(mkfifo(pipe.string, 0o600) == 0)
+        // It opens the pipe before it becomes another program, and that waits for the other end.
+        let end = DispatchGroup()
+        DispatchQueue(label: "spawning").async(group: end) {
+            var actions = posix_spawn_file_actions_t()
+            posix_spawn_file_actions_init(&actions)
+            posix_spawn_file_actions_addopen(&actions, 0, pipe.string, O_RDONLY, 0)
+            var child: pid_t = 0
+            var arguments = [strdup("true"), nil]
+            if posix_spawnp(&child, "true", &actions, nil, &arguments, environ) == 0 {
+                waitpid(child, nil, 0)
+            }
+            free(arguments[0])
+            posix_spawn_file_actions_destroy(&actions)
+        }
+        while try !isOpenElsewhere() { usleep(1000) }
+        #expect(try LockHolder.processes(using: [file.info().identity]).isEmpty)
+        #expect(try isOpenElsewhere())
+        _ = try FileHandle(forWritingTo: URL(filePath: pipe.string))
+        end.wait()
+    }
+
+    /// Whether a process but this one has a descriptor of the file.
+    private func isOpenElsewhere() throws -> Bool {
+        let manager = FileManager.default
+        return try manager.contentsOfDirectory(atPath: "/proc").contains { name in
+            guard let process = Int32(name), process != getpid() else { return false }
+            let directory = "/proc/\(name)/fd"
+            let names = (try? manager.contentsOfDirectory(atPath: directory)) ?? []
+            return names.contains {
+                let target = try? manager.destinationOfSymbolicLink(atPath: "\(directory)/\($0)")
+                return target == path.string
+            }
+        }
+    }
+    #endif
 
     @Test("a holder whose process is not known is another process")
     func unknown() {

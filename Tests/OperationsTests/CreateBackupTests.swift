@@ -162,7 +162,7 @@ struct CreateBackupTests {
         for path in [scene.stores, scene.remotePath] {
             var lock: FileLock? = try await FileLock.acquire(path)
             let error = await #expect(throws: FileError.self) {
-                try await scene.backUp(context: scene.context(lockWait: .zero))
+                try await scene.backUp()
             }
             #expect(
                 error?.description.contains("process \(ProcessInfo.processInfo.processIdentifier)")

@@ -57,13 +57,12 @@ final class Scene: Sendable {
     ///
     /// - Parameters:
     ///   - limit: how often work may ask whether to go on before it is told to stop.
-    ///   - lockWait: how long to wait for another run; a child that another test starts has our locks
-    ///     for a moment, until it becomes another program.
+    ///   - lockWait: how long to wait for another run.
     ///   - meanwhile: called whenever work asks whether to go on: in the middle of everything.
     /// - Returns: a context that notes what is told.
     func context(
         cancellingAfter limit: Int = .max,
-        lockWait: Duration = .seconds(2),
+        lockWait: Duration = .zero,
         meanwhile: @escaping @Sendable () throws -> Void = {}
     ) -> OperationContext {
         let calls = Counter()
@@ -135,18 +134,8 @@ final class Scene: Sendable {
     }
 
     /// Recovers, as the next command does.
-    ///
-    /// A program that another test starts has our locks too, until it is that program (execve(2)): a
-    /// recovery may find them held for a moment, and leave all to the next.
     func recover() async throws {
-        for _ in 1...200 {
-            try await RecoverRestore(of: stores, context: context()).run()
-            let traces = try RestorePaths.Layout.allCases.contains {
-                try RestorePaths(resolving: stores, $0)?.hasTraces() ?? false
-            }
-            if !traces { return }
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await RecoverRestore(of: stores, context: context()).run()
     }
 
     func list() async throws -> [Backup] {

@@ -36,9 +36,12 @@ extension File {
 }
 
 extension LockHolder {
-    /// The other processes that have one of the files open, as far as the system lets us see:
-    /// those of the same user, or all for root, where there is a proc file system.
-    public static func processes(using files: Set<FileInfo.Identity>) -> [LockHolder] {
+    /// The other processes that have one of the files open, each with the first that was found, as far
+    /// as the system lets us see: those of the same user, or all for root, where there is a proc file
+    /// system.
+    public static func processes(
+        using files: Set<FileInfo.Identity>
+    ) -> [(holder: LockHolder, file: FileInfo.Identity)] {
         guard let root = try? Directory.open("/proc"), let names = try? root.names() else {
             return []
         }
@@ -47,11 +50,9 @@ extension LockHolder {
                 let descriptors = try? root.directory(name).directory("fd"),
                 let open = try? descriptors.names()
             else { return nil }
-            let isUsing = open.contains { descriptor in
-                guard let identity = descriptors.targetIdentity(descriptor) else { return false }
-                return files.contains(identity)
-            }
-            return isUsing && !isBeingStarted(process) ? LockHolder(process: process) : nil
+            let file = open.lazy.compactMap(descriptors.targetIdentity).first(where: files.contains)
+            guard let file, !isBeingStarted(process) else { return nil }
+            return (LockHolder(process: process), file)
         }
     }
 

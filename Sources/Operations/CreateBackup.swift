@@ -162,9 +162,7 @@ public struct CreateBackup: Sendable {
         let staging = try Directory.open(remote.staging)
         for name in try staging.names() {
             let text = name.description
-            guard text.hasPrefix(LocalFolder.partialPrefix),
-                text.hasSuffix(LocalFolder.partialSuffix)
-            else { continue }
+            guard LocalFolder.isPartialName(text) else { continue }
             try staging.removeFile(name)
             context.report(.note("removed '\(text)', which an interrupted run left"))
         }

@@ -134,10 +134,11 @@ struct Extraction {
     /// - Returns: the flush to the disk, which may still be under way; it may only be taken for
     ///   restored once that has ended.
     /// - Throws: see `verify(reading:)`.
-    func run(into directory: Directory) throws -> Flush {
+    func run(into directory: Directory) throws -> BackgroundWork<Void> {
         let syncsEach = plan.files <= Self.filesToSyncOneByOne || !Directory.canSyncFileSystem
         try run(into: directory, syncing: syncsEach)
-        return syncsEach ? Flush() : Flush(ofFileSystemOf: directory)
+        if syncsEach { return BackgroundWork(value: ()) }
+        return BackgroundWork { _ in try directory.syncFileSystem() }
     }
 
     private func run(

@@ -162,34 +162,19 @@ extension StoresDirectory {
     ///
     /// - Throws: `OperationError.storesInUse`; `FileError` where that cannot be told.
     fileprivate func refuseIfAnyFileIsInUse() throws {
-        var files: [(path: RelativePath, identity: FileInfo.Identity)] = []
         func pass(_ error: any Error) throws {
             // What we may not read is not ours to tell of; the system's list may know.
             guard error.isPermissionDenied else { throw error }
         }
+        var files: [Store] = []
         try Directory.open(path).walk(failed: { try pass($1) }) { file in
             if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
             guard file.info.kind == .file else { return .descend }
-            files.append((file.path, file.info.identity))
+            files.append(Store(path: file.path, directory: path, identity: file.info.identity))
             return .descend
         }
-        for file in files {
-            do {
-                let store = Store(path: file.path, directory: path, identity: file.identity)
-                let users = try store.users()
-                if !users.isEmpty {
-                    throw OperationError.storesInUse(store: file.path.description, by: users)
-                }
-            } catch let error as FileError {
-                if !error.isMissing { try pass(error) }
-            }
-        }
-        guard !LockHolder.processes(using: Set(files.map(\.identity))).isEmpty else { return }
-        for file in files {
-            let users = LockHolder.processes(using: [file.identity])
-            if !users.isEmpty {
-                throw OperationError.storesInUse(store: file.path.description, by: users)
-            }
+        try Store.refuseIfInUse(files) { error in
+            if !error.isMissing { try pass(error) }
         }
     }
 }

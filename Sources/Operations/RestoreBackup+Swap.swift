@@ -291,16 +291,6 @@ extension RestoreBackup {
 
     func refuseIfInUse(_ paths: RestorePaths) throws {
         guard let directory = try? StoresDirectory(paths.live) else { return }
-        let stores = try directory.survey().stores
-        for store in stores {
-            let users = try store.users()
-            if !users.isEmpty {
-                throw OperationError.storesInUse(store: store.path.description, by: users)
-            }
-        }
-        let users = LockHolder.processes(using: Set(stores.map(\.identity)))
-        if !users.isEmpty {
-            throw OperationError.storesInUse(store: stores.first?.path.description ?? "", by: users)
-        }
+        try Store.refuseIfInUse(directory.survey().stores)
     }
 }

@@ -1,5 +1,4 @@
 internal import Files
-internal import Foundation
 internal import Stores
 
 /// Looks into the stores of a cut on a thread of its own, while their pages are read: counting rows
@@ -7,17 +6,9 @@ internal import Stores
 ///
 /// That thread alone asks the stores' connections until it has ended. The caller ends with
 /// `close()` in any case, before it lets go of the stores: the last reference to them must be its.
-///
-/// Order of locks: there is one, `condition`; it is never held while a store is asked.
-final class StoreReports: @unchecked Sendable {
-    private let level: CheckLevel
+struct StoreReports {
     private let context: OperationContext
-    private let condition = NSCondition()
-    // Guarded by `condition`.
-    private var members: [StoresCut.Member]
-    private var isCancelled = false
-    private var result: Result<[StoreReport], any Error>?
-    private var duration = Duration.zero
+    private let work: BackgroundWork<(reports: [StoreReport], duration: Duration)>
 
     /// Begins.
     ///
@@ -30,21 +21,17 @@ final class StoreReports: @unchecked Sendable {
         checking level: CheckLevel,
         _ context: OperationContext
     ) {
-        self.members = members
-        self.level = level
         self.context = context
-        let thread = Thread { [self] in
+        work = BackgroundWork { isWanted in
             let start = ContinuousClock.now
-            let result = Result { try makeReports() }
-            condition.withLock {
-                self.members = []
-                self.result = result
-                duration = ContinuousClock.now - start
-                condition.broadcast()
+            let reports = try members.map { member in
+                try Self.report(member, checking: level) {
+                    try context.checkCancellation()
+                    try isWanted()
+                }
             }
+            return (reports, ContinuousClock.now - start)
         }
-        thread.stackSize = 1 << 20
-        thread.start()
     }
 
     /// Waits for all reports.
@@ -52,39 +39,29 @@ final class StoreReports: @unchecked Sendable {
     /// - Throws: `StoreError`, `FileError`, `CancellationError`.
     func wait() throws -> [StoreReport] {
         let start = ContinuousClock.now
-        let (result, duration) = condition.withLock {
-            while self.result == nil { condition.wait() }
-            return (self.result, self.duration)
-        }
+        let (reports, duration) = try work.wait()
         context.report(.timed("count rows, beside", duration))
         context.report(.timed("wait for counts", ContinuousClock.now - start))
-        return try result?.get() ?? []
+        return reports
     }
 
     /// Stops at the next row or so, and waits for the thread to let go of the stores.
     func close() {
-        condition.withLock {
-            isCancelled = true
-            while result == nil { condition.wait() }
-        }
+        work.close()
     }
 
-    private func makeReports() throws -> [StoreReport] {
-        try condition.withLock { members }.map(report)
-    }
-
-    private func report(_ member: StoresCut.Member) throws -> StoreReport {
+    private static func report(
+        _ member: StoresCut.Member,
+        checking level: CheckLevel,
+        checkCancellation: @escaping () throws -> Void
+    ) throws -> StoreReport {
         let store = member.store
         let support = store.supportDirectory.below(store.directory)
-        let check = { [self] in
-            try context.checkCancellation()
-            if condition.withLock({ isCancelled }) { throw CancellationError() }
-        }
         var report = try member.snapshot.report(
             hasSupportDirectory: FileInfo.ifPresent(support) != nil,
-            checkCancellation: check
+            checkCancellation: checkCancellation
         )
-        let findings = try member.snapshot.findings(level, checkCancellation: check)
+        let findings = try member.snapshot.findings(level, checkCancellation: checkCancellation)
         report.damage += findings.filter { !report.damage.contains($0) }
         // Of a store at rest, what an application writes meanwhile may look like damage.
         if !report.damage.isEmpty, try !member.snapshot.isStill() {

@@ -208,7 +208,11 @@ struct RecordLockTests {
         let identity = try FileInfo(of: path).identity
         let tool = try start()
         #if os(Linux)
-        #expect(LockHolder.processes(using: [identity]).map(\.process) == [tool.processIdentifier])
+        #expect(
+            LockHolder.processes(using: [identity]).map(\.holder.process) == [
+                tool.processIdentifier
+            ]
+        )
         #endif
         tool.kill()
         #expect(LockHolder.processes(using: [identity]).isEmpty)

@@ -85,16 +85,12 @@ public struct DeleteBackup: Sendable {
         at date: Date,
         keepingTrash trash: Duration
     ) async throws -> Problem? {
-        do {
+        try await RemoteError.problem {
             if trash > .zero {
                 try await Trash(remote: remote).put(name, at: date)
             } else {
                 try await remote.delete(name)
             }
-            return nil
-        } catch let error as RemoteError {
-            guard let problem = error.problem else { throw error }
-            return problem
         }
     }
 
@@ -107,9 +103,9 @@ public struct DeleteBackup: Sendable {
     ///
     /// - Parameter text: its name, its display name, or a unique part of it; of several of one name
     ///   that which was deleted last.
-    /// - Returns: what came back.
+    /// - Returns: what came back, and what is not as it should be although it did.
     /// - Throws: `OperationError.notInTrash`, `.ambiguous`, `.nameTaken`; `RemoteError`.
-    public func undo(_ text: String) async throws -> TrashedBackup {
+    public func undo(_ text: String) async throws -> (backup: TrashedBackup, problems: [Problem]) {
         let lock = try await context.lock(remote.staging)
         defer { withExtendedLifetime(lock) {} }
         let trash = Trash(remote: remote)
@@ -126,12 +122,17 @@ public struct DeleteBackup: Sendable {
         guard let entry = entries.first(where: { found.contains($0.name) }) else {
             throw OperationError.notInTrash(text, address: remote.address)
         }
+        var problem: Problem?
         do {
-            try await trash.takeOut(entry)
+            problem = try await RemoteError.problem { try await trash.takeOut(entry) }
         } catch RemoteError.exists {
             throw OperationError.nameTaken(entry.name, address: remote.address)
         }
-        return TrashedBackup(entry)
+        // Not as it was called in the trash.
+        problem?.path = entry.name
+        let problems = problem.map { [$0] } ?? []
+        for problem in problems { context.report(.problem(problem)) }
+        return (TrashedBackup(entry), problems)
     }
 
     /// Removes for good what has been in the trash for long enough.

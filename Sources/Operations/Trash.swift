@@ -73,11 +73,9 @@ struct Trash {
         for entry in try await entries() where entry.removed < date {
             let path = "\(Self.subfolder)/\(entry.file.name)"
             do {
-                try await remote.delete(path)
+                let problem = try await RemoteError.problem { try await remote.delete(path) }
                 removed.append(entry)
-            } catch let error as RemoteError where error.problem != nil {
-                removed.append(entry)
-                problems += error.problem.map { [$0] } ?? []
+                problems += problem.map { [$0] } ?? []
             } catch {
                 problems.append(Problem(kind: .notRemoved, path: path, reason: explain(error)))
             }

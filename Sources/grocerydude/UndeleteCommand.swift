@@ -24,7 +24,7 @@ struct UndeleteCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Session.run(output, stores, remote, needsWholeStores: false) { session in
-            let backup = try await DeleteBackup(
+            let (backup, problems) = try await DeleteBackup(
                 from: session.remote(),
                 catalog: session.catalog,
                 timeZone: session.timeZone,
@@ -35,7 +35,7 @@ struct UndeleteCommand: AsyncParsableCommand {
             } else {
                 session.console.done("'\(backup.displayName)' is back")
             }
-            return .done
+            return problems.isEmpty ? .done : .partial
         }
     }
 }

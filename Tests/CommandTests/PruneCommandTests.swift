@@ -43,4 +43,23 @@ struct PruneCommandTests {
         #expect(try program.run(["backup", "--skip-if-unchanged"] + places).status == 0)
         #expect(try backups().count == 2)
     }
+
+    @Test("says in JSON which ones could not be removed")
+    func notRemoved() throws {
+        for _ in 1...3 { #expect(try program.run(["backup"] + places).status == 0) }
+        // What is removed would go there.
+        try program.sandbox.write("in the way", to: "Remote/.grocerydude-trash")
+        let before = try backups()
+        let outcome = try program.run(["prune", "--keep-last", "1", "--json"] + places)
+        #expect(outcome.status == 3)
+        let answer = try #require(outcome.json as? [String: Any])
+        func names(_ key: String, _ name: String) -> [String] {
+            (answer[key] as? [[String: Any]] ?? []).compactMap { $0[name] as? String }
+        }
+        #expect(names("keep", "name").count == 1)
+        #expect(names("remove", "name") == [])
+        let failed = names("problems", "path").filter { $0.hasSuffix(".zip") }
+        #expect(Set(names("keep", "name") + failed) == Set(before))
+        #expect(try backups() == before)
+    }
 }

@@ -17,7 +17,7 @@ struct CrashTests {
         let swaps: [FaultScenario] = [.restoreAlone, .rollBack]
         var all: [FaultScenario] = [
             .backup, .backupOfHotJournal, .restore, .restoreAlone, .restoreToNothing,
-            .restoreElsewhere, .rollBack, .delete,
+            .restoreElsewhere, .rollBack, .delete, .undelete, .prune,
         ]
         all += swaps.map { $0.refusing(.exchange, .invalidArgument) }
         all += ([.backup, .restore] + swaps).map { $0.refusing(.flags, .noFunction) }
@@ -75,6 +75,7 @@ struct CrashTests {
         let trial = try scenario.trial(scene)
         try scenario.prepare(scene, trial)
         let before = try scenario.isRecovery ? scene.old : trial.contents()
+        let archives = try Set(trial.archives() + trial.trashed())
         var injection = injection
         injection.kill = point.number
         let killed = try trial.run(scenario.arguments(in: trial), injecting: injection)
@@ -84,6 +85,12 @@ struct CrashTests {
         #expect(killed.outcome.status == 128 + SIGKILL || isOver, what)
         // What a person sees right after the crash.
         let seen = try trial.archives()
+        let isThere = try archives.isSubset(of: seen + trial.trashed())
+        #expect(isThere, "\(what): an archive is gone")
+        #expect(
+            scenario.kept(of: archives, scene).isSubset(of: seen),
+            "\(what): it was to stay"
+        )
         let next = try trial.run(scenario.next(in: trial, before: before))
         #expect(next.status == 0, "\(what): \(next.errors)")
 
@@ -123,6 +130,15 @@ extension CrashTests {
 }
 
 extension FaultScenario {
+    /// The archives, of those that are there before, that have to be in the list at any time.
+    func kept(of archives: Set<String>, _ scene: FaultScene) -> Set<String> {
+        switch arguments[0] {
+        case "delete", "undelete": []
+        case "prune": archives.subtracting([scene.archive, Self.oldArchive])
+        default: archives
+        }
+    }
+
     /// The scenario's own faults.
     func injection(with standing: Injection.Failure?) -> Injection {
         var injection = injection

@@ -20,7 +20,7 @@ struct ErrorTests {
     static let scenarios: [FaultScenario] =
         [
             .backup, .backupOfHotJournal, .restore, .restoreToNothing, .restoreElsewhere, .delete,
-            .restoreAlone.refusing(.exchange, .noFunction),
+            .undelete, .prune, .restoreAlone.refusing(.exchange, .noFunction),
             .backup.refusing(.flags, .invalidArgument),
         ] + (Trial.mayMount ? [FaultScenario.restoreAlone.mounted()] : [])
 
@@ -88,11 +88,13 @@ private final class FaultTrial {
     let saved: Contents?
     let trial: Trial
     let before: Contents?
+    /// The archives that are in the list, and those that may be in the trash too.
+    let listedBefore: Set<String>
+    let archives: Set<String>
     let label: String
     private(set) var run: InjectedRun
 
     var status: Int32 { run.outcome.status }
-    var isBackup: Bool { scenario.arguments.first == "backup" }
     var isRestore: Bool { scenario.arguments.first == "restore" }
     var what: Comment {
         "\(scenario.name), \(label): exit \(run.outcome.status), \(run.outcome.errors)"
@@ -111,6 +113,8 @@ private final class FaultTrial {
         trial = try scenario.trial(scene)
         try scenario.prepare(scene, trial)
         before = try trial.contents()
+        listedBefore = try Set(trial.archives())
+        archives = try listedBefore.union(trial.trashed())
         run = InjectedRun.none
     }
 
@@ -144,28 +148,35 @@ private final class FaultTrial {
     /// What each exit code promises of the stores and the backups.
     func expectPromise() throws {
         let after = try trial.contents()
-        let archives = try trial.archives()
+        let listed = try Set(trial.archives())
+        #expect(try archives.isSubset(of: listed.union(trial.trashed())), "\(what): one is gone")
+        #expect(scenario.kept(of: archives, scene).isSubset(of: listed), what)
         switch status {
         case 0, 3:
-            if isRestore {
-                #expect(after == scene.new, what)
-            } else if isBackup {
-                #expect(after == before, what)
-                let made = try #require(archives.first { $0 != scene.archive }, what)
-                let contents = try trial.contents(of: made)
-                if status == 0 { #expect(contents == saved, what) }
-            } else {
-                #expect(archives.isEmpty, what)
-            }
+            #expect(after == (isRestore ? scene.new : before), what)
+            try expectDone(listed)
         case 22:
             // Where both are is said, and the next command settles it.
             #expect(run.outcome.errors.contains(trial.isMounted ? "/Old'" : "Stores_"), what)
         default:
             #expect(after == before, what)
-            #expect(
-                isRestore ? archives.contains(scene.archive) : archives == [scene.archive],
-                what
-            )
+            // Before a restore, a backup may have been made.
+            #expect(isRestore || listed == listedBefore, what)
+        }
+    }
+
+    /// What a command has to have done that says that it has, be it in part.
+    private func expectDone(_ listed: Set<String>) throws {
+        switch scenario.arguments[0] {
+        case "backup":
+            let made = try #require(listed.first { $0 != scene.archive }, what)
+            let contents = try trial.contents(of: made)
+            if status == 0 { #expect(contents == saved, what) }
+        case "delete": #expect(listed.isEmpty, what)
+        case "undelete": #expect(listed == [scene.archive], what)
+        case "prune" where status == 0:
+            #expect(listed == scenario.kept(of: listedBefore, scene), what)
+        default: break
         }
     }
 

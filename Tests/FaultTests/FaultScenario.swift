@@ -133,6 +133,30 @@ extension FaultScenario {
         success: .before
     )
 
+    /// The oldest of the archives that are pruned.
+    static let oldArchive = "[2025-Jan-01] 09.01 AM Stores.zip"
+
+    /// The newest stays, whatever happens to the others.
+    static let prune = FaultScenario(
+        name: "prune",
+        arguments: ["prune", "--keep-last", "1"],
+        states: [.before],
+        success: .before,
+        prepare: { scene, trial in
+            let paths = [scene.archive, oldArchive].map { trial.remote.appending($0).string }
+            try Tool.check("cp", ["-p"] + paths)
+            try trial.check("backup")
+        }
+    )
+
+    static let undelete = FaultScenario(
+        name: "undelete",
+        arguments: ["undelete", "[2026-Jan-01] 09.01 AM"],
+        states: [.before],
+        success: .before,
+        prepare: { _, trial in try trial.check("delete", "latest", "--yes") }
+    )
+
     /// What comes after a restore that was killed: the recovery, which may itself be killed.
     static func recovery(after killed: FaultScenario, at place: Place) -> FaultScenario {
         var scenario = killed

@@ -230,6 +230,14 @@ final class Trial: Sendable {
         try names(in: remote).filter { !$0.hasPrefix(".") }
     }
 
+    /// The archives that can come back, called as they were.
+    func trashed() throws -> [String] {
+        let trash = remote.appending(".grocerydude-trash")
+        guard try FileInfo.ifPresent(trash) != nil else { return [] }
+        // 20261121T090100.123Z [2026-Nov-20] 09.01 AM Stores.zip
+        return try names(in: trash).map { String($0.drop { $0 != " " }.dropFirst()) }
+    }
+
     /// What is there that should not be: traces of a run that did not clean up after itself.
     func leftovers() throws -> [String] {
         let caches = root.appending("home/.cache/grocerydude")

@@ -80,6 +80,25 @@ struct NotSyncedTests {
         #expect(try await scene.list().isEmpty)
     }
 
+    @Test("has what came back, of which it is said that it may be gone again")
+    func undelete() async throws {
+        let name = try await scene.backUp().backup.name
+        func delete(_ remote: any RemoteFolder) -> DeleteBackup {
+            DeleteBackup(
+                from: remote,
+                catalog: scene.catalog,
+                timeZone: Scene.utc,
+                context: scene.context()
+            )
+        }
+        let whole = delete(scene.remote)
+        try await whole.run(whole.find(name), at: Scene.morning, keepingTrash: .seconds(60))
+        let (backup, problems) = try await delete(remote).undo(name)
+        #expect(backup.name == name)
+        try expectTold(problems, of: name)
+        #expect(try await scene.list().map(\.name) == [name])
+    }
+
     @Test("has a prune though one in the trash cannot be removed, and then those after it")
     func trash() async throws {
         let name = try await scene.backUp().backup.name

@@ -347,7 +347,7 @@ struct PruneBackupsTests {
             let backup = try await delete.find(name)
             try await delete.run(backup, at: Scene.morning, keepingTrash: week)
         }
-        #expect(try await delete.undo(BackupName.display(names[0])).name == names[0])
+        #expect(try await delete.undo(BackupName.display(names[0])).backup.name == names[0])
         #expect(try await scene.list().map(\.name) == [names[2], names[0]])
         await #expect(throws: OperationError.self) { try await delete.undo(names[0]) }
         await #expect(throws: OperationError.self) { try await delete.undo("") }

@@ -1,0 +1,124 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A restore is killed where the exchange is done and its end is not: by the application's own
+/// `verify` command.
+@Suite("After a restore that was killed")
+struct InterruptedRestoreTests {
+    private let program: Program
+    private var sandbox: Sandbox { program.sandbox }
+    private var store: FilePath { sandbox.path("Stores/Grocery-Dude.sqlite") }
+
+    init() throws {
+        program = try Program()
+        try program.make(stores: "Stores", remote: "Remote")
+        let places = "stores: \(sandbox.path("Stores"))\nremote: \(sandbox.path("Remote"))\n"
+        try program.configure(places)
+        #expect(try program.run("backup").status == 0)
+        #expect(try program.run("items", "add", "Quinces").status == 0)
+        try program.configure(places + "hooks: {restore: {verify: 'kill -KILL $PPID'}}\n")
+        let outcome = try program.run("restore", "latest", "--yes", "--no-safety-backup")
+        #expect(outcome.status == 128 + SIGKILL)
+        try program.configure(places)
+        #expect(sandbox.exists("Stores_Old"))
+    }
+
+    // Expects commands to be refused, or to warn where they do without the stores, and all to stay.
+    private func expectRefused(
+        _ status: Int32,
+        saying text: String,
+        run: ([String]) throws -> Tool.Outcome
+    ) throws {
+        func paths() throws -> [String] {
+            try sandbox.contents(of: ".").paths.filter { !$0.hasPrefix(".") }
+        }
+        let before = try paths()
+        let arguments = [["backup"], ["restore", "latest", "--yes", "--force"]]
+        for arguments in arguments {
+            let outcome = try run(arguments)
+            #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
+            #expect(outcome.errors.contains("error: the restore of '"), "\(outcome.errors)")
+            #expect(outcome.errors.contains(text), "\(outcome.errors)")
+            let json = try run(arguments + ["--json"])
+            #expect(json.status == status)
+            let error = try #require(json.errors.split(separator: "\n").last)
+            let object = try JSONSerialization.jsonObject(with: Data(error.utf8))
+            #expect((object as? [String: Any])?["code"] as? Int32 == status, "\(error)")
+        }
+        let list = try run(["list"])
+        #expect(list.status == 0)
+        #expect(list.errors.contains("warning: the restore of '"), "\(list.errors)")
+        #expect(try paths() == before)
+    }
+
+    @Test("what it put in place is kept, and any command says so")
+    func finished() throws {
+        #expect(try program.run("list").errors.contains("finished the restore"))
+        #expect(!sandbox.exists("Stores_Old"))
+        #expect(try !program.run("items").text.contains("Quinces"))
+    }
+
+    @Test("a damaged store that somebody has open stays, with exit code 24, until that is closed")
+    func damagedInUse() throws {
+        let application = try RunningTool(Tool.product("StoreWriter"), ["sql", store.string])
+        #expect(try application.readLine() == "ready")
+        try application.writeLine("SELECT * FROM sqlite_schema")
+        #expect(try application.readLine() == "ok")
+        let file = try FileHandle(forWritingTo: URL(filePath: store.string))
+        try file.seek(toOffset: 100)
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 3000))
+        try file.close()
+        try expectRefused(24, saying: "process \(application.processIdentifier)") {
+            try program.run($0)
+        }
+        application.kill()
+        #expect(try program.run("list").errors.contains("undid the restore"))
+        #expect(try program.run("items").text.contains("Quinces"))
+    }
+
+    @Test("a store that cannot be looked at stays, with exit code 22, until it can")
+    func noScratch() throws {
+        try leaveLog()
+        let nowhere = sandbox.path("nowhere").string
+        try expectRefused(22, saying: "no such file") {
+            try program.run($0, environment: ["TMPDIR": nowhere])
+        }
+        #expect(try program.run("backup").status == 0)
+        #expect(!sandbox.exists("Stores_Old"))
+    }
+
+    @Test(
+        "a store that there is no space to look at stays, with exit code 23, until there is",
+        .enabled(if: Namespace.mayMount, "this system or user may not mount")
+    )
+    func fullScratch() throws {
+        try leaveLog()
+        let scratch = try sandbox.directory(".scratch").string
+        let script = "mount -t tmpfs -o size=16k none \(scratch) && exec \(Program.path) \"$@\""
+        try expectRefused(23, saying: "no space") {
+            try Tool.run(
+                "unshare",
+                ["-m", "sh", "-c", script, "sh"] + $0,
+                environment: ["TMPDIR": scratch, "HOME": sandbox.path.string],
+                directory: sandbox.path
+            )
+        }
+        #expect(try program.run("backup").status == 0)
+    }
+
+    /// Leaves the store as an application and a loss of power may: to see what is in its log takes a
+    /// copy.
+    private func leaveLog() throws {
+        let application = try RunningTool(Tool.product("StoreWriter"), ["sql", store.string])
+        #expect(try application.readLine() == "ready")
+        for statement in ["PRAGMA journal_mode = wal", "CREATE TABLE more (x)"] {
+            try application.writeLine(statement)
+            #expect(try application.readLine() == "ok")
+        }
+        application.kill()
+        try LocalFileSystem().remove(FilePath(store.string + "-shm"))
+    }
+}

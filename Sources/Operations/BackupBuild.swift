@@ -147,12 +147,8 @@ final class BackupBuild {
     }
 
     private func note(_ damage: [String], in store: Store) {
-        problems += damage.map {
-            Problem(
-                kind: .damagedStore,
-                path: store.path.description,
-                reason: "SQLite finds it damaged: \($0)"
-            )
+        for finding in damage {
+            note(.damagedStore, store.path, "SQLite finds it damaged: \(finding)")
         }
     }
 
@@ -170,12 +166,8 @@ final class BackupBuild {
         {
             throw CutAgain(reason: "'\(first)' is missing", missing: missing)
         }
-        problems += missing.sorted().map {
-            Problem(
-                kind: .missingExternalData,
-                path: $0.description,
-                reason: "a store refers to this file, and it is not there"
-            )
+        for path in missing.sorted() {
+            note(.missingExternalData, path, "a store refers to this file, and it is not there")
         }
         return missing
     }
@@ -184,13 +176,7 @@ final class BackupBuild {
         let snapshot = member.snapshot
         guard let info = try FileInfo.ifPresent(member.store.location) else {
             guard isLastTry else { throw CutAgain(reason: "'\(member.store.path)' was removed") }
-            problems.append(
-                Problem(
-                    kind: .unreadable,
-                    path: member.store.path.description,
-                    reason: "it was removed while it was backed up"
-                )
-            )
+            note(.unreadable, member.store.path, "it was removed while it was backed up")
             return
         }
         let isWhole = try writer.add(
@@ -235,12 +221,9 @@ final class BackupBuild {
         let lost = needed.subtracting(addedFiles)
         guard let first = lost.sorted().first else { return }
         guard isLastTry else { throw CutAgain(reason: "'\(first)' was removed") }
-        problems += lost.sorted().map {
-            Problem(
-                kind: .missingExternalData,
-                path: $0.description,
-                reason: "a store refers to this file, and it went while the backup was made"
-            )
+        for path in lost.sorted() {
+            let reason = "a store refers to this file, and it went while the backup was made"
+            note(.missingExternalData, path, reason)
         }
     }
 
@@ -259,9 +242,7 @@ final class BackupBuild {
             path.components.reduce(start) { $0?.appending($1) ?? RelativePath(name: $1) } ?? path
         }
         try root.walk { path, error in
-            problems.append(
-                Problem(kind: .unreadable, path: full(path).description, reason: explain(error))
-            )
+            note(.unreadable, full(path), explain(error))
         } visit: { file in
             try context.checkCancellation()
             // What the cut had to hold is in the archive already.
@@ -320,13 +301,7 @@ final class BackupBuild {
                 if cut != nil { addedFiles.insert(file.path) }
             } catch let failure as ReadFailure {
                 if failure.error.isMissing { return }
-                problems.append(
-                    Problem(
-                        kind: .unreadable,
-                        path: file.path.description,
-                        reason: failure.error.description
-                    )
-                )
+                note(.unreadable, file.path, failure.error.description)
             }
             return
         }
@@ -352,14 +327,9 @@ final class BackupBuild {
         return try writer.add(attributes(walked.path, .file, info), size: info.size) {
             changed = try reading { try file.info() } != info
             if changed && acceptingChanges {
-                problems.append(
-                    Problem(
-                        kind: .neverStill,
-                        path: walked.path.description,
-                        reason:
-                            "it changed every time it was read; the archive may have two states of it mixed"
-                    )
-                )
+                let reason =
+                    "it changed every time it was read; the archive may have two states of it mixed"
+                note(.neverStill, walked.path, reason)
             }
             return !changed || acceptingChanges
         } read: { buffer, offset in
@@ -378,6 +348,10 @@ final class BackupBuild {
             )
             return buffer.count
         }
+    }
+
+    private func note(_ kind: Problem.Kind, _ path: RelativePath, _ reason: String) {
+        problems.append(Problem(kind: kind, path: path.description, reason: reason))
     }
 
     private func advance(_ body: () throws -> Int) throws -> Int {

@@ -144,6 +144,17 @@ struct PruneBackupsTests {
         #expect(try await scene.list().map(\.name) == [made.name])
     }
 
+    @Test("one from the future in front does not hide that the newest has much less")
+    func guardedBehindFuture() async throws {
+        try await backUp(daysAgo: [2, 1, -3])
+        try LocalFileSystem().remove(scene.stores)
+        try scene.sandbox.write("left", to: "Stores/left.txt")
+        #expect(try await scene.backUp().backup.isAnomalous)
+        let plan = try await pruning { $0.policy.counts[.last] = 1 }.plan()
+        #expect(plan.remove.isEmpty)
+        #expect(plan.refusal != nil)
+    }
+
     @Test("a damaged one in front does not hide that the newest has much less")
     func guardedBehindDamage() async throws {
         try await backUp(daysAgo: [2, 1])

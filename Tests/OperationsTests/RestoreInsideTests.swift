@@ -1,7 +1,6 @@
 import Files
 import Foundation
 import Stores
-import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -372,58 +371,4 @@ struct RestoreInsideTests {
 extension Contents {
     /// How many names there are at the top.
     fileprivate var topLevelCount: Int { items.count { $0.path.parent == nil } }
-}
-
-/// A file system on which one directory is a mount point.
-private struct MountedFileSystem: FileSystem {
-    private let base: any FileSystem
-    private let live: FilePath
-
-    init(_ base: any FileSystem, live: FilePath) {
-        self.base = base
-        self.live = live
-    }
-
-    func createDirectory(_ path: FilePath) throws { try base.createDirectory(path) }
-    func move(_ path: FilePath, to newPath: FilePath) throws {
-        if path == live { throw FileError.failed(.move, path, .resourceBusy) }
-        try base.move(path, to: newPath)
-    }
-    func swap(_ first: FilePath, _ second: FilePath) throws -> Bool {
-        if first == live { throw FileError.failed(.exchange, first, .resourceBusy) }
-        return try base.swap(first, second)
-    }
-    func remove(_ path: FilePath) throws { try base.remove(path) }
-    func write(_ bytes: [UInt8], to path: FilePath) throws { try base.write(bytes, to: path) }
-    func sync(_ path: FilePath) throws { try base.sync(path) }
-}
-
-/// A file system that damages the store the moment that it comes into the stores directory out of
-/// what is being restored.
-private final class DamagingMoves: FileSystem {
-    private let base: any FileSystem
-    private let store: FilePath
-    private let damage = Mutex(false)
-
-    var didDamage: Bool { damage.withLock { $0 } }
-
-    init(_ base: any FileSystem, live: FilePath) {
-        self.base = base
-        store = live.appending(GroceryStore.fileName)
-    }
-
-    func move(_ path: FilePath, to newPath: FilePath) throws {
-        try base.move(path, to: newPath)
-        guard newPath == store, path.components.dropLast().last?.string == "New" else { return }
-        let bytes = try File.open(store).readExactly(count: 4096, at: 0)
-        try LocalFileSystem().remove(store)
-        let file = try File.create(store)
-        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-        damage.withLock { $0 = true }
-    }
-    func createDirectory(_ path: FilePath) throws { try base.createDirectory(path) }
-    func swap(_ first: FilePath, _ second: FilePath) throws -> Bool { try base.swap(first, second) }
-    func remove(_ path: FilePath) throws { try base.remove(path) }
-    func write(_ bytes: [UInt8], to path: FilePath) throws { try base.write(bytes, to: path) }
-    func sync(_ path: FilePath) throws { try base.sync(path) }
 }

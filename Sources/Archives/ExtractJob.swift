@@ -57,6 +57,9 @@ final class ExtractWorker {
         output.deallocate()
     }
 
+    /// From how many bytes on the disk begins with a file before all are there.
+    private static let writebackThreshold = 1 << 16
+
     func run(_ job: ExtractJob) throws {
         switch job.work {
         case .part(let part): try restore(part)
@@ -114,6 +117,10 @@ final class ExtractWorker {
         guard let directory else { return }
         let file = try directory.createFile(item.attributes.path.name)
         try file.write(bytes, at: 0)
+        // Only for what is worth a request of its own to the disk.
+        if bytes.count >= Self.writebackThreshold {
+            file.beginWriteback(from: 0, length: Int64(bytes.count))
+        }
         try item.finish(file, syncing: syncing)
     }
 

@@ -22,21 +22,17 @@ public final class BackupCatalog: Sendable {
         var content: String?
         var root: ManifestHeader.Root?
         /// Of a file on this machine: one that has another was replaced, though its size is the same.
-        var stamp: Stamp?
+        var stamp: String?
     }
 
-    /// What a file on this machine gets another of where it is replaced or written to.
-    private struct Stamp: Codable, Equatable {
-        var inode: UInt64
-        /// Nanoseconds since 1970-01-01 UTC.
-        var modified: Int64
-
-        /// `nil` where it cannot be looked at.
-        init?(_ path: FilePath) {
-            guard let info = try? FileInfo(of: path) else { return nil }
-            inode = info.identity.inode
-            modified = info.modified
-        }
+    /// What a file on this machine gets another of where it is replaced or written to: its inode, and
+    /// when it was modified, in nanoseconds since 1970-01-01 UTC.
+    ///
+    /// One text, since a listing reads a thousand of them.
+    private static func stamp(of path: FilePath) -> String? {
+        // What cannot be looked at has none.
+        guard let info = try? FileInfo(of: path) else { return nil }
+        return "\(info.identity.inode) \(info.modified)"
     }
 
     /// What the newest backup of a folder says that the next one is compared with.
@@ -122,7 +118,8 @@ public final class BackupCatalog: Sendable {
             read(&state)
             guard let record = state.content.folders[address]?[file.name],
                 record.size == file.size,
-                file.location.map({ Stamp($0) == record.stamp && record.stamp != nil }) ?? true
+                file.location.map({ record.stamp != nil && Self.stamp(of: $0) == record.stamp })
+                    ?? true
             else {
                 return nil
             }
@@ -156,7 +153,7 @@ public final class BackupCatalog: Sendable {
             isAnomalous: backup.isAnomalous ? true : nil,
             content: backup.content,
             root: backup.root,
-            stamp: backup.file.location.flatMap { Stamp($0) }
+            stamp: backup.file.location.flatMap(Self.stamp)
         )
         state.withLock { state in
             read(&state)

@@ -30,7 +30,12 @@ final class Console: Sendable {
 
     /// Writes a line of the answer; names in it may come from anywhere, so it is made safe to print.
     func answer(_ line: String) {
-        writeAnswer(label + printable(bytes: line.utf8) + "\n")
+        answer(lines: [line])
+    }
+
+    /// Writes many lines of an answer at once.
+    func answer(lines: [String]) {
+        writeAnswer(lines.map { label + printable(bytes: $0.utf8) + "\n" }.joined())
     }
 
     /// Writes a line about what was done, unless only errors are wanted: who did not ask a question wants

@@ -39,11 +39,9 @@ struct ListCommand: AsyncParsableCommand {
                 )
             } else {
                 let width = outcome.backups.map(\.displayName.count).max() ?? 0
-                for backup in outcome.backups {
-                    session.console.answer(
-                        line(backup, checks[backup.name], width, session)
-                    )
-                }
+                session.console.answer(
+                    lines: outcome.backups.map { line($0, checks[$0.name], width, session) }
+                )
                 if outcome.backups.isEmpty { session.console.message("there are no backups yet") }
             }
             if let error = outcome.annotationsError {

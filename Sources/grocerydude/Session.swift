@@ -210,6 +210,7 @@ struct Session {
     /// Local date and time as people read it.
     func text(_ date: Date?) -> String {
         guard let date else { return "unknown" }
-        return RFC3339.text(date, in: timeZone).prefix(19).replacingOccurrences(of: "T", with: " ")
+        let text = RFC3339.text(date, in: timeZone)
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8))"
     }
 }

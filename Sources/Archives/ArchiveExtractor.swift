@@ -41,11 +41,22 @@ public final class ArchiveExtractor {
         }
     }
 
+    /// How what is restored comes to the disk.
+    public enum Syncing: Sendable {
+        /// Not on purpose: it is thrown away afterwards.
+        case never
+        /// The disk begins with it at once, and the caller sees to the rest: with many files, one call
+        /// for the whole file system at the end is faster.
+        case byCaller
+        /// Each file and directory is flushed when it is done.
+        case each
+    }
+
     private static let batchLimit = 256
 
     private let reader: ArchiveReader
     private let target: ExtractionTarget?
-    private let syncing: Bool
+    private let syncing: Syncing
     private let pipeline: OrderedPipeline<ExtractJob>
     private let selects: (UInt32) -> Bool
     private let progressed: (Int64) throws -> Void
@@ -57,8 +68,7 @@ public final class ArchiveExtractor {
     /// - Parameters:
     ///   - reader: the archive.
     ///   - directory: where files go; `nil` to verify only.
-    ///   - syncing: whether each file and directory is flushed to the disk when it is done; with
-    ///     many files, one call for the whole file system at the end is faster.
+    ///   - syncing: how it comes to the disk.
     ///   - threads: how many threads work.
     ///   - selects: whether to read a piece of the data, where it is only verified; asked with some
     ///     bits of its digest, or of its checksum where there is none.
@@ -66,14 +76,14 @@ public final class ArchiveExtractor {
     public init(
         _ reader: ArchiveReader,
         into directory: Directory?,
-        syncing: Bool = false,
+        syncing: Syncing,
         threads: Int,
         selects: @escaping (UInt32) -> Bool = { _ in true },
         progressed: @escaping (Int64) throws -> Void
     ) {
         self.reader = reader
         self.syncing = syncing
-        target = directory.map { ExtractionTarget($0, syncing: syncing) }
+        target = directory.map { ExtractionTarget($0, syncing: syncing == .each) }
         pipeline = OrderedPipeline(threads: threads, makeJob: { ExtractJob() }) { [reader] in
             let worker = ExtractWorker(reader: reader, syncing: syncing)
             return { try worker.run($0) }
@@ -202,8 +212,8 @@ public final class ArchiveExtractor {
         job.work = .files([])
         switch work {
         case .part(let part) where part.isLast:
-            if let file = part.target { try part.item.finish(file, syncing: syncing) }
-        case .stream(let item, let file?): try item.finish(file, syncing: syncing)
+            if let file = part.target { try part.item.finish(file, syncing: syncing == .each) }
+        case .stream(let item, let file?): try item.finish(file, syncing: syncing == .each)
         default: break
         }
         try progressed(job.size)

@@ -39,7 +39,7 @@ final class ExtractWorker {
     private static let capacity = Segment.size + (256 << 10)
 
     private let reader: ArchiveReader
-    private let syncing: Bool
+    private let syncing: ArchiveExtractor.Syncing
     private let inflater = SegmentInflater()
     private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 64)
     private let output = UnsafeMutableRawBufferPointer.allocate(
@@ -47,7 +47,7 @@ final class ExtractWorker {
         alignment: 64
     )
 
-    init(reader: ArchiveReader, syncing: Bool) {
+    init(reader: ArchiveReader, syncing: ArchiveExtractor.Syncing) {
         self.syncing = syncing
         self.reader = reader
     }
@@ -94,7 +94,9 @@ final class ExtractWorker {
             throw reader.damage(part.item.entry, "its SHA-256 is wrong")
         }
         try part.target?.write(bytes, at: part.destination)
-        part.target?.beginWriteback(from: part.destination, length: Int64(part.length))
+        if syncing != .never {
+            part.target?.beginWriteback(from: part.destination, length: Int64(part.length))
+        }
     }
 
     private typealias Part = ExtractJob.Part
@@ -118,10 +120,10 @@ final class ExtractWorker {
         let file = try directory.createFile(item.attributes.path.name)
         try file.write(bytes, at: 0)
         // Only for what is worth a request of its own to the disk.
-        if bytes.count >= Self.writebackThreshold {
+        if syncing != .never, bytes.count >= Self.writebackThreshold {
             file.beginWriteback(from: 0, length: Int64(bytes.count))
         }
-        try item.finish(file, syncing: syncing)
+        try item.finish(file, syncing: syncing == .each)
     }
 
     /// An entry's data, read together with its local record: most small files cost one call.

@@ -47,11 +47,15 @@ extension LockHolder {
         }
         return names.compactMap { name in
             guard let process = Int32(name.description), process != getpid(),
-                let descriptors = try? root.directory(name).directory("fd"),
-                let open = try? descriptors.names()
+                let descriptors = try? root.directory(name).directory("fd")
             else { return nil }
-            let file = open.lazy.compactMap(descriptors.targetIdentity).first(where: files.contains)
-            guard let file, !isBeingStarted(process) else { return nil }
+            func file() -> FileInfo.Identity? {
+                let open = (try? descriptors.names()) ?? []
+                return open.lazy.compactMap(descriptors.targetIdentity)
+                    .first(where: files.contains)
+            }
+            // Looked at again, since a child of ours may have become another program between.
+            guard file() != nil, !isBeingStarted(process), let file = file() else { return nil }
             return (LockHolder(process: process), file)
         }
     }
@@ -67,8 +71,9 @@ extension LockHolder {
             String(decoding: status[end...], as: UTF8.self).split(separator: " ").dropFirst(2).first
                 == "\(getpid())"
         else { return false }
+        // In the middle of execve(2) it has none.
         let command = read(process, "cmdline")
-        return command != nil && command == read(getpid(), "cmdline")
+        return command == [] || command != nil && command == read(getpid(), "cmdline")
     }
 }
 

@@ -22,14 +22,14 @@ public final class BackupCatalog: Sendable {
         var content: String?
         var root: ManifestHeader.Root?
         /// Of a file on this machine: one that has another was replaced, though its size is the same.
-        var stamp: String?
+        var fileState: String?
     }
 
     /// What a file on this machine gets another of where it is replaced or written to: its inode, and
     /// when it was modified, in nanoseconds since 1970-01-01 UTC.
     ///
     /// One text, since a listing reads a thousand of them.
-    private static func stamp(of path: FilePath) -> String? {
+    private static func fileState(of path: FilePath) -> String? {
         // What cannot be looked at has none.
         guard let info = try? FileInfo(of: path) else { return nil }
         return "\(info.identity.inode) \(info.modified)"
@@ -118,7 +118,9 @@ public final class BackupCatalog: Sendable {
             read(&state)
             guard let record = state.content.folders[address]?[file.name],
                 record.size == file.size,
-                file.location.map({ record.stamp != nil && Self.stamp(of: $0) == record.stamp })
+                file.location.map({
+                    record.fileState != nil && Self.fileState(of: $0) == record.fileState
+                })
                     ?? true
             else {
                 return nil
@@ -153,7 +155,7 @@ public final class BackupCatalog: Sendable {
             isAnomalous: backup.isAnomalous ? true : nil,
             content: backup.content,
             root: backup.root,
-            stamp: backup.file.location.flatMap(Self.stamp)
+            fileState: backup.file.location.flatMap(Self.fileState)
         )
         state.withLock { state in
             read(&state)

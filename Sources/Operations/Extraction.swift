@@ -119,14 +119,14 @@ struct Extraction {
     /// - Parameter subset: what to read of it.
     /// - Throws: `ArchiveError`, `OperationError.badManifest`, `FileError`, `CancellationError`.
     func verify(reading subset: DataSubset = .all) throws {
-        try run(into: nil, syncing: false, reading: subset)
+        try run(into: nil, syncing: .never, reading: subset)
     }
 
     /// Extracts into a directory that is thrown away afterwards: nothing is flushed to the disk.
     ///
     /// - Throws: see `verify(reading:)`.
     func rehearse(into directory: Directory) throws {
-        try run(into: directory, syncing: false)
+        try run(into: directory, syncing: .never)
     }
 
     /// Extracts into a directory.
@@ -136,14 +136,14 @@ struct Extraction {
     /// - Throws: see `verify(reading:)`.
     func run(into directory: Directory) throws -> BackgroundWork<Void> {
         let syncsEach = plan.files <= Self.filesToSyncOneByOne || !Directory.canSyncFileSystem
-        try run(into: directory, syncing: syncsEach)
+        try run(into: directory, syncing: syncsEach ? .each : .byCaller)
         if syncsEach { return BackgroundWork(value: ()) }
         return BackgroundWork { _ in try directory.syncFileSystem() }
     }
 
     private func run(
         into directory: Directory?,
-        syncing: Bool,
+        syncing: ArchiveExtractor.Syncing,
         reading subset: DataSubset = .all
     ) throws {
         context.report(.began(directory == nil ? .verifying : .extracting, total: plan.bytes))

@@ -22,10 +22,11 @@ extension Store {
                 try failed(error)
             }
         }
-        let uses = LockHolder.processes(using: Set(stores.map(\.identity)))
-        guard let file = uses.first?.file, let store = stores.first(where: { $0.identity == file })
-        else { return }
-        let users = uses.filter { $0.file == file }.map(\.holder)
+        let file = LockHolder.processes(using: Set(stores.map(\.identity))).first?.file
+        guard let file, let store = stores.first(where: { $0.identity == file }) else { return }
+        // All of this one, whatever else they have open.
+        let users = LockHolder.processes(using: [file]).map(\.holder)
+        guard !users.isEmpty else { return }
         throw OperationError.storesInUse(store: store.path.description, by: users)
     }
 }

@@ -6,7 +6,7 @@ struct UndeleteCommand: AsyncParsableCommand {
         commandName: "undelete",
         abstract: "Bring back a backup that was deleted or pruned.",
         discussion: """
-            'grocerydude list --trash' shows what can come back.
+            'grocerydude list --trash' shows what can come back. What 'prune' removed it may remove again: pin it.
 
             EXAMPLE
               grocerydude undelete '[2026-Nov-21] 09.01 AM'

@@ -146,7 +146,7 @@ func extract(
     _ reader: ArchiveReader,
     into directory: FilePath?,
     written: [WrittenEntry] = [],
-    syncing: Bool = false,
+    syncing: ArchiveExtractor.Syncing = .byCaller,
     threads: Int = 2,
     progressed: @escaping (Int64) throws -> Void = { _ in }
 ) throws {

@@ -102,7 +102,7 @@ struct InterruptedRestoreTests {
             try Tool.run(
                 "unshare",
                 ["-m", "sh", "-c", script, "sh"] + $0,
-                environment: ["TMPDIR": scratch, "HOME": sandbox.path.string],
+                environment: program.environment.merging(["TMPDIR": scratch]) { $1 },
                 directory: sandbox.path
             )
         }

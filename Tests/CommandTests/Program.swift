@@ -16,11 +16,8 @@ struct Program {
     /// Where the configuration is that nobody names.
     static let configuration = ".config/grocerydude/config.yaml"
 
-    /// Runs it in the sandbox's directory.
-    func run(
-        _ arguments: [String],
-        environment: [String: String] = [:]
-    ) throws -> Tool.Outcome {
+    /// What it is given of the world: nothing of the person who runs the tests.
+    var environment: [String: String] {
         let unset = [
             "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
             "GROCERYDUDE_STORES", "GROCERYDUDE_REMOTE", "GROCERYDUDE_CONFIG",
@@ -29,11 +26,18 @@ struct Program {
         var surroundings = Dictionary(uniqueKeysWithValues: unset.map { ($0, "") })
         surroundings["HOME"] = sandbox.path.string
         surroundings["TZ"] = "UTC"
-        surroundings.merge(environment) { $1 }
-        return try Tool.run(
+        return surroundings
+    }
+
+    /// Runs it in the sandbox's directory.
+    func run(
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) throws -> Tool.Outcome {
+        try Tool.run(
             Self.path,
             arguments,
-            environment: surroundings,
+            environment: self.environment.merging(environment) { $1 },
             directory: sandbox.path
         )
     }

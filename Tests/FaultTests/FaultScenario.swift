@@ -133,7 +133,7 @@ extension FaultScenario {
         success: .before
     )
 
-    /// The oldest of the archives that are pruned.
+    /// What looks like another archive, of a year before.
     static let oldArchive = "[2025-Jan-01] 09.01 AM Stores.zip"
 
     /// The newest stays, whatever happens to the others.

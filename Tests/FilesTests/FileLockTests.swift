@@ -238,25 +238,47 @@ struct RecordLockTests {
             free(arguments[0])
             posix_spawn_file_actions_destroy(&actions)
         }
-        while try !isOpenElsewhere() { usleep(1000) }
+        defer {
+            // To open it for both never waits; and once it is closed, nobody else has to.
+            let other = open(pipe.string, O_RDWR)
+            end.wait()
+            close(other)
+        }
+        let child = try #require(try findUser())
         #expect(try LockHolder.processes(using: [file.info().identity]).isEmpty)
-        #expect(try isOpenElsewhere())
-        _ = try FileHandle(forWritingTo: URL(filePath: pipe.string))
-        end.wait()
+        #expect(try users().contains(child))
     }
 
-    /// Whether a process but this one has a descriptor of the file.
-    private func isOpenElsewhere() throws -> Bool {
-        let manager = FileManager.default
-        return try manager.contentsOfDirectory(atPath: "/proc").contains { name in
-            guard let process = Int32(name), process != getpid() else { return false }
-            let directory = "/proc/\(name)/fd"
-            let names = (try? manager.contentsOfDirectory(atPath: directory)) ?? []
-            return names.contains {
-                let target = try? manager.destinationOfSymbolicLink(atPath: "\(directory)/\($0)")
-                return target == path.string
-            }
+    /// A process that keeps a descriptor of the file: the children that other tests start are seen only
+    /// once.
+    private func findUser() throws -> Int32? {
+        var last: Set<Int32> = []
+        for _ in 1...5000 {
+            let now = try users()
+            if let child = now.intersection(last).first { return child }
+            last = now
+            usleep(20_000)
         }
+        return nil
+    }
+
+    /// The processes but this one that have a descriptor of the file.
+    private func users() throws -> Set<Int32> {
+        let manager = FileManager.default
+        let processes = try manager.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }
+        return Set(
+            processes.filter { process in
+                guard process != getpid() else { return false }
+                let directory = "/proc/\(process)/fd"
+                let names = (try? manager.contentsOfDirectory(atPath: directory)) ?? []
+                return names.contains {
+                    let target = try? manager.destinationOfSymbolicLink(
+                        atPath: "\(directory)/\($0)"
+                    )
+                    return target == path.string
+                }
+            }
+        )
     }
     #endif
 

@@ -7,9 +7,33 @@ import TestSupport
 
 @testable import Operations
 
+/// A file system that does something else than another one here and there.
+protocol DivertingFileSystem: FileSystem {
+    var base: any FileSystem { get }
+}
+
+extension DivertingFileSystem {
+    func createDirectory(_ path: FilePath) throws { try base.createDirectory(path) }
+    func move(_ path: FilePath, to newPath: FilePath) throws { try base.move(path, to: newPath) }
+    func swap(_ first: FilePath, _ second: FilePath) throws -> Bool { try base.swap(first, second) }
+    func remove(_ path: FilePath) throws { try base.remove(path) }
+    func write(_ bytes: [UInt8], to path: FilePath) throws { try base.write(bytes, to: path) }
+    func sync(_ path: FilePath) throws { try base.sync(path) }
+}
+
+extension FilePath {
+    /// Leaves so many bytes of a file, in another file of that name.
+    fileprivate func cut(to count: Int) throws {
+        let bytes = try File.open(self).readExactly(count: count, at: 0)
+        try LocalFileSystem().remove(self)
+        let file = try File.create(self)
+        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+    }
+}
+
 /// A file system on which one directory is a mount point.
-struct MountedFileSystem: FileSystem {
-    private let base: any FileSystem
+struct MountedFileSystem: DivertingFileSystem {
+    let base: any FileSystem
     private let live: FilePath
 
     init(_ base: any FileSystem, live: FilePath) {
@@ -17,7 +41,6 @@ struct MountedFileSystem: FileSystem {
         self.live = live
     }
 
-    func createDirectory(_ path: FilePath) throws { try base.createDirectory(path) }
     func move(_ path: FilePath, to newPath: FilePath) throws {
         if path == live { throw FileError.failed(.move, path, .resourceBusy) }
         try base.move(path, to: newPath)
@@ -26,15 +49,12 @@ struct MountedFileSystem: FileSystem {
         if first == live { throw FileError.failed(.exchange, first, .resourceBusy) }
         return try base.swap(first, second)
     }
-    func remove(_ path: FilePath) throws { try base.remove(path) }
-    func write(_ bytes: [UInt8], to path: FilePath) throws { try base.write(bytes, to: path) }
-    func sync(_ path: FilePath) throws { try base.sync(path) }
 }
 
 /// A file system that damages the store the moment that it comes into the stores directory out of
 /// what is being restored.
-final class DamagingMoves: FileSystem {
-    private let base: any FileSystem
+final class DamagingMoves: DivertingFileSystem {
+    let base: any FileSystem
     private let store: FilePath
     private let damage = Mutex(false)
 
@@ -48,22 +68,14 @@ final class DamagingMoves: FileSystem {
     func move(_ path: FilePath, to newPath: FilePath) throws {
         try base.move(path, to: newPath)
         guard newPath == store, path.components.dropLast().last?.string == "New" else { return }
-        let bytes = try File.open(store).readExactly(count: 4096, at: 0)
-        try LocalFileSystem().remove(store)
-        let file = try File.create(store)
-        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+        try store.cut(to: 4096)
         damage.withLock { $0 = true }
     }
-    func createDirectory(_ path: FilePath) throws { try base.createDirectory(path) }
-    func swap(_ first: FilePath, _ second: FilePath) throws -> Bool { try base.swap(first, second) }
-    func remove(_ path: FilePath) throws { try base.remove(path) }
-    func write(_ bytes: [UInt8], to path: FilePath) throws { try base.write(bytes, to: path) }
-    func sync(_ path: FilePath) throws { try base.sync(path) }
 }
 
 /// A file system that damages every store of a directory the moment that it becomes the live one.
-final class DamagingFileSystem: FileSystem {
-    private let base: any FileSystem
+final class DamagingFileSystem: DivertingFileSystem {
+    let base: any FileSystem
     private let live: FilePath
     private let original: FileInfo.Identity?
     private let kept: Int
@@ -80,14 +92,9 @@ final class DamagingFileSystem: FileSystem {
         guard let identity = try FileInfo.ifPresent(live)?.identity, identity != original else {
             return
         }
-        let store = live.appending(GroceryStore.fileName)
-        let bytes = try File.open(store).readExactly(count: kept, at: 0)
-        try LocalFileSystem().remove(store)
-        let file = try File.create(store)
-        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+        try live.appending(GroceryStore.fileName).cut(to: kept)
     }
 
-    func createDirectory(_ path: FilePath) throws { try base.createDirectory(path) }
     func move(_ path: FilePath, to newPath: FilePath) throws {
         try base.move(path, to: newPath)
         try damage()
@@ -97,7 +104,4 @@ final class DamagingFileSystem: FileSystem {
         try damage()
         return swapped
     }
-    func remove(_ path: FilePath) throws { try base.remove(path) }
-    func write(_ bytes: [UInt8], to path: FilePath) throws { try base.write(bytes, to: path) }
-    func sync(_ path: FilePath) throws { try base.sync(path) }
 }

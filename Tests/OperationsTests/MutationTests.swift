@@ -82,6 +82,7 @@ struct MutationTests {
         let extractor = ArchiveExtractor(
             plan.contents.reader,
             into: try Directory.open(target),
+            syncing: .never,
             threads: 2
         ) { _ in }
         defer { extractor.close() }

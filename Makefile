@@ -37,9 +37,10 @@ test: deps
 faults: build
 	GROCERYDUDE_FAULTS=all GROCERYDUDE_PROGRAM="$(CURDIR)/$(PROGRAM)" swift test --filter FaultTests
 
-# Many random mutations of archives and stores; a failure prints its seed. To try that one again:
+# Many random mutations of archives and stores, so many of each of ten; a failure prints its seed. To
+# try that one again:
 # make fuzz CASES=1 SEED=n
-CASES = 20000
+CASES = 2500
 SEED = $(shell date +%s)
 fuzz: deps
 	GROCERYDUDE_FUZZ=$(CASES) GROCERYDUDE_FUZZ_SEED=$(SEED) swift test --filter MutationTests

@@ -120,7 +120,10 @@ struct StoreMutationTests {
     private static func isSame(_ bytes: [UInt8], _ reference: [UInt8]) -> Bool {
         var (bytes, reference) = (bytes, reference)
         guard bytes.count == reference.count, bytes.count >= 100 else { return bytes == reference }
-        for index in [24..<28, 40..<44, 92..<100].joined() {
+        // The count of pages is of no meaning where the change counter is not the one that it is for; SQLite
+        // then goes by the file's size, and its backup sets it right (https://www.sqlite.org/fileformat2.html, 1.3.8).
+        let hasCount = bytes[24..<28] == bytes[92..<96]
+        for index in [24..<28, hasCount ? 0..<0 : 28..<32, 40..<44, 92..<100].joined() {
             (bytes[index], reference[index]) = (0, 0)
         }
         return bytes == reference

@@ -26,7 +26,7 @@ public final class ArchiveExtractor {
         }
 
         /// Sets a file's attributes once its content is written.
-        func finish(_ file: File, syncing: Bool) throws {
+        func finish(_ file: File, _ syncing: Syncing) throws {
             // What is right already costs less to look at than to set.
             let info = try file.info()
             if let owner = attributes.owner, owner.user != info.owner || owner.group != info.group {
@@ -37,7 +37,7 @@ public final class ArchiveExtractor {
                 try file.setMode(attributes.mode)
             }
             try file.setModified(attributes.modified)
-            if syncing { try file.sync() }
+            if syncing == .each { try file.sync() }
         }
     }
 
@@ -212,8 +212,8 @@ public final class ArchiveExtractor {
         job.work = .files([])
         switch work {
         case .part(let part) where part.isLast:
-            if let file = part.target { try part.item.finish(file, syncing: syncing == .each) }
-        case .stream(let item, let file?): try item.finish(file, syncing: syncing == .each)
+            if let file = part.target { try part.item.finish(file, syncing) }
+        case .stream(let item, let file?): try item.finish(file, syncing)
         default: break
         }
         try progressed(job.size)

@@ -123,7 +123,7 @@ final class ExtractWorker {
         if syncing != .never, bytes.count >= Self.writebackThreshold {
             file.beginWriteback(from: 0, length: Int64(bytes.count))
         }
-        try item.finish(file, syncing: syncing == .each)
+        try item.finish(file, syncing)
     }
 
     /// An entry's data, read together with its local record: most small files cost one call.

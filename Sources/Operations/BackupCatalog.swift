@@ -117,13 +117,12 @@ public final class BackupCatalog: Sendable {
         state.withLock { state in
             read(&state)
             guard let record = state.content.folders[address]?[file.name],
-                record.size == file.size,
-                file.location.map({
-                    record.fileState != nil && Self.fileState(of: $0) == record.fileState
-                })
-                    ?? true
-            else {
-                return nil
+                record.size == file.size
+            else { return nil }
+            if let location = file.location {
+                guard let known = record.fileState, known == Self.fileState(of: location) else {
+                    return nil
+                }
             }
             return record
         }

@@ -22,12 +22,12 @@ struct StoreReports {
         _ context: OperationContext
     ) {
         self.context = context
-        work = BackgroundWork { isWanted in
+        work = BackgroundWork { checkWanted in
             let start = ContinuousClock.now
             let reports = try members.map { member in
                 try Self.report(member, checking: level) {
                     try context.checkCancellation()
-                    try isWanted()
+                    try checkWanted()
                 }
             }
             return (reports, ContinuousClock.now - start)

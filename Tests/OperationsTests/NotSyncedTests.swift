@@ -20,6 +20,15 @@ struct NotSyncedTests {
         faulty = FaultyFileSystem(failing: .callOf(.sync, 1), staysBroken: true)
     }
 
+    private func deletion(from remote: any RemoteFolder) -> DeleteBackup {
+        DeleteBackup(
+            from: remote,
+            catalog: scene.catalog,
+            timeZone: Scene.utc,
+            context: scene.context()
+        )
+    }
+
     /// Expects that it was told, once, as a problem.
     private func expectTold(_ problems: [Problem], of name: String) throws {
         try faulty.assertFaultWasMet()
@@ -65,12 +74,7 @@ struct NotSyncedTests {
         let name = try await scene.backUp().backup.name
         // So that the first directory to be synced is one that was changed.
         try scene.sandbox.directory("Remote/\(Trash.subfolder)")
-        let delete = DeleteBackup(
-            from: remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
-            context: scene.context()
-        )
+        let delete = deletion(from: remote)
         let problems = try await delete.run(
             try await delete.find("latest"),
             at: Scene.morning,
@@ -83,17 +87,9 @@ struct NotSyncedTests {
     @Test("has what came back, of which it is said that it may be gone again")
     func undelete() async throws {
         let name = try await scene.backUp().backup.name
-        func delete(_ remote: any RemoteFolder) -> DeleteBackup {
-            DeleteBackup(
-                from: remote,
-                catalog: scene.catalog,
-                timeZone: Scene.utc,
-                context: scene.context()
-            )
-        }
-        let whole = delete(scene.remote)
+        let whole = deletion(from: scene.remote)
         try await whole.run(whole.find(name), at: Scene.morning, keepingTrash: .seconds(60))
-        let (backup, problems) = try await delete(remote).undo(name)
+        let (backup, problems) = try await deletion(from: remote).undo(name)
         #expect(backup.name == name)
         try expectTold(problems, of: name)
         #expect(try await scene.list().map(\.name) == [name])
@@ -107,12 +103,7 @@ struct NotSyncedTests {
             try scene.sandbox.write("old", to: "Remote/\(Trash.subfolder)/\(file)")
         }
         let broken = FaultyFileSystem(failing: .callOf(.remove, 1))
-        let delete = DeleteBackup(
-            from: LocalFolder(scene.remotePath, fileSystem: broken),
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
-            context: scene.context()
-        )
+        let delete = deletion(from: LocalFolder(scene.remotePath, fileSystem: broken))
         // A deletion has nothing to do with them.
         let problems = try await delete.run(
             try await delete.find("latest"),

@@ -168,14 +168,19 @@ extension Connection {
     }
 
     /// Which frames a reader that begins now would see.
+    ///
+    /// Before the first transaction, and where SQLite found no log for it, that is `absent`: an index
+    /// that is mapped for us alone would stay mapped, and locked, when the connection is closed.
     fileprivate func logState() throws -> LogState {
         let handle = try handle()
-        guard let database = VFSFile.database(of: handle) else { return .absent }
+        guard let database = VFSFile.database(of: handle),
+            let journal = VFSFile.journal(of: handle)
+        else { return .absent }
         let state = database.sharedState()
         guard state == .absent else { return state }
         // No process keeps the index; SQLite made one for itself, in memory, of what the log holds.
         // Without a log open it reads the database alone, under its lock.
-        guard let journal = VFSFile.journal(of: handle), try isReadingLog() else { return .absent }
+        guard try isReadingLog() else { return .absent }
         let pageSize = try access { try Int.fetchOne($0, sql: "PRAGMA page_size") ?? 0 }
         do {
             return .state(try WriteAheadLog(file: journal, pageSize: pageSize).scan())

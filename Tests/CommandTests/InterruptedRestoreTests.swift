@@ -63,10 +63,7 @@ struct InterruptedRestoreTests {
 
     @Test("a damaged store that somebody has open stays, with exit code 24, until that is closed")
     func damagedInUse() throws {
-        let application = try RunningTool(Tool.product("StoreWriter"), ["sql", store.string])
-        #expect(try application.readLine() == "ready")
-        try application.writeLine("SELECT * FROM sqlite_schema")
-        #expect(try application.readLine() == "ok")
+        let application = try StoreApplication(on: store, "SELECT * FROM sqlite_schema")
         let file = try FileHandle(forWritingTo: URL(filePath: store.string))
         try file.seek(toOffset: 100)
         try file.write(contentsOf: Data(repeating: 0xFF, count: 3000))
@@ -112,13 +109,7 @@ struct InterruptedRestoreTests {
     /// Leaves the store as an application and a loss of power may: to see what is in its log takes a
     /// copy.
     private func leaveLog() throws {
-        let application = try RunningTool(Tool.product("StoreWriter"), ["sql", store.string])
-        #expect(try application.readLine() == "ready")
-        for statement in ["PRAGMA journal_mode = wal", "CREATE TABLE more (x)"] {
-            try application.writeLine(statement)
-            #expect(try application.readLine() == "ok")
-        }
-        application.kill()
+        try StoreApplication(on: store, "PRAGMA journal_mode = wal", "CREATE TABLE more (x)").kill()
         try LocalFileSystem().remove(FilePath(store.string + "-shm"))
     }
 }

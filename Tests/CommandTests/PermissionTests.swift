@@ -218,15 +218,14 @@ struct PermissionTests {
     func inUse() throws {
         #expect(try run("backup").status == 0)
         let path = sandbox.path("Parent/Stores/Grocery-Dude.sqlite").string
-        let application = try RunningTool(
-            OrdinaryUser.isRoot ? "setpriv" : "env",
-            (OrdinaryUser.isRoot ? ["--reuid=65534", "--regid=65534", "--clear-groups"] : [])
-                + [Tool.product("StoreWriter"), "sql", path]
+        let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        let application = try StoreApplication(
+            "sql",
+            path,
+            launcher: OrdinaryUser.isRoot ? user : []
         )
-        #expect(try application.readLine() == "ready")
         // A transaction that is over: only an open descriptor is left of it.
-        try application.writeLine("SELECT * FROM item")
-        #expect(try application.readLine() == "ok")
+        try application.run("SELECT * FROM item")
         let refused = try run("restore", "latest", "--yes")
         #expect(refused.status == 24)
         #expect(

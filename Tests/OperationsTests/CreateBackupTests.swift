@@ -293,14 +293,7 @@ struct CreateBackupTests {
         let scene = try Scene(withStore: false)
         try scene.sandbox.write("x", to: "Stores/.A_SUPPORT/.B_SUPPORT/_EXTERNAL_DATA/photo")
         for path in ["Stores/A.sqlite", "Stores/.A_SUPPORT/B.sqlite"] {
-            let writer = try RunningTool(
-                Tool.product("StoreWriter"),
-                ["sql", scene.sandbox.path(path).string]
-            )
-            try writer.writeLine("CREATE TABLE t (x)")
-            for expected in ["ready", "ok"] { #expect(try writer.readLine() == expected) }
-            try writer.closeInput()
-            writer.wait()
+            try StoreApplication(on: scene.sandbox.path(path), "CREATE TABLE t (x)").end()
         }
         #expect(try await scene.backUp().stores == 2)
         try await scene.restore { $0.makesSafetyBackup = false }
@@ -311,7 +304,7 @@ struct CreateBackupTests {
     func unreadableStore() async throws {
         let scene = try Scene()
         // A schema format of the future.
-        var bytes = try await atRest(scene)
+        var bytes = try scene.closedStore()
         bytes[47] = 9
         try scene.sandbox.write(bytes, to: "Stores/future.sqlite")
         let outcome = try await scene.backUp()
@@ -324,21 +317,10 @@ struct CreateBackupTests {
         #expect(try scene.sandbox.read("Stores/future.sqlite") == bytes)
     }
 
-    private func atRest(_ scene: Scene) async throws -> [UInt8] {
-        let path = scene.sandbox.path("Cache.sqlite")
-        let writer = try RunningTool(Tool.product("StoreWriter"), ["sql", path.string])
-        try writer.writeLine("CREATE TABLE t (x)")
-        for expected in ["ready", "ok"] { #expect(try writer.readLine() == expected) }
-        try writer.closeInput()
-        writer.wait()
-        defer { try? LocalFileSystem().remove(path) }
-        return try scene.sandbox.read("Cache.sqlite")
-    }
-
     @Test("of a store beside an empty log and an index that nobody keeps takes no minute")
     func emptyLog() async throws {
         let scene = try Scene(withStore: false)
-        try scene.sandbox.write(try await atRest(scene), to: "Stores/a.sqlite")
+        try scene.sandbox.write(try scene.closedStore(), to: "Stores/a.sqlite")
         try scene.sandbox.write("", to: "Stores/a.sqlite-wal")
         try scene.sandbox.write("", to: "Stores/a.sqlite-shm")
         let start = ContinuousClock.now

@@ -14,15 +14,7 @@ struct ExternalDataTests {
     /// A store of Core Data whose three files are all there.
     private func scene() throws -> (Scene, files: [String]) {
         let scene = try Scene(withStore: false)
-        let source = FilePath(#filePath).removingLastComponent().removingLastComponent()
-            .removingLastComponent().appending("Fixtures/stores/core-data")
-        try Directory.open(source).walk(failed: { throw $1 }) { file in
-            guard file.info.kind == .file else { return .descend }
-            let bytes = try file.directory.file(file.name)
-                .readExactly(count: Int(file.info.size), at: 0)
-            try scene.sandbox.write(bytes, to: "Stores/\(file.path)")
-            return .descend
-        }
+        try Fixtures.copy("stores/core-data", into: scene.sandbox, as: "Stores")
         let missing = "\(Self.directory)/5F2C1E4A-0B7D-4E7A-8C55-6D1B7A3F9E03"
         try scene.sandbox.write("the third", to: missing)
         let names = try Directory.open(scene.sandbox.path(Self.directory)).names()

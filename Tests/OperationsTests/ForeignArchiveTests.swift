@@ -62,12 +62,12 @@ struct ForeignArchiveTests {
         let scene = try Scene(withStore: false)
         try scene.sandbox.directory("Stores")
         let path = scene.stores.appending("app.sqlite")
-        let writer = try RunningTool(Tool.product("StoreWriter"), ["sql", path.string])
-        for sql in ["PRAGMA journal_mode = wal", "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)"] {
-            try writer.writeLine(sql)
-        }
-        for expected in ["ready", "ok", "ok", "ok"] { #expect(try writer.readLine() == expected) }
-        writer.kill()
+        try StoreApplication(
+            on: path,
+            "PRAGMA journal_mode = wal",
+            "CREATE TABLE t (x)",
+            "INSERT INTO t VALUES (1)"
+        ).kill()
         try Tool.check(
             "zip",
             ["-qr", scene.remotePath.appending("Old Stores.zip").string, "."],

@@ -39,6 +39,27 @@ struct LeakTests {
         if Self.isFull { #expect(after.count == before.count, "\(after)") }
     }
 
+    @Test(
+        "leave none open in the stores directory, however a store has to be read",
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "there is no /proc")
+    )
+    func stores() async throws {
+        let scene = try Scene()
+        for name in try Fixtures.names(in: "stores") {
+            try Fixtures.copy("stores/\(name)", into: scene.sandbox, as: "Stores/\(name)")
+        }
+        // Not in WAL mode: SQLite opens no log for it, but there is one, and an index.
+        try scene.sandbox.write(try scene.closedStore(), to: "Stores/rest.sqlite")
+        for suffix in ["-wal", "-shm"] {
+            try scene.sandbox.write("", to: "Stores/rest.sqlite\(suffix)")
+        }
+        let open = scene.sandbox.path("Stores/open.sqlite")
+        let application = try StoreApplication(on: open, "CREATE TABLE t (x)")
+        #expect(try await scene.backUp().stores > 8)
+        #expect(try descriptors().filter { $0.contains(scene.stores.string) } == [])
+        try application.end()
+    }
+
     /// - Returns: how many operations it did.
     private func cycle(_ scene: Scene) async throws -> Int {
         let backup = try await scene.backUp(at: Scene.morning).backup

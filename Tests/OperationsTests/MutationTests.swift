@@ -167,8 +167,7 @@ struct MutationTests {
         arguments: ["Info-ZIP", "7-Zip", "bsdtar", "zipfile deflated", "zipfile bzip2"]
     )
     func foreign(name: String) throws {
-        let archive = FilePath(#filePath).removingLastComponent().removingLastComponent()
-            .removingLastComponent().appending("Fixtures/archives/\(name).zip")
+        let archive = Fixtures.path.appending("archives/\(name).zip")
         try tryAll(Fuzzing(usual: 150), name, archive)
     }
 }

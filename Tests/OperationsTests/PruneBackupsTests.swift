@@ -171,10 +171,8 @@ struct PruneBackupsTests {
     @Test("elsewhere leaves what it does not know, and all while the newest is such")
     func elsewhere() async throws {
         let names = try await backUp(daysAgo: [3, 2, 1])
-        let fixture = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Fixtures/archives/Info-ZIP.zip")
         let foreign = "[2020-Jan-01] 09.01 AM Stores.zip"
-        try scene.sandbox.write(Array(Data(contentsOf: fixture)), to: "Remote/\(foreign)")
+        try scene.sandbox.write(Fixtures.read("archives/Info-ZIP.zip"), to: "Remote/\(foreign)")
         let remote = Elsewhere(folder: scene.remote, isFetching: true)
         let catalog = scene.catalog
         func plan() async throws -> PruneBackups.Plan {
@@ -274,10 +272,8 @@ struct PruneBackupsTests {
     @Test("an archive without a manifest is not ours, whatever its name")
     func foreign() async throws {
         try await backUp(daysAgo: [0])
-        let fixture = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Fixtures/archives/Info-ZIP.zip")
         let name = "[2020-Jan-01] 09.01 AM Stores.zip"
-        try scene.sandbox.write(Array(Data(contentsOf: fixture)), to: "Remote/\(name)")
+        try scene.sandbox.write(Fixtures.read("archives/Info-ZIP.zip"), to: "Remote/\(name)")
         let plan = try await pruning { $0.policy.counts[.last] = 1 }.plan()
         #expect(plan.remove.isEmpty)
         #expect(plan.keep.last?.reasons == ["not made by grocerydude"])

@@ -14,21 +14,19 @@ struct RecoverUnderUseTests {
     private struct Stage {
         let scene: Scene
         let paths: RestorePaths
-        var path: String { scene.stores.appending("app.sqlite").string }
+        var path: FilePath { scene.stores.appending("app.sqlite") }
 
         init(_ layout: RestorePaths.Layout) async throws {
             scene = try Scene(withStore: false)
             paths = RestorePaths(live: scene.stores, layout)
             try scene.sandbox.directory("Stores")
-            var application = try open()
-            for statement in ["PRAGMA journal_mode = wal", "CREATE TABLE t (x)", Self.insert] {
-                try run(statement, in: application)
-            }
-            try end(application)
+            var application = try StoreApplication(on: path, "PRAGMA journal_mode = wal")
+            try application.run("CREATE TABLE t (x)", Self.insert)
+            try application.end()
             try await scene.backUp()
             application = try open()
-            try run(Self.insert, in: application)
-            try end(application)
+            try application.run(Self.insert)
+            try application.end()
             if layout == .inside {
                 try scene.sandbox.write("x", to: "Stores/\(StoresDirectory.restoreArea)/kept")
             }
@@ -46,32 +44,20 @@ struct RecoverUnderUseTests {
 
         static let insert = "INSERT INTO t VALUES (1)"
 
-        func open(_ mode: String = "sql", _ rest: [String] = []) throws -> RunningTool {
-            let application = try RunningTool(Tool.product("StoreWriter"), [mode, path] + rest)
-            #expect(try application.readLine() == "ready")
-            return application
-        }
-
-        func run(_ statement: String, in application: RunningTool) throws {
-            try application.writeLine(statement)
-            #expect(try application.readLine() == "ok", "\(statement)")
-        }
-
-        func end(_ application: RunningTool) throws {
-            try application.closeInput()
-            application.wait()
-        }
+        func open() throws -> StoreApplication { try StoreApplication(on: path) }
 
         /// Has an application see so many rows.
-        func expectRows(_ count: Int, in application: RunningTool) throws {
-            try run("CREATE TEMP TABLE seen (n CHECK (n = \(count)))", in: application)
-            try run("INSERT INTO seen SELECT count(*) FROM t", in: application)
-            try run("DROP TABLE seen", in: application)
+        func expectRows(_ count: Int, in application: StoreApplication) throws {
+            try application.run(
+                "CREATE TEMP TABLE seen (n CHECK (n = \(count)))",
+                "INSERT INTO seen SELECT count(*) FROM t",
+                "DROP TABLE seen"
+            )
         }
 
         /// Makes nonsense of the schema, whoever has the store open.
         func damage() throws {
-            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path.string))
             defer { try? file.close() }
             try file.seek(toOffset: 100)
             try file.write(contentsOf: Data(repeating: 0xFF, count: 3000))
@@ -105,25 +91,25 @@ struct RecoverUnderUseTests {
     func idle(layout: RestorePaths.Layout) async throws {
         let stage = try await Stage(layout)
         let application = try stage.open()
-        try stage.run(Stage.insert, in: application)
+        try application.run(Stage.insert)
         try await stage.scene.recover()
         try stage.expectFinished()
         try stage.expectRows(2, in: application)
-        try stage.end(application)
+        try application.end()
     }
 
     @Test("that never stops writing finishes it too", arguments: RestorePaths.Layout.allCases)
     func writing(layout: RestorePaths.Layout) async throws {
         let stage = try await Stage(layout)
-        let writer = try stage.open("bank", ["wal"])
+        let writer = try StoreApplication("bank", stage.path.string, "wal")
         try await stage.scene.recover()
         try stage.expectFinished()
-        try stage.end(writer)
+        try writer.end()
         let application = try stage.open()
         try stage.expectRows(1, in: application)
-        try stage.run("CREATE TEMP TABLE sum (n CHECK (n = 200000))", in: application)
-        try stage.run("INSERT INTO sum SELECT sum(balance) FROM account", in: application)
-        try stage.end(application)
+        try application.run("CREATE TEMP TABLE sum (n CHECK (n = 200000))")
+        try application.run("INSERT INTO sum SELECT sum(balance) FROM account")
+        try application.end()
     }
 
     @Test(
@@ -133,10 +119,10 @@ struct RecoverUnderUseTests {
     func environment(layout: RestorePaths.Layout) async throws {
         let stage = try await Stage(layout)
         let killed = try stage.open()
-        try stage.run(Stage.insert, in: killed)
+        try killed.run(Stage.insert)
         killed.kill()
         // As a loss of power may leave it.
-        try LocalFileSystem().remove(FilePath(stage.path + "-shm"))
+        try LocalFileSystem().remove(FilePath(stage.path.string + "-shm"))
         // To read the row that is in the log takes a copy.
         var context = stage.scene.context()
         context.scratch = stage.scene.sandbox.path("Nowhere")
@@ -144,17 +130,17 @@ struct RecoverUnderUseTests {
             if case .unsettled(_, _, is FileError) = $0 { true } else { false }
         }
         let application = try stage.open()
-        try stage.run("PRAGMA locking_mode = exclusive", in: application)
-        try stage.run(Stage.insert, in: application)
+        try application.run("PRAGMA locking_mode = exclusive")
+        try application.run(Stage.insert)
         try await stage.expectRefused {
             if case .unsettled(_, _, StoreError.busy) = $0 { true } else { false }
         }
-        try stage.end(application)
+        try application.end()
         try await stage.scene.recover()
         try stage.expectFinished()
         let last = try stage.open()
         try stage.expectRows(3, in: last)
-        try stage.end(last)
+        try last.end()
     }
 
     @Test(
@@ -164,7 +150,7 @@ struct RecoverUnderUseTests {
     func damaged(layout: RestorePaths.Layout) async throws {
         let stage = try await Stage(layout)
         let application = try stage.open()
-        try stage.run("SELECT * FROM t", in: application)
+        try application.run("SELECT * FROM t")
         try stage.damage()
         func isInUse(_ error: OperationError) -> Bool {
             guard case .refusedInUse(_, _, _, OperationError.storesInUse(_, let users)) = error
@@ -185,7 +171,7 @@ struct RecoverUnderUseTests {
         #expect(stage.scene.told.contains { $0.contains("undid the restore") })
         let old = try stage.open()
         try stage.expectRows(2, in: old)
-        try stage.end(old)
+        try old.end()
     }
 
     @Test("keeps a damaged store that was to be restored all the same")

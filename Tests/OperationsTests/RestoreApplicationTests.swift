@@ -146,11 +146,8 @@ struct RestoreApplicationTests {
 
     @Test("takes an application that has a store open, if the stop command ends it")
     func inUse() async throws {
-        let path = scene.stores.appending(GroceryStore.fileName).string
-        let writer = try RunningTool(Tool.product("StoreWriter"), ["sql", path])
-        #expect(try writer.readLine() == "ready")
-        try writer.writeLine("SELECT * FROM item")
-        #expect(try writer.readLine() == "ok")
+        let path = scene.stores.appending(GroceryStore.fileName)
+        let writer = try StoreApplication(on: path, "SELECT * FROM item")
         var application = commands()
         // One that does not: it is found once more, after it.
         let error = await #expect(throws: OperationError.self) {

@@ -282,11 +282,8 @@ struct RestoreBackupTests {
     @Test("refuses while an application has a store open, and names it")
     func inUse() async throws {
         let scene = try await scene()
-        let path = scene.stores.appending(GroceryStore.fileName).string
-        let writer = try RunningTool(Tool.product("StoreWriter"), ["sql", path])
-        #expect(try writer.readLine() == "ready")
-        try writer.writeLine("SELECT * FROM item")
-        #expect(try writer.readLine() == "ok")
+        let path = scene.stores.appending(GroceryStore.fileName)
+        let writer = try StoreApplication(on: path, "SELECT * FROM item")
         let error = await #expect(throws: OperationError.self) { try await scene.restore() }
         #expect(
             error?.description.contains("process \(writer.processIdentifier) (StoreWriter") == true
@@ -337,14 +334,12 @@ struct RestoreBackupTests {
         let scene = try await scene()
         // A b-tree page that a count of rows does not look into, so the backup does not notice.
         let path = scene.stores.appending("other.sqlite")
-        let writer = try RunningTool(Tool.product("StoreWriter"), ["sql", path.string])
-        for sql in [
-            "CREATE TABLE t (x)", "CREATE INDEX i ON t (x)", "INSERT INTO t VALUES ('here')",
-        ] {
-            try writer.writeLine(sql)
-        }
-        for expected in ["ready", "ok", "ok", "ok"] { #expect(try writer.readLine() == expected) }
-        writer.kill()
+        try StoreApplication(
+            on: path,
+            "CREATE TABLE t (x)",
+            "CREATE INDEX i ON t (x)",
+            "INSERT INTO t VALUES ('here')"
+        ).kill()
         var bytes = try scene.sandbox.read("Stores/other.sqlite")
         let text = Array("here".utf8)
         let index = try #require(bytes.indices.last { bytes[$0...].starts(with: text) })

@@ -28,9 +28,10 @@ private struct Answers: Decodable {
     var zones: [Zone]
 
     static func read() throws -> Answers {
-        let path = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Fixtures/retention/retention.json")
-        return try JSONDecoder().decode(Answers.self, from: Data(contentsOf: path))
+        try JSONDecoder().decode(
+            Answers.self,
+            from: Data(Fixtures.read("retention/retention.json"))
+        )
     }
 }
 

@@ -156,6 +156,14 @@ final class Scene: Sendable {
     func itemNames() throws -> [String] {
         try GroceryStore(in: stores).items().map(\.name)
     }
+
+    /// The bytes of a store with a rollback journal that its application has closed.
+    func closedStore() throws -> [UInt8] {
+        let path = sandbox.path("Cache.sqlite")
+        try StoreApplication(on: path, "CREATE TABLE t (x)").end()
+        defer { try? LocalFileSystem().remove(path) }
+        return try sandbox.read("Cache.sqlite")
+    }
 }
 
 /// Counts calls from any thread.

@@ -13,24 +13,12 @@ import Testing
 @Suite("Stores in use")
 struct StoresInUseTests {
     private let scene: Scene
-    private let path: String
+    private let path: FilePath
 
     init() throws {
         scene = try Scene(withStore: false)
         try scene.sandbox.directory("Stores")
-        path = scene.stores.appending("app.sqlite").string
-    }
-
-    private func application(_ statements: String...) throws -> RunningTool {
-        let application = try RunningTool(Tool.product("StoreWriter"), ["sql", path])
-        #expect(try application.readLine() == "ready")
-        for statement in statements { try run(statement, in: application) }
-        return application
-    }
-
-    private func run(_ statement: String, in application: RunningTool) throws {
-        try application.writeLine(statement)
-        #expect(try application.readLine() == "ok", "\(statement)")
+        path = scene.stores.appending("app.sqlite")
     }
 
     /// The rows that a backup has.
@@ -51,7 +39,8 @@ struct StoresInUseTests {
         arguments: ["wal", "delete", "truncate", "persist"]
     )
     func longTransaction(journal: String) async throws {
-        let writer = try application(
+        let writer = try StoreApplication(
+            on: path,
             "PRAGMA journal_mode = \(journal)",
             "CREATE TABLE t (x)",
             "INSERT INTO t VALUES (1)",
@@ -61,7 +50,7 @@ struct StoresInUseTests {
         let outcome = try await scene.backUp()
         #expect(outcome.problems == [])
         #expect(try await rows(of: outcome.backup) == 1)
-        for statement in ["INSERT INTO t VALUES (3)", "COMMIT"] { try run(statement, in: writer) }
+        try writer.run("INSERT INTO t VALUES (3)", "COMMIT")
         let next = try await scene.backUp(at: Scene.morning + 60)
         #expect(try await rows(of: next.backup) == 3)
         writer.kill()
@@ -69,7 +58,8 @@ struct StoresInUseTests {
 
     @Test("that a writer has for itself are waited for, and named if it never lets go")
     func exclusive() async throws {
-        let writer = try application(
+        let writer = try StoreApplication(
+            on: path,
             "PRAGMA journal_mode = delete",
             "CREATE TABLE t (x)",
             "BEGIN EXCLUSIVE",
@@ -91,10 +81,7 @@ struct StoresInUseTests {
         nonisolated(unsafe) let application = writer
         let tries = Tries()
         let context = scene.context {
-            if tries.next() == 6 {
-                try application.writeLine("COMMIT")
-                #expect(try application.readLine() == "ok")
-            }
+            if tries.next() == 6 { try application.run("COMMIT") }
         }
         let outcome = try await scene.backUp(context: context)
         #expect(try await rows(of: outcome.backup) == 1)
@@ -106,13 +93,14 @@ struct StoresInUseTests {
     )
     func endlessReader() async throws {
         for journal in ["delete", "wal"] {
-            let writer = try application(
+            let writer = try StoreApplication(
+                on: path,
                 "PRAGMA journal_mode = \(journal)",
                 "CREATE TABLE IF NOT EXISTS t (x)",
                 "INSERT INTO t VALUES (1)"
             )
-            let reader = try application("BEGIN", "SELECT count(*) FROM t")
-            if journal == "wal" { try run("INSERT INTO t VALUES (2)", in: writer) }
+            let reader = try StoreApplication(on: path, "BEGIN", "SELECT count(*) FROM t")
+            if journal == "wal" { try writer.run("INSERT INTO t VALUES (2)") }
             let outcome = try await scene.backUp()
             #expect(outcome.problems == [])
             #expect(try await rows(of: outcome.backup) == (journal == "wal" ? 3 : 1))
@@ -130,16 +118,11 @@ struct StoresInUseTests {
 
     @Test("of which some, and files and directories, come and go meanwhile are backed up")
     func churn() async throws {
-        let keeper = try application("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
-        keeper.kill()
+        try StoreApplication(on: path, "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)").kill()
         var random = Pseudorandom(seed: 6)
         try scene.sandbox.write(random.bytes(2_000_000), to: "Stores/zz steady")
         try scene.sandbox.directory("Stores/churn")
-        let churn = try RunningTool(
-            Tool.product("StoreWriter"),
-            ["churn", scene.stores.appending("churn").string]
-        )
-        #expect(try churn.readLine() == "ready")
+        let churn = try StoreApplication("churn", scene.stores.appending("churn").string)
         let steady = try scene.sandbox.read("Stores/zz steady")
         for minute in 0..<6 {
             let outcome = try await scene.backUp(at: Scene.morning + Double(60 * minute))
@@ -160,11 +143,10 @@ struct StoresInUseTests {
 
     @Test("of which one goes every time that it is cut are backed up without it, with a word")
     func goesEveryTime() async throws {
-        let keeper = try application("CREATE TABLE t (x)")
-        keeper.kill()
+        try StoreApplication(on: path, "CREATE TABLE t (x)").kill()
         let scene = scene
         let other = scene.stores.appending("other.sqlite")
-        let store = try File.open(FilePath(path))
+        let store = try File.open(path)
         try store.copy(to: other, syncing: false)
         var context = scene.context()
         let (report, restarts) = (context.report, Tries())

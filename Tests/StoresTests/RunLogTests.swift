@@ -172,15 +172,11 @@ struct RunLogTests {
     @Test("gives up on a log that another process keeps locked")
     func locked() throws {
         try log.record(entry())
-        let writer = try RunningTool(Tool.product("StoreWriter"), ["sql", path.string])
-        #expect(try writer.readLine() == "ready")
-        try writer.writeLine("BEGIN EXCLUSIVE")
-        #expect(try writer.readLine() == "ok")
+        let writer = try StoreApplication(on: path, "BEGIN EXCLUSIVE")
         #expect(throws: StoreError.self) {
             try RunLog(path, busyTimeout: .zero).record(entry())
         }
-        try writer.writeLine("COMMIT")
-        #expect(try writer.readLine() == "ok")
+        try writer.run("COMMIT")
         try RunLog(path, busyTimeout: .zero).record(entry())
         writer.kill()
     }

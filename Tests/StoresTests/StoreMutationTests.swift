@@ -21,13 +21,9 @@ struct StoreMutationTests {
 
     /// Databases as an application leaves them, with what SQLite keeps beside them.
     private func files(_ fixture: String) throws -> [String: [UInt8]] {
-        let directory = FilePath(#filePath).removingLastComponent().removingLastComponent()
-            .removingLastComponent().appending("Fixtures/stores").appending(fixture)
         var files: [String: [UInt8]] = [:]
-        let opened = try Directory.open(directory)
-        for name in try opened.names() where try opened.info(name).kind == .file {
-            let file = try opened.file(name)
-            files[name.description] = try file.readExactly(count: Int(file.info().size), at: 0)
+        for name in try Fixtures.names(in: "stores/\(fixture)") where !name.hasSuffix("_SUPPORT") {
+            files[name] = try Fixtures.read("stores/\(fixture)/\(name)")
         }
         return files
     }

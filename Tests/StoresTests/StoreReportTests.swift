@@ -17,7 +17,7 @@ struct StoreReportTests {
     }
 
     private func report(after statements: [String]) throws -> StoreReport {
-        let writer = try Writer("sql", directory.appending("a.sqlite").string)
+        let writer = try StoreApplication(on: directory.appending("a.sqlite"))
         for statement in statements { try writer.run(statement) }
         return try Store("a.sqlite", in: directory)
             .snapshot(scratch: sandbox.directory("Scratch"))

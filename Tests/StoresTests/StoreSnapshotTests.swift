@@ -29,7 +29,7 @@ struct StoreSnapshotTests {
         "CREATE VIRTUAL TABLE search USING fts5(body)",
     ]
 
-    private func fill(_ writer: Writer, rows: Int = 60) throws {
+    private func fill(_ writer: StoreApplication, rows: Int = 60) throws {
         let numbers =
             "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < \(rows))"
         try writer.run(
@@ -66,7 +66,7 @@ struct StoreSnapshotTests {
             for file in ["a.sqlite", "a.sqlite-wal", "a.sqlite-shm", "a.sqlite-journal"] {
                 try LocalFileSystem().remove(directory.appending(file))
             }
-            let writer = try Writer("sql", path.string)
+            let writer = try StoreApplication(on: path)
             try writer.run(
                 "PRAGMA page_size = \(pageSize)",
                 "PRAGMA auto_vacuum = \(autoVacuum)",
@@ -82,7 +82,7 @@ struct StoreSnapshotTests {
 
     @Test("has what was written since the last checkpoint, also where the database grew or shrank")
     func grownAndShrunk() throws {
-        let writer = try Writer("sql", path.string)
+        let writer = try StoreApplication(on: path)
         try writer.run("PRAGMA journal_mode = wal", "PRAGMA wal_autocheckpoint = 0")
         for statement in Self.schema { try writer.run(statement) }
         try fill(writer, rows: 300)
@@ -98,7 +98,7 @@ struct StoreSnapshotTests {
 
     @Test("leaves out frames at the end of the log that were not committed")
     func uncommittedFrames() throws {
-        let writer = try Writer("sql", path.string)
+        let writer = try StoreApplication(on: path)
         try writer.run(
             "PRAGMA journal_mode = wal",
             "PRAGMA cache_size = 1",
@@ -124,7 +124,7 @@ struct StoreSnapshotTests {
 
     @Test("leaves out frames of an older generation of the log")
     func olderGeneration() throws {
-        let writer = try Writer("sql", path.string)
+        let writer = try StoreApplication(on: path)
         try writer.run("PRAGMA journal_mode = wal")
         for statement in Self.schema { try writer.run(statement) }
         try fill(writer, rows: 300)
@@ -138,21 +138,21 @@ struct StoreSnapshotTests {
 
     @Test("of an empty database and of one with a header only is that database")
     func emptyDatabase() throws {
-        let writer = try Writer("sql", path.string)
+        let writer = try StoreApplication(on: path)
         try writer.run("PRAGMA journal_mode = wal", "CREATE TABLE t (x)", "DROP TABLE t", "VACUUM")
         try expectMatchesReference()
     }
 
     @Test("of a store at rest in WAL mode makes no files, and notices an application that comes")
     func atRest() throws {
-        let first = try Writer("sql", path.string)
+        let first = try StoreApplication(on: path)
         try first.run("PRAGMA journal_mode = wal", "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
         try first.end()
         #expect(try Directory.open(directory).names().map(\.description) == ["a.sqlite"])
         try expectMatchesReference()
         let snapshot = try Store("a.sqlite", in: directory).snapshot(scratch: scratch)
         #expect(try snapshot.isStill())
-        let second = try Writer("sql", path.string)
+        let second = try StoreApplication(on: path)
         try second.run("INSERT INTO t VALUES (2)")
         #expect(try !snapshot.isStill())
         // Our lock keeps it from removing the log at its end, which would hide that it was there.
@@ -162,7 +162,7 @@ struct StoreSnapshotTests {
 
     @Test("of a log without its index is read from a recovered copy")
     func logWithoutIndex() throws {
-        let writer = try Writer("sql", path.string)
+        let writer = try StoreApplication(on: path)
         try writer.run(
             "PRAGMA journal_mode = wal",
             "CREATE TABLE t (x)",
@@ -179,7 +179,7 @@ struct StoreSnapshotTests {
 
     @Test("of a store with a hot journal is its state before the crash")
     func hotJournal() throws {
-        let writer = try Writer("sql", path.string)
+        let writer = try StoreApplication(on: path)
         try writer.run("PRAGMA cache_size = 1", "PRAGMA cache_spill = 1")
         for statement in Self.schema { try writer.run(statement) }
         try fill(writer)
@@ -201,7 +201,7 @@ struct StoreSnapshotTests {
 
     @Test("is refused while a writer has the store for itself")
     func busy() throws {
-        let writer = try Writer("sql", path.string)
+        let writer = try StoreApplication(on: path)
         try writer.run("CREATE TABLE t (x)", "BEGIN EXCLUSIVE")
         #expect(throws: StoreError.busy("a.sqlite")) {
             try Store("a.sqlite", in: directory).beginReading(

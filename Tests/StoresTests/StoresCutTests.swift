@@ -30,7 +30,7 @@ struct StoresCutTests {
     )
     func invariant(journal: String, cuts: Int) throws {
         let path = directory.appending("bank.sqlite")
-        let writer = try Writer("bank", path.string, journal)
+        let writer = try StoreApplication("bank", path.string, journal)
         let store = try Store("bank.sqlite", in: directory)
         let copy = sandbox.path.appending("copy.sqlite")
         let reference = sandbox.path.appending("reference.sqlite")
@@ -63,7 +63,7 @@ struct StoresCutTests {
     @Test("of two stores whose counters move together has them together")
     func twoStores() throws {
         let names = ["first.sqlite", "second.sqlite"]
-        let writer = try Writer(
+        let writer = try StoreApplication(
             "pair",
             directory.appending(names[0]).string,
             directory.appending(names[1]).string
@@ -92,7 +92,7 @@ struct StoresCutTests {
     @Test("opens a file that has two names once, and gives both its pages")
     func hardLinks() throws {
         let path = directory.appending("a.sqlite")
-        let writer = try Writer("sql", path.string)
+        let writer = try StoreApplication(on: path)
         try writer.run("CREATE TABLE t (x)", "INSERT INTO t VALUES (1)")
         try FileManager.default.linkItem(
             atPath: path.string,
@@ -107,7 +107,7 @@ struct StoresCutTests {
     @Test("tells which stores could not be read, and has the others")
     func failures() throws {
         try sandbox.write(String(repeating: "x", count: 5000), to: "Stores/bad.sqlite")
-        let writer = try Writer("sql", directory.appending("good.sqlite").string)
+        let writer = try StoreApplication(on: directory.appending("good.sqlite"))
         try writer.run("CREATE TABLE t (x)")
         let cut = try cut(["bad.sqlite", "good.sqlite"].map { try Store($0, in: directory) })
         #expect(cut.members.map(\.store.path.description) == ["good.sqlite"])

@@ -51,10 +51,11 @@ public struct ChildProcess: Sendable {
     /// What a program wrote, and how it ended.
     public struct Capture: Sendable {
         public var ending: Ending
-        public var output: String
+        public var output: [UInt8]
         public var errors: String
     }
 
+    private static let inputLimit = 64 << 10
     private static let outputLimit = 64 << 20
     private static let errorsLimit = 1 << 20
 
@@ -63,12 +64,12 @@ public struct ChildProcess: Sendable {
     /// It shares this process's group, so that what interrupts one from a terminal reaches both.
     /// - Throws: `ProcessError`.
     public func capture() async throws -> Capture {
-        let result: ExecutionResult<Void, StringOutput<UTF8>, StringOutput<UTF8>>
+        let result: ExecutionResult<Void, BytesOutput, StringOutput<UTF8>>
         do {
             result = try await Subprocess.run(
                 configuration,
                 input: .fileDescriptor(try openInput(), closeAfterSpawningProcess: true),
-                output: .string(limit: Self.outputLimit),
+                output: .bytes(limit: Self.outputLimit),
                 error: .string(limit: Self.errorsLimit)
             )
         } catch let error as SubprocessError {
@@ -86,6 +87,9 @@ public struct ChildProcess: Sendable {
     /// It is filled before anybody reads it: to write to a program that has ended would bring a
     /// SIGPIPE.
     func openInput() throws -> FileDescriptor {
+        guard input.count <= Self.inputLimit else {
+            throw ProcessError.cannotRun(program, reason: "its input is larger than 64 KiB")
+        }
         do {
             let pipe = try PipeEnds()
             defer { try? pipe.writing.close() }

@@ -139,7 +139,7 @@ public struct RcloneFolder: RemoteFolder {
             throw RemoteError.noRclone(address)
         }
         switch result.ending {
-        case .exited(0): return result.output
+        case .exited(0): return String(decoding: result.output, as: UTF8.self)
         case .exited(Self.directoryNotFound): throw RemoteError.missing(address)
         case .exited(Self.fileNotFound):
             throw RemoteError.noFile(address, name: arguments.last ?? "")

@@ -101,7 +101,7 @@ struct ScheduleCommand: AsyncParsableCommand {
                     throw ScheduleError.noSchedule(profile: profile.name, file: profile.file)
                 }
                 let files = try jobs.flatMap { try ScheduleFile.files($0, kind) }
-                if !dryRun { try install(jobs, of: profile, kind) }
+                if !dryRun { try await install(jobs, of: profile, kind) }
                 try tell(files, jobs, profile, kind, console)
                 return 0
             }
@@ -111,12 +111,12 @@ struct ScheduleCommand: AsyncParsableCommand {
             _ jobs: [ScheduledJob],
             of profile: Profile,
             _ kind: ScheduleKind
-        ) throws {
+        ) async throws {
             let installation = ScheduleInstallation(kind: kind, enables: !noEnable)
-            for job in jobs { try installation.install(job) }
+            for job in jobs { try await installation.install(job) }
             for operation in ScheduledJob.Operation.allCases
             where !jobs.contains(where: { $0.operation == operation }) {
-                _ = try installation.uninstall(ScheduledJob.name(operation, of: profile))
+                _ = try await installation.uninstall(ScheduledJob.name(operation, of: profile))
             }
         }
 
@@ -192,7 +192,7 @@ struct ScheduleCommand: AsyncParsableCommand {
                     for operation in ScheduledJob.Operation.allCases {
                         let name = ScheduledJob.name(operation, of: profile)
                         let paths =
-                            try dryRun
+                            try await dryRun
                             ? installation.installed(name).map(\.path)
                             : installation.uninstall(name)
                         removed += paths.map { $0 == ScheduleFile.crontab ? "\($0): \(name)" : $0 }
@@ -239,7 +239,10 @@ struct ScheduleCommand: AsyncParsableCommand {
             let console = Console(options.output)
             try await Session.reporting(to: console) {
                 let profile = try options.profile()
-                let rows = try ScheduledJob.Operation.allCases.compactMap { try row($0, profile) }
+                var rows: [Row] = []
+                for operation in ScheduledJob.Operation.allCases {
+                    if let row = try await row(operation, profile) { rows.append(row) }
+                }
                 if options.output.json {
                     try console.answer(json: Answer(profile: profile.name, jobs: rows))
                 } else {
@@ -252,14 +255,20 @@ struct ScheduleCommand: AsyncParsableCommand {
             }
         }
 
-        private func row(_ operation: ScheduledJob.Operation, _ profile: Profile) throws -> Row? {
+        private func row(
+            _ operation: ScheduledJob.Operation,
+            _ profile: Profile
+        ) async throws -> Row? {
             let job = ScheduledJob(operation, of: profile, program: ScheduledJob.runningProgram)
-            let places = try options.kinds.compactMap { kind -> Place? in
-                let files = try ScheduleInstallation(kind: kind)
+            var places: [Place] = []
+            for kind in options.kinds {
+                let files = try await ScheduleInstallation(kind: kind)
                     .installed(ScheduledJob.name(operation, of: profile))
-                guard !files.isEmpty else { return nil }
+                guard !files.isEmpty else { continue }
                 let isCurrent = try job.map { try ScheduleFile.files($0, kind) == files } ?? false
-                return Place(kind: kind.rawValue, paths: files.map(\.path), current: isCurrent)
+                places.append(
+                    Place(kind: kind.rawValue, paths: files.map(\.path), current: isCurrent)
+                )
             }
             guard job != nil || !places.isEmpty else { return nil }
             return Row(

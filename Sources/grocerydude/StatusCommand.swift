@@ -34,7 +34,7 @@ struct StatusCommand: AsyncParsableCommand {
         let flags = [FlagValue("--max-age", "max_age", maxAge?.text)].compactMap(\.self)
         try await Session.run(output, stores, remote, flags: flags, recovers: false) { session in
             let maxAge = session.profile.maxAge
-            let (schedule, isInstalled) = schedule(session)
+            let (schedule, isInstalled) = await schedule(session)
             let status = await ShowStatus(
                 of: session.absolute(session.stores),
                 in: try session.remote(),
@@ -59,12 +59,12 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     /// What is to make backups of these stores in this folder, and whether it is known to be installed.
-    private func schedule(_ session: Session) -> (Schedule?, isInstalled: Bool) {
+    private func schedule(_ session: Session) async -> (Schedule?, isInstalled: Bool) {
         guard session.isInProfilesPlaces, let schedule = session.profile.schedule else {
             return (nil, false)
         }
         do {
-            return (schedule, try ScheduleInstallation.has(.backup, of: session.profile))
+            return (schedule, try await ScheduleInstallation.has(.backup, of: session.profile))
         } catch {
             session.context.report(.warning(explain(error)))
             return (nil, false)

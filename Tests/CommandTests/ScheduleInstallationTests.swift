@@ -137,11 +137,12 @@ struct ScheduleInstallationTests {
 
     @Test("is a block of the crontab, whose other lines stay")
     func cron() throws {
-        let others = "MAILTO=anna\n0 0 * * * true\n"
+        // One of the other lines is in an old encoding.
+        let others = Array("MAILTO=anna\n# caf".utf8) + [0xE9] + Array("\n0 0 * * * true\n".utf8)
         try sandbox.write(others, to: "table")
         #expect(try run("install", "--profile", "photos", "--kind", "cron").status == 0)
         let table = try text("table")
-        #expect(table.hasPrefix(others))
+        #expect(try sandbox.read("table").starts(with: others))
         #expect(
             table.contains(
                 "\n30 3 * * * \(Program.path) backup --profile photos --quiet\n"
@@ -153,7 +154,7 @@ struct ScheduleInstallationTests {
         #expect(try run("remove", "--profile", "photos", failing: true).status == 1)
         #expect(try text("table") == table)
         #expect(try run("remove", "--profile", "photos").status == 0)
-        #expect(try text("table") == others)
+        #expect(try sandbox.read("table") == others)
         try sandbox.write("# BEGIN grocerydude-backup-photos (x)\n", to: "table")
         let broken = try run("install", "--profile", "photos", "--kind", "cron")
         #expect(broken.status == 1 && broken.errors.contains("crontab -e"))

@@ -127,11 +127,11 @@ struct ChildProcessTests {
         let process = ChildProcess(
             "sh",
             ["-c", "cat; echo no >&2; exit 3"],
-            input: Array("yes".utf8)
+            input: [0xFF, 0x00, 0x0A]
         )
         let capture = try await process.capture()
         #expect(capture.ending == .exited(3))
-        #expect(capture.output == "yes")
+        #expect(capture.output == [0xFF, 0x00, 0x0A])
         #expect(capture.errors == "no\n")
     }
 
@@ -144,7 +144,8 @@ struct ChildProcessTests {
             #expect(outcome.reason == .ended(.exited(0)))
         }
         let process = ChildProcess("true", input: [UInt8](repeating: 7, count: 200_000))
-        await #expect(throws: ProcessError.self) { try await process.capture() }
+        let error = await #expect(throws: ProcessError.self) { try await process.capture() }
+        #expect(error?.description == "cannot run 'true': its input is larger than 64 KiB")
     }
 
     @Test("says which program is not installed")

@@ -1,5 +1,6 @@
 internal import Files
 internal import Foundation
+internal import Processes
 internal import SystemPackage
 
 /// Puts jobs where a kind of schedule finds them, and takes them away.
@@ -10,21 +11,26 @@ struct ScheduleInstallation {
 
     /// Whether anything runs a profile's operation by the clock.
     ///
-    /// - Throws: `FileError`, `ScheduleError`.
-    static func has(_ operation: ScheduledJob.Operation, of profile: Profile) throws -> Bool {
+    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
+    static func has(
+        _ operation: ScheduledJob.Operation,
+        of profile: Profile
+    ) async throws -> Bool {
         let name = ScheduledJob.name(operation, of: profile)
-        return try ScheduleKind.allCases.contains {
-            try !ScheduleInstallation(kind: $0).installed(name).isEmpty
+        for kind in ScheduleKind.allCases {
+            let files = try await ScheduleInstallation(kind: kind).installed(name)
+            if !files.isEmpty { return true }
         }
+        return false
     }
 
     /// What is there for a job; empty where it is not installed.
     ///
-    /// - Throws: `FileError`, `ScheduleError`.
-    func installed(_ name: String) throws -> [ScheduleFile] {
+    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
+    func installed(_ name: String) async throws -> [ScheduleFile] {
         if kind == .cron {
             guard SystemProgram.path(of: "crontab") != nil,
-                let block = try crontab().block(named: name)
+                let block = try await crontab().block(named: name)
             else { return [] }
             return [ScheduleFile(path: ScheduleFile.crontab, text: block)]
         }
@@ -37,20 +43,22 @@ struct ScheduleInstallation {
 
     /// Installs a job, in the place of what has its name; where that fails, all is as it was.
     ///
-    /// - Throws: `FileError`, `ScheduleError`.
-    func install(_ job: ScheduledJob) throws {
+    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
+    func install(_ job: ScheduledJob) async throws {
         let files = try ScheduleFile.files(job, kind)
-        if kind == .cron { return try changeCrontab { try $0.add(files[0].text, named: job.name) } }
+        if kind == .cron {
+            return try await changeCrontab { try $0.add(files[0].text, named: job.name) }
+        }
         let before = try files.map { ($0.path, try contents(of: $0.path)) }
         do {
             for file in files { try write(Array(file.text.utf8), to: file.path) }
-            try enable(job.name)
+            try await enable(job.name)
         } catch {
             for (path, bytes) in before {
                 // The first failure is the one to tell of.
                 if let bytes { try? write(bytes, to: path) } else { try? remove(path) }
             }
-            if kind != .launchd, enables { _ = try? systemctl("daemon-reload") }
+            if kind != .launchd, enables { try? await systemctl("daemon-reload") }
             throw error
         }
     }
@@ -58,33 +66,33 @@ struct ScheduleInstallation {
     /// Removes a job.
     ///
     /// - Returns: the paths of what was there.
-    /// - Throws: `FileError`, `ScheduleError`.
-    func uninstall(_ name: String) throws -> [String] {
-        let paths = try installed(name).map(\.path)
+    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
+    func uninstall(_ name: String) async throws -> [String] {
+        let paths = try await installed(name).map(\.path)
         guard !paths.isEmpty else { return [] }
         if kind == .cron {
-            try changeCrontab { try $0.remove(name) }
+            try await changeCrontab { try $0.remove(name) }
             return paths
         }
-        try disable(name)
+        try await disable(name)
         for path in paths { try remove(path) }
-        if kind != .launchd, enables { try systemctl("daemon-reload") }
+        if kind != .launchd, enables { try await systemctl("daemon-reload") }
         return paths
     }
 
-    private func enable(_ name: String) throws {
+    private func enable(_ name: String) async throws {
         guard enables else { return }
         switch kind {
         case .systemdUser, .systemdSystem:
-            try systemctl("daemon-reload")
-            try systemctl("enable", "--now", "\(name).timer")
+            try await systemctl("daemon-reload")
+            try await systemctl("enable", "--now", "\(name).timer")
         case .launchd:
             // It may be there already, in an older form.
-            _ = try SystemProgram.run(
+            try await SystemProgram.run(
                 "launchctl",
                 ["bootout", "gui/\(getuid())/\(LaunchAgent.label(name))"]
             )
-            try SystemProgram.check(
+            try await SystemProgram.check(
                 "launchctl",
                 ["bootstrap", "gui/\(getuid())"] + ScheduleFile.paths(of: name, kind)
             )
@@ -92,12 +100,12 @@ struct ScheduleInstallation {
         }
     }
 
-    private func disable(_ name: String) throws {
+    private func disable(_ name: String) async throws {
         guard enables else { return }
         switch kind {
-        case .systemdUser, .systemdSystem: try systemctl("disable", "--now", "\(name).timer")
+        case .systemdUser, .systemdSystem: try await systemctl("disable", "--now", "\(name).timer")
         case .launchd:
-            _ = try SystemProgram.run(
+            try await SystemProgram.run(
                 "launchctl",
                 ["bootout", "gui/\(getuid())/\(LaunchAgent.label(name))"]
             )
@@ -105,8 +113,8 @@ struct ScheduleInstallation {
         }
     }
 
-    private func systemctl(_ arguments: String...) throws {
-        try SystemProgram.check(
+    private func systemctl(_ arguments: String...) async throws {
+        try await SystemProgram.check(
             "systemctl",
             (kind == .systemdUser ? ["--user"] : []) + arguments
         )
@@ -137,20 +145,21 @@ struct ScheduleInstallation {
 
     // The crontab.
 
-    private func crontab() throws -> Crontab {
-        let outcome = try SystemProgram.run("crontab", ["-l"])
-        if outcome.status == 0 { return Crontab(outcome.output) }
+    private func crontab() async throws -> Crontab {
+        let result = try await SystemProgram.run("crontab", ["-l"])
+        if result.ending == .exited(0) { return Crontab(result.output) }
         // Who has none yet is told so, with 1.
-        guard outcome.errors.contains("no crontab for") else {
-            throw ScheduleError.program("crontab -l", reason: outcome.errors)
+        guard result.errors.contains("no crontab for") else {
+            throw ScheduleError.program("crontab -l", reason: result.errors)
         }
         return Crontab([])
     }
 
-    private func changeCrontab(_ change: (inout Crontab) throws -> Void) throws {
-        let before = try crontab()
+    private func changeCrontab(_ change: (inout Crontab) throws -> Void) async throws {
+        let before = try await crontab()
         var after = before
         try change(&after)
-        if after != before { try SystemProgram.check("crontab", ["-"], input: after.bytes) }
+        guard after != before else { return }
+        try await SystemProgram.check("crontab", ["-"], input: after.bytes)
     }
 }

@@ -15,6 +15,7 @@ internal import SystemPackage
 ///     taking out     rest of new  part of new  old          move the rest out; put back → old
 ///     putting back   part of old  new or -     rest of old  move old back; keep new     → old
 ///     cleaning       new          -            any or -     remove old                  → new
+///     settled        any          -            -            nothing                     → as it is
 ///
 /// A name is missing from the directory for a moment, which no system can spare us here. So that an
 /// application that starts in such a moment finds no log without its database (SQLite would delete
@@ -42,7 +43,7 @@ struct ChildrenSwap: RestoreSwap {
             try enter(.staging)
         } catch {
             // Where this fails too, the next run does it.
-            try? removeTraces()
+            try? forget()
             throw error
         }
     }
@@ -58,9 +59,13 @@ struct ChildrenSwap: RestoreSwap {
     }
 
     func abandon() throws {
+        try removeStaged()
+        try forget()
+    }
+
+    private func removeStaged() throws {
         try fileSystem.remove(paths.new)
         try removeEmptied(paths.old)
-        try removeTraces()
     }
 
     mutating func exchange(stores: Int) throws {
@@ -94,7 +99,7 @@ struct ChildrenSwap: RestoreSwap {
         }
         let refused = try journal.keptRefusal(in: paths)
         try removeEmptied(paths.old)
-        try removeTraces()
+        try settle()
         return refused
     }
 
@@ -110,7 +115,7 @@ struct ChildrenSwap: RestoreSwap {
         }
         // All that it may still have is what is not a restore's to put in place.
         try fileSystem.remove(paths.new)
-        try removeTraces()
+        try settle()
         return leftover
     }
 
@@ -169,7 +174,7 @@ struct ChildrenSwap: RestoreSwap {
     }
 
     /// Removes the journal, and then the area unless something is kept in it.
-    private func removeTraces() throws {
+    func forget() throws {
         // What was moved and removed before must not come back without its journal.
         try fileSystem.sync(paths.area)
         try fileSystem.remove(paths.journal)
@@ -222,16 +227,21 @@ struct ChildrenSwap: RestoreSwap {
         case .puttingIn:
             if let refusal = try refusalOnceIn(judge) {
                 try judge.allowsRollBack(journal, refusal)
-                return undone(try takeOutAndPutBack(), since: refusal)
+                let refused = try takeOutAndPutBack()
+                return undone(refused, since: refusal)
             }
-            return ended(.finished(leftover: try finish()))
+            return try finished()
         case .takingOut:
             try judge.allowsRollBack(journal, nil)
-            return undone(try takeOutAndPutBack())
+            let refused = try takeOutAndPutBack()
+            return undone(refused)
         case .puttingBack:
-            return undone(try putBack())
+            let refused = try putBack()
+            return undone(refused)
         case .cleaning:
-            return ended(.finished(leftover: try finish()))
+            return try finished()
+        case .settled:
+            return ended(.settled)
         case .swapping, .rollingBack:
             throw lost()
         }
@@ -247,9 +257,15 @@ struct ChildrenSwap: RestoreSwap {
         return try judge.refusal(journal)
     }
 
-    private func undo() throws -> RestoreRecovery {
-        try abandon()
+    private mutating func undo() throws -> RestoreRecovery {
+        try removeStaged()
+        try settle()
         return undone(nil)
+    }
+
+    private mutating func finished() throws -> RestoreRecovery {
+        let leftover = try finish()
+        return ended(.finished(leftover: leftover))
     }
 
     private func undone(_ refused: FilePath?, since error: (any Error)? = nil) -> RestoreRecovery {
@@ -257,7 +273,7 @@ struct ChildrenSwap: RestoreSwap {
     }
 
     private func ended(_ end: RestoreRecovery.End) -> RestoreRecovery {
-        RestoreRecovery(journal: journal, end: end)
+        RestoreRecovery(swap: self, end: end)
     }
 
     private func lost() -> OperationError {

@@ -49,11 +49,14 @@ public struct RecoverRestore: Sendable {
         )
         let draft = LocalFileSystem.draft(of: paths.journal)
         if try FileInfo.ifPresent(draft) != nil { try fileSystem.remove(draft) }
-        if let recovery { tell(recovery, context) }
+        guard let recovery else { return }
+        tell(recovery, context)
+        try recovery.swap.conclude()
     }
 
     private func tell(_ recovery: RestoreRecovery, _ context: OperationContext) {
-        let backup = recovery.journal.backup
+        let journal = recovery.swap.journal
+        let backup = journal.backup
         switch recovery.end {
         case .finished(let leftover):
             context.report(.note("finished the restore of '\(backup)', which was interrupted"))
@@ -66,8 +69,9 @@ public struct RecoverRestore: Sendable {
             context.report(
                 .note("undid the restore of '\(backup)', which was interrupted\(reason); \(state)")
             )
+        case .settled: break
         }
-        if recovery.journal.isApplicationStopped ?? false {
+        if journal.isApplicationStopped ?? false {
             context.report(
                 .warning(
                     "the application was stopped for the restore of '\(backup)', which was interrupted: start it"

@@ -40,11 +40,65 @@ extension RestoreBackup {
         _ application: StoppedApplication,
         _ outcome: inout Outcome
     ) async throws {
-        var swap = try begin(plan, paths, locks, application)
-        let staged: FileLock?
+        var swap = try await begin(plan, paths, locks, application)
+        let staged = try await stage(&swap, plan, locks, application, &outcome)
+        defer { withExtendedLifetime(staged) {} }
         do {
-            // After the exchange, this is the lock of the stores directory.
-            staged = paths.layout == .beside ? try await context.lock(paths.new) : nil
+            if try exchange(&swap, locks, expecting: outcome.stores) {
+                try reopen(&swap, expecting: outcome.stores)
+                await application.start()
+                noteApplication(isStopped: !application.isStarted, &swap)
+                try await verify(&swap, application)
+                cleanUp(&swap)
+            } else {
+                await application.start()
+            }
+        } catch {
+            // Where it is to be tried in another way, the application stays as it is.
+            if !(error is CannotRename) { await application.start(after: error) }
+            conclude(swap)
+            throw error
+        }
+        conclude(swap)
+    }
+
+    private func begin(
+        _ plan: Extraction.Plan,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks,
+        _ application: StoppedApplication
+    ) async throws -> any RestoreSwap {
+        do {
+            var swap = try paths.layout.swap.init(paths, backup: plan.name, with: fileSystem)
+            do {
+                if options.allowsDamage { swap.journal.allowsDamage = true }
+                try swap.stage()
+                // The other way may have been tried before.
+                if application.isStopped { try swap.noteApplication(isStopped: true) }
+            } catch {
+                abandon(swap)
+                throw error
+            }
+            return swap
+        } catch {
+            await application.start()
+            throw CannotRename(error, paths, locks) ?? error
+        }
+    }
+
+    /// Prepares all that goes before the exchange.
+    ///
+    /// - Returns: the lock of what is staged, which is that of the stores directory after the exchange.
+    private func stage(
+        _ swap: inout any RestoreSwap,
+        _ plan: Extraction.Plan,
+        _ locks: RestoreLocks,
+        _ application: StoppedApplication,
+        _ outcome: inout Outcome
+    ) async throws -> FileLock? {
+        let paths = swap.paths
+        do {
+            let staged = paths.layout == .beside ? try await context.lock(paths.new) : nil
             try fill(paths, with: plan, &outcome)
             if !options.application.stop.isEmpty { try swap.noteApplication(isStopped: true) }
             try await application.stop()
@@ -59,44 +113,12 @@ extension RestoreBackup {
             }
             if !options.force { try refuseIfInUse(paths) }
             try context.checkCancellation()
+            return staged
         } catch {
             // The journal goes last, as long as it says that the application is stopped.
             await application.start()
             abandon(swap)
             throw error
-        }
-        defer { withExtendedLifetime(staged) {} }
-        if try exchange(&swap, locks, expecting: outcome.stores) {
-            try reopen(&swap, expecting: outcome.stores)
-            await application.start()
-            noteApplication(isStopped: !application.isStarted, &swap)
-            try await verify(&swap, application)
-            cleanUp(&swap)
-        } else {
-            await application.start()
-        }
-    }
-
-    private func begin(
-        _ plan: Extraction.Plan,
-        _ paths: RestorePaths,
-        _ locks: RestoreLocks,
-        _ application: StoppedApplication
-    ) throws -> any RestoreSwap {
-        do {
-            var swap = try paths.layout.swap.init(paths, backup: plan.name, with: fileSystem)
-            do {
-                if options.allowsDamage { swap.journal.allowsDamage = true }
-                try swap.stage()
-                // The other way may have been tried before.
-                if application.isStopped { try swap.noteApplication(isStopped: true) }
-            } catch {
-                abandon(swap)
-                throw error
-            }
-            return swap
-        } catch {
-            throw CannotRename(error, paths, locks) ?? error
         }
     }
 
@@ -159,11 +181,12 @@ extension RestoreBackup {
                     new: swap.paths.new
                 )
             }
+            if let recovery { swap = recovery.swap }
             switch recovery?.end {
             case .finished: return false
             case .undone(let refused?, _):
                 throw OperationError.rolledBack(error, refused: refused)
-            case .undone, nil: break
+            case .undone, .settled, nil: break
             }
             throw CannotRename(error, swap.paths, locks) ?? error
         }
@@ -223,6 +246,15 @@ extension RestoreBackup {
     private func cleanUp(_ swap: inout any RestoreSwap) {
         do {
             if let leftover = try swap.finish() { context.report(.leftover(leftover)) }
+        } catch {
+            tellLeftover(of: swap.paths, error)
+        }
+    }
+
+    /// Removes the journal of a restore that is settled; where that fails, the next run does it.
+    private func conclude(_ swap: any RestoreSwap) {
+        do {
+            try swap.conclude()
         } catch {
             tellLeftover(of: swap.paths, error)
         }

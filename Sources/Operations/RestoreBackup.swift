@@ -124,12 +124,7 @@ public struct RestoreBackup: Sendable {
                 return outcome
             }
             let application = application(around: backup, paths)
-            do {
-                try await restore(plan, paths, locks, application, &outcome)
-            } catch {
-                await application.start(after: error)
-                throw error
-            }
+            try await restore(plan, paths, locks, application, &outcome)
             outcome.isApplicationStarted = application.isStarted
             await rememberWhatIsThere(plan, after: outcome.safetyBackup)
             return outcome

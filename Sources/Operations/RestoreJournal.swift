@@ -13,6 +13,8 @@ struct RestoreJournal: Codable {
         case staging
         /// What was restored is in place and good; `old` is being removed.
         case cleaning
+        /// All is where it belongs; the application, which was stopped, is still to be started.
+        case settled
 
         // Of a `StoresSwap`.
 

@@ -7,6 +7,7 @@ internal import SystemPackage
 /// the next run can tell what is where.
 protocol RestoreSwap {
     var paths: RestorePaths { get }
+    var fileSystem: any FileSystem { get }
     /// What there is to know after a crash.
     var journal: RestoreJournal { get set }
 
@@ -19,7 +20,7 @@ protocol RestoreSwap {
     /// Makes the directory to stage in.
     mutating func stage() throws
 
-    /// Gives up before the exchange: all is as it was.
+    /// Gives up before the exchange: all is as it was, and the journal is gone.
     func abandon() throws
 
     /// Puts what was staged in place; what was there is then in `old`.
@@ -28,18 +29,21 @@ protocol RestoreSwap {
     /// - Throws: `FileError`; the journal then says what there is to recover.
     mutating func exchange(stores: Int) throws
 
-    /// Puts back what was there.
+    /// Puts back what was there, and settles.
     ///
     /// - Returns: where what was refused is kept.
     mutating func rollBack() throws -> FilePath
 
-    /// Removes what was there: what was restored is good.
+    /// Removes what was there, since what was restored is good, and settles.
     ///
     /// - Returns: where what could not be removed was put, so that it is in nobody's way.
     /// - Throws: `FileError`; the next run then tries again.
     mutating func finish() throws -> FilePath?
 
-    /// Finishes or undoes the restore that the journal tells of.
+    /// Removes the journal, and has that and all before it on the disk.
+    func forget() throws
+
+    /// Finishes or undoes the restore that the journal tells of, and settles.
     ///
     /// - Parameters:
     ///   - paths: where.
@@ -60,6 +64,20 @@ extension RestoreSwap {
     mutating func noteApplication(isStopped: Bool) throws {
         journal.isApplicationStopped = isStopped ? true : nil
         try write()
+    }
+
+    /// Ends the restore: the journal goes, unless the application is stopped.
+    mutating func settle() throws {
+        guard journal.isApplicationStopped ?? false else { return try forget() }
+        // What was moved and removed before must not come back.
+        try fileSystem.sync(paths.area)
+        journal.phase = .settled
+        try write()
+    }
+
+    /// Ends a restore that is settled, once the application is started or somebody knows that it is not.
+    func conclude() throws {
+        if journal.phase == .settled { try forget() }
     }
 }
 
@@ -99,10 +117,12 @@ struct RestoreRecovery {
         case undone(refused: FilePath?, since: (any Error)?)
         /// What was restored is in place.
         case finished(leftover: FilePath?)
+        /// That had been done already.
+        case settled
     }
 
-    /// What was known of the restore.
-    var journal: RestoreJournal
+    /// What is known of the restore; to be concluded.
+    var swap: any RestoreSwap
     var end: End
 }
 

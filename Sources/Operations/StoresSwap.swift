@@ -15,6 +15,7 @@ internal import SystemPackage
 ///     rolling back  old   -     new     keep what is in old as refused   → old
 ///     rolling back  -     -     old     move old back                    → old
 ///     cleaning      new   -     old     remove old                       → new
+///     settled       any   -     -       nothing                          → as it is
 ///
 /// Where there was no stores directory, `old` is nowhere, and removing puts it back.
 struct StoresSwap: RestoreSwap {
@@ -37,7 +38,7 @@ struct StoresSwap: RestoreSwap {
             try write()
         } catch {
             // Where this fails too, the next run does it.
-            try? removeJournal()
+            try? forget()
             throw error
         }
     }
@@ -60,7 +61,7 @@ struct StoresSwap: RestoreSwap {
 
     func abandon() throws {
         try fileSystem.remove(paths.new)
-        try removeJournal()
+        try forget()
     }
 
     mutating func exchange(stores: Int) throws {
@@ -94,7 +95,7 @@ struct StoresSwap: RestoreSwap {
             try move(paths.live, to: refused)
             try move(paths.old, to: paths.live)
         }
-        try removeJournal()
+        try settle()
         return refused
     }
 
@@ -109,7 +110,7 @@ struct StoresSwap: RestoreSwap {
             try move(paths.old, to: path)
             leftover = path
         }
-        try removeJournal()
+        try settle()
         return leftover
     }
 
@@ -118,7 +119,7 @@ struct StoresSwap: RestoreSwap {
         try fileSystem.sync(paths.area)
     }
 
-    private func removeJournal() throws {
+    func forget() throws {
         // What was moved and removed before must not come back without its journal.
         try fileSystem.sync(paths.area)
         try fileSystem.remove(paths.journal)
@@ -149,19 +150,23 @@ struct StoresSwap: RestoreSwap {
         case .rollingBack:
             return try swap.completeRollBack(live: live, judge)
         case .cleaning where live == journal.new?.inode:
-            return swap.ended(.finished(leftover: try swap.finish()))
+            let leftover = try swap.finish()
+            return swap.ended(.finished(leftover: leftover))
+        case .settled:
+            return swap.ended(.settled)
         case .swapping, .cleaning, .settingAside, .puttingIn, .takingOut, .puttingBack:
             throw swap.lost()
         }
     }
 
-    private func undo() throws -> RestoreRecovery {
-        try abandon()
+    private mutating func undo() throws -> RestoreRecovery {
+        try fileSystem.remove(paths.new)
+        try settle()
         return ended(.undone(refused: nil, since: nil))
     }
 
     private func ended(_ end: RestoreRecovery.End) -> RestoreRecovery {
-        RestoreRecovery(journal: journal, end: end)
+        RestoreRecovery(swap: self, end: end)
     }
 
     private mutating func completeExchange(_ judge: RestoreJudge) throws -> RestoreRecovery {
@@ -171,8 +176,12 @@ struct StoresSwap: RestoreSwap {
         if journal.old != nil, try Self.inode(paths.new) == journal.old?.inode {
             try move(paths.new, to: paths.old)
         }
-        if let refusal { return ended(.undone(refused: try rollBack(), since: refusal)) }
-        return ended(.finished(leftover: try finish()))
+        if let refusal {
+            let refused = try rollBack()
+            return ended(.undone(refused: refused, since: refusal))
+        }
+        let leftover = try finish()
+        return ended(.finished(leftover: leftover))
     }
 
     private mutating func completeRollBack(
@@ -181,7 +190,8 @@ struct StoresSwap: RestoreSwap {
     ) throws -> RestoreRecovery {
         if live != nil, live == journal.new?.inode {
             try judge.allowsRollBack(journal, nil)
-            return ended(.undone(refused: try rollBack(), since: nil))
+            let refused = try rollBack()
+            return ended(.undone(refused: refused, since: nil))
         }
         var refused: FilePath?
         if live == nil, journal.old != nil {
@@ -196,7 +206,7 @@ struct StoresSwap: RestoreSwap {
             throw lost()
         }
         try refused = refused ?? journal.keptRefusal(in: paths)
-        try removeJournal()
+        try settle()
         return ended(.undone(refused: refused, since: nil))
     }
 

@@ -113,3 +113,37 @@ struct InterruptedRestoreTests {
         try LocalFileSystem().remove(FilePath(store.string + "-shm"))
     }
 }
+
+@Suite("The application of a restore that was killed while it started")
+struct InterruptedStartTests {
+    @Test("is told to be stopped, once, though all its data is back in place")
+    func rolledBack() throws {
+        let program = try Program()
+        try program.make(stores: "Stores", remote: "Remote")
+        let sandbox = program.sandbox
+        // It starts, is not well, and is stopped; and is killed with the restore when it starts again.
+        try program.configure(
+            """
+            stores: \(sandbox.path("Stores"))
+            remote: \(sandbox.path("Remote"))
+            hooks:
+              restore:
+                stop: 'true'
+                start: 'test ! -e unwell || kill -KILL $PPID'
+                verify: 'touch unwell; false'
+
+            """
+        )
+        #expect(try program.run("backup").status == 0)
+        #expect(try program.run("items", "add", "Quinces").status == 0)
+        let outcome = try program.run("restore", "latest", "--yes", "--no-safety-backup")
+        #expect(outcome.status == 128 + SIGKILL)
+        #expect(sandbox.exists("unwell") && sandbox.exists("Stores_FailedRestore"))
+        let list = try program.run("list")
+        #expect(list.errors.contains("which was interrupted: start it"), "\(list.errors)")
+        #expect(!list.errors.contains("undid"))
+        #expect(try program.run("items").text.contains("Quinces"))
+        #expect(try program.run("list").errors == "")
+        #expect(!sandbox.exists(".Stores_Restore.json"))
+    }
+}

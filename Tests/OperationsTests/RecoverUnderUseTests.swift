@@ -216,4 +216,37 @@ struct RecoverUnderUseTests {
         #expect(flags.map { $0?.isApplicationStopped } == [true, true, nil])
         #expect(flags.map { $0?.allowsDamage } == [true, true, true])
     }
+
+    @Test(
+        "says so at least once, wherever it is killed itself",
+        arguments: RestorePaths.Layout.allCases,
+        [false, true]
+    )
+    func stoppedAndKilled(layout: RestorePaths.Layout, isDamaged: Bool) async throws {
+        for number in 1... {
+            let stage = try await Stage(layout)
+            var journal = try #require(try RestoreJournal.read(stage.paths.journal))
+            journal.isApplicationStopped = true
+            try journal.write(to: stage.paths.journal, with: LocalFileSystem())
+            if isDamaged { try stage.damage() }
+            let faulty = FaultyFileSystem(
+                failing: .call(number),
+                effect: .done,
+                staysBroken: true
+            )
+            let recovery = RecoverRestore(
+                of: stage.scene.stores,
+                context: stage.scene.context(),
+                fileSystem: faulty
+            )
+            let isKilled = await (try? recovery.run()) == nil
+            try await stage.scene.recover()
+            let told = stage.scene.told
+            #expect(told.contains { $0.contains("the application was stopped") }, "\(number)")
+            #expect(told.contains { $0.contains("was interrupted: start it") }, "\(number)")
+            #expect(try stage.scene.leftovers().allSatisfy { $0.contains("FailedRestore") })
+            guard isKilled else { return #expect(number > 5) }
+            try faulty.assertFaultWasMet()
+        }
+    }
 }

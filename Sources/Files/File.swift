@@ -197,9 +197,11 @@ extension File {
     /// - Parameters:
     ///   - path: the new file; mode 0600, whatever the umask.
     ///   - syncing: whether the copy must be on the disk when this returns.
+    /// - Returns: the copy, open for reading and writing.
     /// - Throws: `FileError`; `.exists` where the name is taken. A copy that failed half-way is left
     ///   to the caller.
-    public func copy(to path: FilePath, syncing: Bool) throws {
+    @discardableResult
+    public func copy(to path: FilePath, syncing: Bool) throws -> File {
         let target = try File.create(path)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
         defer { buffer.deallocate() }
@@ -211,5 +213,6 @@ extension File {
             if count < buffer.count { break }
         }
         if syncing { try target.sync() }
+        return target
     }
 }

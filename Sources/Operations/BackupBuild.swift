@@ -189,6 +189,8 @@ final class BackupBuild {
         guard isWhole else {
             throw CutAgain(reason: "'\(member.store.path)' was opened by an application")
         }
+        // It may be the external data of another.
+        addedFiles.insert(member.store.path)
     }
 
     /// The database and what is beside it, as files: all that there is to save.
@@ -210,20 +212,33 @@ final class BackupBuild {
     /// moment ago.
     private func addExternalData(of store: Store, needed: Set<RelativePath>) throws {
         let support = store.supportDirectory
-        if !isAdded(support), addedSupport.insert(support).inserted,
-            let info = try FileInfo.ifPresent(support.below(directory.path)),
+        if !isAdded(support), let info = try FileInfo.ifPresent(support.below(directory.path)),
+            // Anything else with that name comes with the other files.
             info.kind == .directory
         {
+            addedSupport.insert(support)
             let parent = try openParent(of: support)
             _ = try visit(WalkedFile(path: support, directory: parent, info: info))
             try walk(from: support)
         }
-        let lost = needed.subtracting(addedFiles)
-        guard let first = lost.sorted().first else { return }
-        guard isLastTry else { throw CutAgain(reason: "'\(first)' was removed") }
-        for path in lost.sorted() {
+        for path in needed.subtracting(addedFiles).sorted() {
+            if try FileInfo.ifPresent(path.below(directory.path)) != nil, try !isPlainFile(path) {
+                let reason = "a store refers to this file, and it is none, or behind a link"
+                note(.missingExternalData, path, reason)
+                continue
+            }
+            guard isLastTry else { throw CutAgain(reason: "'\(path)' was removed") }
             let reason = "a store refers to this file, and it went while the backup was made"
             note(.missingExternalData, path, reason)
+        }
+    }
+
+    /// Whether a path leads to a regular file without a link on its way.
+    private func isPlainFile(_ path: RelativePath) throws -> Bool {
+        do {
+            return try openParent(of: path).info(path.name).kind == .file
+        } catch is FileError {
+            return false
         }
     }
 

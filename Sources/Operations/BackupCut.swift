@@ -82,12 +82,13 @@ struct BackupCut {
             damaged.append(failure.store)
             problems.append(
                 Problem(
-                    kind: .unreadable,
+                    kind: .neverStill,
                     path: path,
                     reason: "\(error); its files are saved as they are, at no single moment"
                 )
             )
-        case let error as FileError where error.isMissing:
+        case let error as FileError
+        where try error.isMissing && FileInfo.ifPresent(failure.store.location) == nil:
             // It went since the survey, and is not in the directory any more.
             return
         case let error as FileError where error.isNoSpace:

@@ -313,11 +313,30 @@ extension RestoreBackup {
             ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self))
             // What may be lost is not to be relied on.
             if let error = outcome.notSynced { throw OperationError.safetyBackupFailed(error) }
+            if let error = NotSaved(outcome.problems) {
+                throw OperationError.safetyBackupFailed(error)
+            }
             return outcome.backup
         } catch OperationError.nothingToBackUp {
             return nil
         } catch OperationError.backupFailed(let error) {
             throw OperationError.safetyBackupFailed(error)
+        }
+    }
+
+    /// What a backup left out, which a restore would destroy.
+    private struct NotSaved: ExplainedError {
+        let problem: Problem
+        let count: Int
+
+        init?(_ problems: [Problem]) {
+            let lost = problems.filter { $0.kind == .unreadable }
+            guard let first = lost.first else { return nil }
+            (problem, count) = (first, lost.count)
+        }
+
+        var description: String {
+            "\(problem)" + (count > 1 ? ", and \(count - 1) more" : "")
         }
     }
 

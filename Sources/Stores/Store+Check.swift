@@ -26,6 +26,7 @@ extension Store {
         scratchParent: FilePath,
         checkCancellation: @escaping () throws -> Void = {}
     ) throws {
+        try refuseStrangeSidecars()
         guard try hasJournalOrLog() else {
             let connection = try Connection(
                 location,
@@ -107,18 +108,27 @@ extension Connection {
         _ level: CheckLevel,
         checkCancellation: @escaping () throws -> Void
     ) throws -> [String] {
-        let pragmas =
-            switch level {
-            case .none: [String]()
-            case .quick: ["quick_check(1)"]
-            case .full: ["integrity_check(1)", "foreign_key_check"]
-            }
-        return try interruptible(by: checkCancellation) {
-            try pragmas.compactMap { try finding(of: $0) }
+        try interruptible(by: checkCancellation) {
+            let findings =
+                switch level {
+                case .none: [String?]()
+                case .quick: [try finding(of: "quick_check(1)", otherwise: findingInTables)]
+                case .full:
+                    [
+                        try finding(of: "integrity_check(1)", otherwise: findingInTables),
+                        try finding(of: "foreign_key_check"),
+                    ]
+                }
+            return findings.compactMap(\.self)
         }
     }
 
-    private func finding(of pragma: String) throws -> String? {
+    // The other is asked where the database needs a collation or a module of the application that is not
+    // here, which is no damage.
+    private func finding(
+        of pragma: String,
+        otherwise other: () throws -> String? = { nil }
+    ) throws -> String? {
         do {
             return try access { database in
                 guard let row = try Row.fetchOne(database, sql: "PRAGMA \(pragma)") else {
@@ -135,8 +145,22 @@ extension Connection {
         } catch StoreError.damaged(_, let reason) {
             return reason
         } catch StoreError.unreadable(_, let reason) where reason.hasPrefix("no such") {
-            // A collation or a module of the application that is not here is no damage.
-            return nil
+            return try other()
         }
+    }
+
+    /// Checks what can do without.
+    private func findingInTables() throws -> String? {
+        let tables = try access { database in
+            try String.fetchAll(
+                database,
+                sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+            )
+        }
+        for table in tables {
+            let name = table.replacing("'", with: "''")
+            if let finding = try finding(of: "quick_check('\(name)')") { return finding }
+        }
+        return nil
     }
 }

@@ -26,6 +26,7 @@ extension Store {
     func beginReading(scratchParent: FilePath, busyTimeout: Duration) throws -> StoreSession {
         // Each try may find that an application opened or closed the store since the last look.
         for attempt in 0..<8 {
+            try refuseStrangeSidecars()
             let session: StoreSession?
             switch try condition() {
             case .rollback:
@@ -47,6 +48,21 @@ extension Store {
             if let session { return session }
         }
         throw StoreError.neverStill(path.description)
+    }
+
+    /// Refuses what SQLite would follow, wait for or fail at: a link, a pipe or a directory with the name of
+    /// a journal or a log.
+    func refuseStrangeSidecars() throws {
+        // SQLite asks for an index only where there is a log.
+        let hasLog = try FileInfo.ifPresent(sidecar("-wal")) != nil
+        for suffix in ["-journal", "-wal"] + (hasLog ? ["-shm"] : []) {
+            guard let info = try FileInfo.ifPresent(sidecar(suffix)), info.kind != .file
+            else { continue }
+            throw StoreError.unreadable(
+                path.description,
+                reason: "'\(path.sibling(path.name.appending(suffix)))' is no regular file"
+            )
+        }
     }
 
     /// Opens and closes the database: no connection to it may be open in this process.
@@ -153,10 +169,11 @@ extension Store {
         guard try !isLogInUse() else { return nil }
         try database.copy(to: directory.appending("copy.sqlite"), syncing: false)
         for suffix in ["-wal", "-journal"] where try FileInfo.ifPresent(sidecar(suffix)) != nil {
-            try File.open(sidecar(suffix)).copy(
+            let copy = try File.open(sidecar(suffix)).copy(
                 to: directory.appending("copy.sqlite\(suffix)"),
                 syncing: false
             )
+            if suffix == "-journal" { try SuperJournal.detach(from: copy, of: self) }
         }
         return try !isLogInUse() && fileStates() == before ? before : nil
     }

@@ -23,8 +23,10 @@ public final class StoreSnapshot {
     public let pageSize: Int
     /// Pages in the database.
     public let pageCount: Int64
-    /// Bytes in the database.
-    public var size: Int64 { Int64(pageSize) * pageCount }
+    /// Bytes to save: those of the database's pages, and those behind them in its file.
+    ///
+    /// A header that is damaged may tell too few pages. Where there is a log, only that knows the size.
+    public let size: Int64
     /// Whether the store's journal or log had to be played back into a copy of it.
     public var wasRecovered: Bool {
         if case .copy = session.hold { true } else { false }
@@ -70,6 +72,11 @@ public final class StoreSnapshot {
             pages = .overlaid(log, frames: frames)
         } else {
             pages = .database
+        }
+        let pagesSize = Int64(pageSize) * pageCount
+        switch session.hold {
+        case .rest, .rollback: size = max(pagesSize, file.size ?? 0)
+        case .log, .copy: size = pagesSize
         }
     }
 

@@ -74,7 +74,8 @@ public struct StoresDirectory: Sendable {
     /// Whether a file beside a database is SQLite's own, by its content and not by its name alone:
     /// somebody may keep a diary called `notes-journal` beside a database called `notes`.
     private func isSidecar(_ name: FileName, _ suffix: String, in directory: Directory) -> Bool {
-        guard directory.contains(name) else { return false }
+        // SQLite's own are regular files.
+        guard let info = try? directory.info(name), info.kind == .file else { return false }
         // What cannot be read must not come into the archive as a file beside a store that has it.
         guard let file = try? directory.file(name), let size = try? file.info().size,
             let start = try? file.readExactly(count: Int(min(size, 8)), at: 0)

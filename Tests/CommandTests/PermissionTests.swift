@@ -96,6 +96,14 @@ struct PermissionTests {
             #expect(lines.count == 1, "\(backup.errors)")
         }
         #expect(try run("show", "latest").text.contains("Grocery-Dude.sqlite"))
+        // It would be gone for good.
+        let before = try sandbox.contents(of: "Parent").paths
+        let restore = try run("restore", "latest", "--yes")
+        #expect(restore.status == 21, "\(restore.errors)")
+        #expect(restore.errors.contains("cannot be backed up first: 'closed': "))
+        #expect(restore.errors.contains(", and 2 more"), "\(restore.errors)")
+        #expect(restore.errors.contains("'--no-safety-backup'"))
+        #expect(try sandbox.contents(of: "Parent").paths == before)
     }
 
     @Test("a stores directory in one that may not be changed is restored inside")

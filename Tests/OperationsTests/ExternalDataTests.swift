@@ -72,4 +72,26 @@ struct ExternalDataTests {
         #expect(outcome.problems == [])
         #expect(calls.withLock { $0 } > 0)
     }
+
+    @Test("that is a database itself is in it, and nothing is missing")
+    func database() async throws {
+        let (scene, files) = try scene()
+        try scene.sandbox.write(try scene.closedStore(), to: try #require(files.first))
+        let outcome = try await scene.backUp()
+        #expect(outcome.problems == [])
+        #expect(!scene.told.contains { $0.contains("starting again") })
+    }
+
+    @Test("that is a link, or behind one, is told at once to be missing")
+    func link() async throws {
+        let (scene, files) = try scene()
+        let victim = try #require(files.first)
+        let sandbox = scene.sandbox
+        try LocalFileSystem().move(sandbox.path(victim), to: sandbox.path("Cache.photo"))
+        try sandbox.link(victim, to: sandbox.path("Cache.photo").string)
+        let outcome = try await scene.backUp()
+        #expect(outcome.problems.map(\.kind) == [.missingExternalData])
+        #expect(outcome.problems.first?.reason.contains("behind a link") == true)
+        #expect(!scene.told.contains { $0.contains("starting again") })
+    }
 }

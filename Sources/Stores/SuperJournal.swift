@@ -1,0 +1,92 @@
+internal import Files
+internal import SystemPackage
+
+/// The journal of a transaction over several databases, which each one's own journal names at its end
+/// (https://www.sqlite.org/atomiccommit.html, 5; readSuperJournal() in pager.c).
+///
+/// The transaction is committed the moment its super-journal is removed. SQLite, when it plays back a journal
+/// that names one, follows that name wherever it leads, and removes what it finds there. So a copy's journal
+/// must name none, and what it said is decided here.
+struct SuperJournal {
+    /// Its path, as the application that wrote it saw it.
+    private let path: FilePath
+
+    /// Has a journal name no super-journal.
+    ///
+    /// - Parameters:
+    ///   - journal: a copy of the store's journal.
+    ///   - store: whose journal it is.
+    /// - Throws: `FileError`.
+    static func detach(from journal: File, of store: Store) throws {
+        guard let record = try Record(of: journal) else { return }
+        let name = record.name?.map { CInterop.PlatformChar(bitPattern: $0) } ?? []
+        if !name.isEmpty, SuperJournal(path: FilePath(platformString: name + [0])).isGone(store) {
+            // It was committed: nothing is to be played back.
+            try journal.truncate(to: 0)
+        } else {
+            try record.erase(from: journal)
+        }
+    }
+
+    /// Whether the transaction was committed.
+    ///
+    /// In another file system, such as a container's, the application may see its directory by another path:
+    /// a super-journal stands beside one of its databases, so it is looked for there too.
+    private func isGone(_ store: Store) -> Bool {
+        var places: [FilePath] = []
+        if path.isAbsolute { places.append(path) }
+        if let name = path.lastComponent {
+            places.append(store.location.removingLastComponent().appending(name))
+        }
+        return places.allSatisfy { place in
+            // As for SQLite, what cannot be looked at is not there, nor is an empty file (unixAccess() in
+            // os_unix.c).
+            guard let info = try? FileInfo(of: place) else { return true }
+            return info.kind == .file && info.size == 0
+        }
+    }
+
+    /// What stands at the end of a journal: the number of a page, the name, its length, its checksum, and
+    /// the journal's magic once more.
+    private struct Record {
+        private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        /// Of what follows the name.
+        private static let length = 16
+        /// No path that SQLite opens is longer.
+        private static let nameLimit = 4096
+
+        /// `nil` where the record is damaged, and SQLite does not heed it.
+        let name: [UInt8]?
+        private let end: Int64
+
+        /// Reads it; `nil` where there is none.
+        init?(of file: File) throws {
+            end = try file.info().size
+            guard end >= Self.length else { return nil }
+            let trailer = try file.readExactly(count: Self.length, at: end - Int64(Self.length))
+            guard trailer.suffix(8).elementsEqual(Self.magic) else { return nil }
+            let (count, sum) = (Self.number(trailer[0..<4]), Self.number(trailer[4..<8]))
+            let start = end - Int64(Self.length) - Int64(count)
+            guard count > 0, count <= Self.nameLimit, start >= 0 else {
+                name = nil
+                return
+            }
+            let bytes = try file.readExactly(count: Int(count), at: start)
+            // Of signed bytes.
+            let expected = bytes.reduce(UInt32(0)) { sum, byte in
+                sum &+ UInt32(bitPattern: Int32(Int8(bitPattern: byte)))
+            }
+            let text = Array(bytes.prefix { $0 != 0 })
+            name = sum == expected && !text.isEmpty ? text : nil
+        }
+
+        func erase(from file: File) throws {
+            let zeros = [UInt8](repeating: 0, count: Self.magic.count)
+            try zeros.withUnsafeBytes { try file.write($0, at: end - Int64(zeros.count)) }
+        }
+
+        private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+            bytes.reduce(0) { $0 << 8 | UInt32($1) }
+        }
+    }
+}

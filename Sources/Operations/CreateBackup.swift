@@ -327,7 +327,14 @@ public struct CreateBackup: Sendable {
     ///
     /// What is in the trash may come back, and with it what is said of it.
     private func takenNames() async throws -> Set<String> {
-        let trashed = try await Set(Trash(remote: remote).entries().map(\.name))
+        var trashed: Set<String> = []
+        do {
+            trashed = try await Set(Trash(remote: remote).entries().map(\.name))
+        } catch let error as RemoteError {
+            // Nothing can come back out of what is no trash: no reason to make no backup.
+            guard case .notASubfolder = error else { throw error }
+            context.report(.warning(explain(error)))
+        }
         guard !options.tags.isEmpty || options.note != nil else { return trashed }
         return try await trashed.union(remote.list().map(\.name))
     }

@@ -20,12 +20,11 @@ public struct LocalFolder: RemoteFolder {
 
     public func list(in subfolder: String?) async throws -> [RemoteFile] {
         var directory = try open()
-        var path = path
         if let subfolder {
-            path.append(subfolder)
-            guard try FileInfo.ifPresent(path) != nil else { return [] }
-            directory = try Directory.open(path)
+            guard let below = try open(subfolder, in: directory) else { return [] }
+            directory = below
         }
+        let path = directory.path
         return try directory.names().compactMap { name in
             guard let text = String(validating: name.bytes, as: UTF8.self),
                 // It may have gone since the names were read.
@@ -36,9 +35,8 @@ public struct LocalFolder: RemoteFolder {
     }
 
     public func upload(_ file: FilePath, as name: String) async throws {
-        _ = try open()
+        try makeSubfolder(of: name)
         let target = path.appending(name)
-        try makeParent(of: target)
         do {
             if file.removingLastComponent() == path {
                 try fileSystem.move(file, to: target)
@@ -56,10 +54,10 @@ public struct LocalFolder: RemoteFolder {
     }
 
     public func move(_ name: String, to newName: String) async throws {
-        _ = try open()
+        try checkSubfolder(of: name)
+        try makeSubfolder(of: newName)
         let source = path.appending(name)
         let target = path.appending(newName)
-        try makeParent(of: target)
         do {
             try fileSystem.move(source, to: target)
         } catch FileError.exists(target) {
@@ -93,16 +91,35 @@ public struct LocalFolder: RemoteFolder {
         return info.identity == otherInfo.identity
     }
 
-    /// Makes a subfolder that is not there yet.
-    private func makeParent(of target: FilePath) throws {
-        let parent = target.removingLastComponent()
-        guard parent != path, try FileInfo.ifPresent(parent) == nil else { return }
+    /// Makes the subfolder that a name is in, if it is not there yet.
+    ///
+    /// - Throws: `RemoteError.notASubfolder` where something else has its name.
+    private func makeSubfolder(of name: String) throws {
+        guard try !checkSubfolder(of: name), let subfolder = Self.split(name).subfolder else {
+            return
+        }
+        let directory = path.appending(subfolder)
         do {
-            try fileSystem.createDirectory(parent)
-        } catch FileError.exists(parent) {
-            // Another run was faster.
+            try fileSystem.createDirectory(directory)
+        } catch FileError.exists(directory) {
+            // Another run was faster, or somebody who put something else there.
+            try checkSubfolder(of: name)
         }
         try fileSystem.sync(path)
+    }
+
+    /// Throws where the subfolder that a name is in is a link that leads out of the folder, or
+    /// anything else but a directory: what is done there would be done to files that are not ours.
+    ///
+    /// The verbs of `FileSystem` take paths, so this comes before them: who may change the folder
+    /// itself can still put a link there in between.
+    ///
+    /// - Returns: whether it is there; the folder itself is.
+    @discardableResult
+    private func checkSubfolder(of name: String) throws -> Bool {
+        let directory = try open()
+        guard let subfolder = Self.split(name).subfolder else { return true }
+        return try open(subfolder, in: directory) != nil
     }
 
     /// Brings a file from elsewhere under a hidden name first, so that it is seen only when it is whole.
@@ -121,6 +138,7 @@ public struct LocalFolder: RemoteFolder {
 
     public func download(_ name: String, to path: FilePath) async throws {
         let source: File
+        try checkSubfolder(of: name)
         do {
             source = try File.open(self.path.appending(name))
         } catch let error as FileError where error.isMissing {
@@ -130,7 +148,7 @@ public struct LocalFolder: RemoteFolder {
     }
 
     public func delete(_ name: String) async throws {
-        _ = try open()
+        try checkSubfolder(of: name)
         let target = path.appending(name)
         guard try FileInfo.ifPresent(target) != nil else { return }
         try fileSystem.remove(target)
@@ -144,6 +162,21 @@ public struct LocalFolder: RemoteFolder {
             throw RemoteError.missing(address)
         } catch FileError.notA {
             throw RemoteError.notAFolder(address)
+        }
+    }
+    /// Opens a subfolder, never through a symbolic link.
+    ///
+    /// - Returns: the subfolder; `nil` where there is nothing of that name.
+    /// - Throws: `RemoteError.notASubfolder` where it is not a directory.
+    private func open(_ subfolder: String, in directory: Directory) throws -> Directory? {
+        do {
+            return try directory.directory(RelativePath(subfolder).name)
+        } catch FileError.failed(_, _, .noSuchFileOrDirectory) {
+            return nil
+        } catch FileError.failed(_, _, .notDirectory),
+            FileError.failed(_, _, .tooManySymbolicLinkLevels)
+        {
+            throw RemoteError.notASubfolder(address, name: subfolder)
         }
     }
 }

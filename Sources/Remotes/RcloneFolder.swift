@@ -110,11 +110,6 @@ public struct RcloneFolder: RemoteFolder {
         return try await list(in: subfolder).contains { $0.name == last }
     }
 
-    private static func split(_ name: String) -> (subfolder: String?, last: String) {
-        let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
-        return (parts.count == 2 ? parts[0] : nil, parts.last ?? "")
-    }
-
     public func delete(_ name: String) async throws {
         do {
             _ = try await rclone("deletefile", path(of: name))

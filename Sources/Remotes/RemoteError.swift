@@ -6,6 +6,8 @@ public enum RemoteError: ExplainedError, Equatable {
     case missing(String)
     /// It is not a folder.
     case notAFolder(String)
+    /// What should be a subfolder of it is a link to somewhere else, or a file.
+    case notASubfolder(String, name: String)
     /// There is no such file in it.
     case noFile(String, name: String)
     /// A file of that name is in it already.
@@ -21,6 +23,8 @@ public enum RemoteError: ExplainedError, Equatable {
         switch self {
         case .missing(let address): "there is no remote folder '\(address)'"
         case .notAFolder(let address): "the remote folder '\(address)' is not a directory"
+        case .notASubfolder(let address, let name):
+            "'\(name)' in '\(address)' is not a directory, but a link or a file; it is left alone"
         case .noFile(let address, let name): "there is no '\(name)' in '\(address)'"
         case .exists(let address, let name): "there is a '\(name)' in '\(address)' already"
         case .notSynced(let address, let name, let error):
@@ -36,6 +40,8 @@ public enum RemoteError: ExplainedError, Equatable {
             "if its disk is mounted, make it with: mkdir -p '\(address)'"
         case .missing, .rclone: "see 'rclone listremotes' and 'rclone config'"
         case .notAFolder: "name a directory with '--remote'"
+        case .notASubfolder(let address, let name):
+            "see what it is, and move it away: mv '\(address)/\(name)' '\(address)/\(name).mine'"
         case .noFile: "run 'grocerydude list' to see what is there"
         case .noRclone: "install it with: apt-get install rclone"
         case .notSynced: "see what the disk has with 'grocerydude list'; for its errors run 'dmesg'"

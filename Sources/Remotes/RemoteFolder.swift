@@ -3,7 +3,8 @@ public import SystemPackage
 /// Where archives live.
 ///
 /// A file's name is that of a file in the folder, or `SUBFOLDER/NAME`: one step down, no more. A
-/// subfolder need not be there before something is put into it.
+/// subfolder need not be there before something is put into it. On this machine it has to be a
+/// directory of the folder's own, and never a link that leads elsewhere.
 ///
 /// What every implementation promises, and one contract suite holds all of them to:
 /// - A file becomes visible under its name whole or not at all.
@@ -87,5 +88,11 @@ extension RemoteFolder {
     /// Whether a name is one of those.
     public static func isPartialName(_ name: String) -> Bool {
         name.hasPrefix(partialPrefix) && name.hasSuffix(partialSuffix)
+    }
+
+    /// The subfolder that a name is in, if it is in one, and what the file is called there.
+    static func split(_ name: String) -> (subfolder: String?, last: String) {
+        let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+        return (parts.count == 2 ? parts[0] : nil, parts.last ?? "")
     }
 }

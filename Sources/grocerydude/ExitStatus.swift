@@ -110,7 +110,7 @@ enum ExitStatus: Int32 {
     private init(_ error: RemoteError) {
         switch error {
         case .missing, .notAFolder, .noFile: self = .notFound
-        case .exists, .rclone, .noRclone: self = .failed
+        case .exists, .notASubfolder, .rclone, .noRclone: self = .failed
         case .notSynced: self = .partial
         }
     }

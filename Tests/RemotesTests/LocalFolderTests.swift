@@ -112,6 +112,39 @@ struct LocalFolderTests {
         }
     }
 
+    /// Everything that reaches into a subfolder.
+    private static let reaches: [@Sendable (LocalFolder) async throws -> Void] = [
+        { _ = try await $0.list(in: ".trash") },
+        { try await $0.upload($0.path.appending("draft"), as: ".trash/b.zip") },
+        { try await $0.move("draft", to: ".trash/b.zip") },
+        { try await $0.move(".trash/a.zip", to: "b.zip") },
+        { try await $0.download(".trash/a.zip", to: $0.path.appending("b.zip")) },
+        { try await $0.delete(".trash/a.zip") },
+    ]
+
+    @Test("a subfolder that is a link or a file is refused, and nothing is done behind it")
+    func linkedSubfolder() async throws {
+        try sandbox.write("milk", to: "outside/a.zip")
+        try sandbox.write("eggs", to: "remote/draft")
+        for target in ["../outside", sandbox.path("outside").string, "missing", nil] {
+            try LocalFileSystem().remove(sandbox.path("remote/.trash"))
+            if let target {
+                try sandbox.link("remote/.trash", to: target)
+            } else {
+                try sandbox.write("x", to: "remote/.trash")
+            }
+            let before = try sandbox.contents()
+            for (number, reach) in Self.reaches.enumerated() {
+                let folder = LocalFolder(remote)
+                await #expect(
+                    throws: RemoteError.notASubfolder(folder.address, name: ".trash"),
+                    "\(number), \(target ?? "a file")"
+                ) { try await reach(folder) }
+                #expect(try sandbox.contents() == before, "\(number), \(target ?? "a file")")
+            }
+        }
+    }
+
     @Test("links, pipes and names that are not UTF-8 are not listed")
     func listsFilesOnly() async throws {
         try sandbox.write("x", to: "remote/a.zip")

@@ -9,7 +9,7 @@ struct RemoteErrorTests {
         let errors: [RemoteError] = [
             .missing(address), .notAFolder(address), .noFile(address, name: "a.zip"),
             .exists(address, name: "a.zip"), .rclone(address, reason: "quota met"),
-            .noRclone(address),
+            .noRclone(address), .notASubfolder(address, name: ".notes"),
         ]
         for error in errors {
             #expect(error.description.contains("'\(address)'"))
@@ -17,6 +17,8 @@ struct RemoteErrorTests {
         }
         #expect(errors[2].description.contains("'a.zip'"))
         #expect(errors[3].description.contains("'a.zip'"))
+        #expect(errors[6].description.contains("'.notes'"))
+        #expect(errors[6].hint?.contains("'\(address)/.notes'") == true)
         #expect(errors[4].description.hasSuffix("quota met"))
     }
 

@@ -102,7 +102,10 @@ final class BackupContents {
                 let entry = try reader.entry(at: index)
                 // It came along from an archive of ours that was unpacked.
                 if entry.attributes.path == ManifestPlace.path { continue }
-                try body(ArchiveExtractor.Item(entry: entry, attributes: entry.attributes))
+                var attributes = entry.attributes
+                // A stranger's program must not run as whoever restores it.
+                attributes.mode &= 0o777
+                try body(ArchiveExtractor.Item(entry: entry, attributes: attributes))
             }
             return nil
         }

@@ -236,4 +236,31 @@ struct ForeignArchiveTests {
         #expect(try scene.leftovers() == [])
         #expect(try scene.itemNames().count == 12)
     }
+
+    @Test("has no file that comes back set-user-id, set-group-id or sticky; one of ours has")
+    func setUserID() async throws {
+        guard Tool.isInstalled("python3") else { return print("skipped: python3 is not installed") }
+        let scene = try Scene(withStore: false)
+        let script = """
+            import sys, zipfile
+            with zipfile.ZipFile(sys.argv[1], 'w') as archive:
+                for name, mode in ('file', 0o106755), ('folder/', 0o043777):
+                    entry = zipfile.ZipInfo(name)
+                    entry.create_system = 3
+                    entry.external_attr = mode << 16
+                    archive.writestr(entry, '')
+            """
+        try Tool.check(
+            "python3",
+            ["-c", script, scene.remotePath.appending("Old Stores.zip").string]
+        )
+        try await scene.restore("Old") { $0.makesSafetyBackup = false }
+        #expect(try scene.sandbox.contents(of: "Stores").items.map(\.mode) == [0o755, 0o777])
+        try Tool.check("chmod", ["6755", scene.stores.appending("file").string])
+        try Tool.check("chmod", ["3777", scene.stores.appending("folder").string])
+        try await scene.backUp()
+        try LocalFileSystem().remove(scene.stores)
+        try await scene.restore("[2026")
+        #expect(try scene.sandbox.contents(of: "Stores").items.map(\.mode) == [0o6755, 0o3777])
+    }
 }

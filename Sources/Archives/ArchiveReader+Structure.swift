@@ -63,8 +63,11 @@ extension ArchiveReader {
 
     /// Throws where two names differ only in case, as a file system that ignores it would see them;
     /// directories that no entry is for among them, since two of them would become one.
+    ///
+    /// Letters that Unicode can write in several ways are one here only where the system takes them
+    /// for one.
     public func checkNamesIgnoringCase() throws {
-        var seen: [String: SeenName] = [:]
+        var seen: [FoldedName: SeenName] = [:]
         var parent: RelativePath?
         for index in 0..<count {
             let path = try entry(at: index).attributes.path
@@ -85,8 +88,16 @@ extension ArchiveReader {
         var isEntry: Bool
     }
 
-    private func note(_ name: SeenName, in seen: inout [String: SeenName]) throws {
-        let key = name.text.lowercased()
+    #if canImport(Darwin)
+    // No file system of Apple's tells the ways to write a letter apart, as `String` does not.
+    private typealias FoldedName = String
+    #else
+    // Strings would be equal where the names of two files are not.
+    private typealias FoldedName = [UInt8]
+    #endif
+
+    private func note(_ name: SeenName, in seen: inout [FoldedName: SeenName]) throws {
+        let key = FoldedName(name.text.lowercased().utf8)
         guard let other = seen[key] else {
             seen[key] = name
             return

@@ -1,0 +1,68 @@
+@testable internal import Archives
+internal import Files
+internal import SystemPackage
+internal import TestSupport
+internal import Testing
+
+@Suite("ArchiveReader: entries of other programs")
+struct ForeignEntryTests {
+    let sandbox: Sandbox
+    let path: FilePath
+    private static let mark = ".grocerydude/manifest.json"
+
+    init() throws {
+        sandbox = try Sandbox()
+        path = sandbox.path("a.zip")
+        try sandbox.directory("out")
+    }
+
+    /// Opens an archive of entries; one of ours where it ends with our mark.
+    private func open(_ entries: CraftedZip.Entry..., marked: Bool = false) throws -> ArchiveReader
+    {
+        var entries = entries
+        if marked {
+            entries.append(CraftedZip.Entry(Self.mark))
+            for index in entries.indices {
+                entries[index].centralExtra = [0x55, 0x54, 5, 0, 1, 0, 0, 0, 0]
+            }
+        }
+        try sandbox.write(CraftedZip(entries).bytes(), to: "a.zip")
+        return try ArchiveReader.open(path, mark: RelativePath(Self.mark))
+    }
+
+    private func entry(
+        _ name: String,
+        _ data: String = "",
+        mode: UInt32 = 0o100644,
+        host: UInt16 = 3
+    ) -> CraftedZip.Entry {
+        var entry = CraftedZip.Entry(name, data)
+        entry.mode = mode
+        entry.host = host
+        return entry
+    }
+
+    // MARK: - Names
+
+    @Test("names that are one only to Unicode are two, where the system takes them for two")
+    func normalization() throws {
+        // é as one letter, and as two.
+        for (first, other) in [("\u{E9}", "e\u{301}"), ("\u{E9}/x", "e\u{301}/y")] {
+            let reader = try open(entry(first, "milk"), entry(other, "eggs"))
+            #if canImport(Darwin)
+            #expect(throws: ArchiveError.self) { try reader.checkNamesIgnoringCase() }
+            #else
+            try reader.checkNamesIgnoringCase()
+            try LocalFileSystem().remove(sandbox.path("out"))
+            try sandbox.directory("out")
+            try extract(reader, into: sandbox.path("out"))
+            let files = try sandbox.contents(of: "out").items.filter { $0.kind == .file }
+            #expect(Set(files.map(\.detail)).count == 2)
+            #endif
+        }
+        for (first, other) in [("\u{E9}", "\u{C9}"), ("e\u{301}", "E\u{301}")] {
+            let reader = try open(entry(first), entry(other))
+            #expect(throws: ArchiveError.self) { try reader.checkNamesIgnoringCase() }
+        }
+    }
+}

@@ -87,10 +87,11 @@ public final class ArchiveReader: Sendable {
     /// The entry at an index of the central directory.
     public func entry(at index: Int) throws -> Entry {
         let record = try record(at: index)
-        var name = directory.bytes[record.name]
-        let isDirectory = name.last == UInt8(ascii: "/")
-        if isDirectory { name = name.dropLast() }
-        let path = try safePath(name, record: record)
+        // By its meaning, since DOS may end the name of a directory with a backslash.
+        var meant = meaning(of: directory.bytes[record.name], record: record)
+        let isDirectory = meant.last == UInt8(ascii: "/")
+        if isDirectory { meant.removeLast() }
+        let path = try safePath(meant, record: record)
         let isUnix = record.host == ZipRecords.unixHost || record.host == ZipRecords.macHost
         let mode = isUnix ? record.externalAttributes >> 16 : 0
         let isLink = mode & 0o170000 == 0o120000
@@ -143,27 +144,22 @@ public final class ArchiveReader: Sendable {
         }
     }
 
-    /// Takes a name as it is in an archive of ours.
-    ///
-    /// In others a backslash is a letter if Unix made them and a separator if not, and a name that
-    /// would leave the directory if it were a separator is refused whoever wrote it.
     private func safePath(
-        _ name: ArraySlice<UInt8>,
+        _ meant: [UInt8],
         record: CentralDirectory.Record
     ) throws -> RelativePath {
-        let meant = meaning(of: name, record: record)
         do {
             return try RelativePath(validating: meant)
         } catch {
-            throw ArchiveError.unsafeEntry(
-                path,
-                entry: printable(bytes: name),
-                reason: error.unsafeReason
-            )
+            throw ArchiveError.unsafeEntry(path, entry: label(record), reason: error.unsafeReason)
         }
     }
 
-    /// The bytes that a name stands for, with `/` between its components.
+    /// The bytes that a name stands for, with `/` between its components, and behind a directory's.
+    ///
+    /// In an archive of ours it is taken as it is. In others a backslash is a letter if Unix made them and
+    /// a separator if not, and a name that would leave the directory if it were a separator is refused
+    /// whoever wrote it.
     private func meaning(of name: ArraySlice<UInt8>, record: CentralDirectory.Record) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         let backslash = UInt8(ascii: "\\")

@@ -65,4 +65,31 @@ struct ForeignEntryTests {
             #expect(throws: ArchiveError.self) { try reader.checkNamesIgnoringCase() }
         }
     }
+
+    @Test("a backslash at the end of a name of DOS makes it a directory, and Unix's a letter")
+    func directoriesOfDOS() throws {
+        for host in [0, 10, 14] as [UInt16] {
+            let reader = try open(
+                entry("d\\", host: host),
+                entry("d\\e\\", host: host),
+                entry("d\\e\\file", "milk", host: host)
+            )
+            #expect(try reader.samples().map(\.attributes.kind) == [.directory, .directory, .file])
+            try LocalFileSystem().remove(sandbox.path("out"))
+            try sandbox.directory("out")
+            try extract(reader, into: sandbox.path("out"))
+            #expect(try sandbox.contents(of: "out").paths == ["d", "d/e", "d/e/file"])
+        }
+        let kept = [try open(entry("d\\")), try open(entry("d\\", host: 0), marked: true)]
+        for reader in kept {
+            #expect(try reader.entry(at: 0).attributes.kind == .file)
+            #expect(try reader.entry(at: 0).attributes.path == RelativePath("d\\"))
+        }
+        for name in ["\\", "..\\", "d\\\\", "\\d\\"] {
+            #expect(throws: ArchiveError.self, "\(name)") { try open(entry(name, host: 0)) }
+        }
+        // Two entries for one directory.
+        let reader = try open(entry("d\\", host: 0), entry("d/", host: 0))
+        #expect(throws: ArchiveError.self) { try reader.checkNamesIgnoringCase() }
+    }
 }

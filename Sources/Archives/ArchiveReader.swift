@@ -17,6 +17,9 @@ public final class ArchiveReader: Sendable {
         public let compressedSize: Int64
         /// Whether its data is deflated or stored, and not encrypted.
         public let isPlain: Bool
+        /// Whether another program's entry stands for a named pipe, a socket or a device: it has no data,
+        /// and as a file it would be another thing.
+        public let isSpecial: Bool
         let record: CentralDirectory.Record
     }
 
@@ -95,6 +98,7 @@ public final class ArchiveReader: Sendable {
         let isUnix = record.host == ZipRecords.unixHost || record.host == ZipRecords.macHost
         let mode = isUnix ? record.externalAttributes >> 16 : 0
         let isLink = mode & 0o170000 == 0o120000
+        let isSpecial = [0o010000, 0o020000, 0o060000, 0o140000].contains(mode & 0o170000)
         let kind: EntryAttributes.Kind = isDirectory ? .directory : isLink ? .link : .file
         let usual: UInt16 = isDirectory ? 0o700 : 0o600
         let permissions = UInt16(mode & 0o7777)
@@ -110,6 +114,8 @@ public final class ArchiveReader: Sendable {
             compressedSize: Int64(record.compressedSize),
             isPlain: record.flags & ZipRecords.encryptedFlag == 0
                 && (record.method == ZipRecords.stored || record.method == ZipRecords.deflated),
+            // What a program read out of a pipe is data like any other.
+            isSpecial: isSpecial && kind == .file && !hasMark && record.size == 0,
             record: record
         )
     }

@@ -30,8 +30,8 @@ struct Extraction {
             let reader = contents.reader
             for index in 0..<reader.count {
                 let entry = try reader.entry(at: index)
-                // The manifest is read, and not restored.
-                if entry.attributes.path == ManifestPlace.path { continue }
+                // The manifest is read, and not restored; a pipe or a device is not made.
+                if entry.attributes.path == ManifestPlace.path || entry.isSpecial { continue }
                 entries += 1
                 if entry.attributes.kind == .file { files += 1 }
                 bytes += entry.size
@@ -160,10 +160,15 @@ struct Extraction {
         defer { extractor.close() }
         var foreignOwners = 0
         var reserved = 0
+        var special: (count: Int, first: RelativePath?) = (0, nil)
         let start = ContinuousClock.now
         try plan.contents.forEach { item in
             guard !Self.isReserved(item.attributes.path) else {
                 reserved += 1
+                return
+            }
+            guard !item.entry.isSpecial else {
+                special = (special.count + 1, special.first ?? item.attributes.path)
                 return
             }
             var item = item
@@ -179,6 +184,13 @@ struct Extraction {
             context.report(
                 .note(
                     "'\(StoresDirectory.restoreArea)' is left out: a journal in it is not to be obeyed"
+                )
+            )
+        }
+        if let first = special.first {
+            context.report(
+                .note(
+                    "\(counted(special.count, "entry is", "entries are")) left out, '\(first)' first: named pipes, sockets and devices are not restored"
                 )
             )
         }

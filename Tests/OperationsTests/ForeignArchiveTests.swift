@@ -263,4 +263,34 @@ struct ForeignArchiveTests {
         try await scene.restore("[2026")
         #expect(try scene.sandbox.contents(of: "Stores").items.map(\.mode) == [0o6755, 0o3777])
     }
+
+    @Test("has no pipes, sockets and devices for us: they are left out, and that is said once")
+    func specialFiles() async throws {
+        guard Tool.isInstalled("python3") else { return print("skipped: python3 is not installed") }
+        let scene = try Scene(withStore: false)
+        let script = """
+            import sys, zipfile
+            with zipfile.ZipFile(sys.argv[1], 'w') as archive:
+                archive.writestr('file', 'milk')
+                modes = [0o010644, 0o020644, 0o060644, 0o140644, 0o010600]
+                for number, mode in enumerate(modes[:int(sys.argv[2])]):
+                    entry = zipfile.ZipInfo(f'special{number}')
+                    entry.create_system = 3
+                    entry.external_attr = mode << 16
+                    # What a program read out of a pipe is data like any other.
+                    archive.writestr(entry, '' if number < 4 else 'eggs')
+            """
+        for (count, said) in [(5, "4 entries are left out"), (1, "1 entry is left out")] {
+            let name = "Old \(count) Stores.zip"
+            try Tool.check(
+                "python3",
+                ["-c", script, scene.remotePath.appending(name).string, "\(count)"]
+            )
+            try await scene.restore("Old \(count)") { $0.makesSafetyBackup = false }
+            let files = ["file"] + (count == 5 ? ["special4"] : [])
+            #expect(try scene.sandbox.contents(of: "Stores").paths == files)
+            let told = scene.told.filter { $0.contains(said) }
+            #expect(told.count == 1 && told[0].contains("'special0'"), "\(scene.told)")
+        }
+    }
 }

@@ -14,6 +14,14 @@ extension ArchiveReader {
         guard entry.record.flags & ZipRecords.encryptedFlag == 0 else {
             throw ArchiveError.encrypted(path, entry: label)
         }
+        // libzip would call the archive inconsistent, since it looks for what only an encrypted entry has.
+        guard entry.record.method != ZipRecords.aes else {
+            throw ArchiveError.unsupported(
+                path,
+                entry: label,
+                reason: libzipReason(ZIP_ER_COMPNOTSUPP)
+            )
+        }
         let single = SingleEntrySource(entry, at: try dataOffset(entry), in: file)
         try withExtendedLifetime(single) {
             let archive = try single.open(path)

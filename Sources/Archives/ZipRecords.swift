@@ -18,6 +18,8 @@ enum ZipRecords {
 
     static let stored: UInt16 = 0
     static let deflated: UInt16 = 8
+    /// Encrypted by AES; the method of what was encrypted is in an extra field.
+    static let aes: UInt16 = 99
 
     /// Bit 0: encrypted; bit 3: sizes behind the data; bit 11: the name is UTF-8.
     static let encryptedFlag: UInt16 = 1

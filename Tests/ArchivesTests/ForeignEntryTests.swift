@@ -92,4 +92,19 @@ struct ForeignEntryTests {
         let reader = try open(entry("d\\", host: 0), entry("d/", host: 0))
         #expect(throws: ArchiveError.self) { try reader.checkNamesIgnoringCase() }
     }
+
+    // MARK: - Methods
+
+    @Test("a method for encrypted entries without their flag is not supported, and no damage")
+    func encryptionMethod() throws {
+        var entry = entry("a", "milk")
+        entry.method = 99
+        let reader = try open(entry)
+        let error = #expect(throws: ArchiveError.self) { try reader.samples() }
+        guard case .unsupported(path, "a", let reason) = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(reason == "its compression method is not supported here")
+    }
 }

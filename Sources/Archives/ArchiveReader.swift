@@ -91,7 +91,7 @@ public final class ArchiveReader: Sendable {
     public func entry(at index: Int) throws -> Entry {
         let record = try record(at: index)
         // By its meaning, since DOS may end the name of a directory with a backslash.
-        var meant = meaning(of: directory.bytes[record.name], record: record)
+        var meant = meaning(of: nameBytes(record), record: record)
         let isDirectory = meant.last == UInt8(ascii: "/")
         if isDirectory { meant.removeLast() }
         let path = try safePath(meant, record: record)
@@ -120,8 +120,11 @@ public final class ArchiveReader: Sendable {
         )
     }
 
-    func nameBytes(at index: Int) throws -> ArraySlice<UInt8> {
-        try directory.bytes[record(at: index).name]
+    func nameBytes(at index: Int) throws -> ArraySlice<UInt8> { try nameBytes(record(at: index)) }
+
+    /// What an entry is called, in UTF-8 if the archive has that; ours have every name once.
+    private func nameBytes(_ record: CentralDirectory.Record) -> ArraySlice<UInt8> {
+        directory.bytes[(hasMark ? nil : record.unicodeName) ?? record.name]
     }
 
     func record(at index: Int) throws -> CentralDirectory.Record {
@@ -187,7 +190,7 @@ public final class ArchiveReader: Sendable {
     }
 
     private func label(_ record: CentralDirectory.Record) -> String {
-        printable(bytes: directory.bytes[record.name])
+        printable(bytes: nameBytes(record))
     }
 
     // MARK: - Data

@@ -19,7 +19,10 @@ struct CentralDirectory {
         var offset: UInt64
         /// Nanoseconds since 1970-01-01 UTC.
         var modified: Int64
+        /// Its bytes, which its local record has too.
         var name: Range<Int>
+        /// What the name is in UTF-8, where it is not and that is known.
+        var unicodeName: Range<Int>?
     }
 
     /// The most entries that an archive may have.
@@ -119,6 +122,9 @@ struct CentralDirectory {
                 record.modified = Int64(seconds) * 1_000_000_000
                 hasTimestamp = true
             }
+            if identifier == ZipRecords.unicodePathExtra {
+                record.unicodeName = unicodeName(in: field, of: record)
+            }
         }
         if !hasTimestamp {
             record.modified = DOSTime.nanoseconds(
@@ -127,6 +133,21 @@ struct CentralDirectory {
             )
         }
         return record
+    }
+
+    /// The name in Info-ZIP's Unicode path field (4.6.9), beside one in a code page that nothing tells.
+    ///
+    /// - Returns: where it is; `nil` where it is of another version, or of another name, as a program
+    ///   leaves it that gives the entry a new one.
+    private func unicodeName(in field: Range<Int>, of record: Record) -> Range<Int>? {
+        let name = bytes[record.name]
+        guard field.count > 5, bytes[field.lowerBound] == 1,
+            record.flags & ZipRecords.utf8Flag == 0,
+            bytes.uint32(at: field.lowerBound + 1)
+                == name.withUnsafeBytes({ Checksum(of: $0).value })
+        else { return nil }
+        let unicodeName = field.dropFirst(5)
+        return String(validating: bytes[unicodeName], as: UTF8.self) == nil ? nil : unicodeName
     }
 
     /// Whether a record has the form that `ArchiveWriter` gives every record, which no other program

@@ -28,6 +28,7 @@ enum ZipRecords {
 
     static let zip64Extra: UInt16 = 0x0001
     static let timestampExtra: UInt16 = 0x5455
+    static let unicodePathExtra: UInt16 = 0x7075
 
     /// "Made by" Unix, whose file attributes are a mode in the upper half.
     static let unixHost: UInt16 = 3

@@ -93,6 +93,68 @@ struct ForeignEntryTests {
         #expect(throws: ArchiveError.self) { try reader.checkNamesIgnoringCase() }
     }
 
+    /// Info-ZIP's field with a name in UTF-8 for another one.
+    private func unicodePath(_ name: String, for old: [UInt8], version: UInt8 = 1) -> [UInt8] {
+        var extra = RecordBuilder()
+        extra.append(ZipRecords.unicodePathExtra)
+        extra.append(UInt16(5 + name.utf8.count))
+        extra.append([version])
+        extra.append(old.withUnsafeBytes { Checksum(of: $0).value })
+        extra.append(Array(name.utf8))
+        return extra.bytes
+    }
+
+    @Test("a name in UTF-8 beside one in a code page is what the entry is called")
+    func unicodeNames() throws {
+        // Of both, code page 437 leaves nothing but question marks.
+        var entries = [CraftedZip.Entry("??", "milk"), .init("??", "eggs"), .init([0x82, 0x2F])]
+        for (index, name) in ["牛乳", "卵/卵", "é/"].enumerated() {
+            entries[index].centralExtra = unicodePath(name, for: entries[index].name)
+        }
+        let reader = try open(entries[0], entries[1], entries[2])
+        #expect(try reader.samples().map(\.attributes.path.description) == ["牛乳", "卵/卵", "é"])
+        #expect(try reader.entry(at: 2).attributes.kind == .directory)
+        try reader.checkNamesIgnoringCase()
+        try extract(reader, into: sandbox.path("out"))
+        #expect(try sandbox.read("out/卵/卵") == Array("eggs".utf8))
+        entries[1].centralExtra = entries[0].centralExtra
+        #expect(throws: ArchiveError.duplicateEntry(path, entry: "牛乳", other: "牛乳")) {
+            try open(entries[0], entries[1])
+        }
+    }
+
+    @Test("a name in UTF-8 is as good as any other, or refused")
+    func hostileUnicodeNames() throws {
+        for name in ["../evil", "/evil", "a//b", "a\0", "."] {
+            var entry = entry("ok")
+            entry.centralExtra = unicodePath(name, for: entry.name)
+            #expect(throws: ArchiveError.self, "\(name)") { try open(entry) }
+        }
+    }
+
+    @Test("a name in UTF-8 that is for another name, or of another version, counts for nothing")
+    func strayUnicodeNames() throws {
+        var entry = entry("name")
+        let good = unicodePath("other", for: entry.name)
+        let strays: [[UInt8]] = [
+            unicodePath("other", for: [0x61]), unicodePath("other", for: entry.name, version: 2),
+            unicodePath("", for: entry.name), good.dropLast() + [0xFF], [0x75, 0x70, 2, 0, 1, 0],
+        ]
+        for stray in strays {
+            entry.centralExtra = stray
+            #expect(try open(entry).entry(at: 0).attributes.path == RelativePath("name"))
+        }
+        entry.centralExtra = good
+        #expect(try open(entry).entry(at: 0).attributes.path == RelativePath("other"))
+        // Its name is in UTF-8 already.
+        entry.flags = ZipRecords.utf8Flag
+        #expect(try open(entry).entry(at: 0).attributes.path == RelativePath("name"))
+        // The local record still has the old name.
+        entry.flags = 0
+        entry.localName = Array("else".utf8)
+        #expect(throws: ArchiveError.self) { try open(entry).samples() }
+    }
+
     // MARK: - Methods
 
     @Test("a method for encrypted entries without their flag is not supported, and no damage")

@@ -55,9 +55,9 @@ int cfiles_set_uncached(int descriptor, int uncached) {
     if (flags == -1) return -1;
     return fcntl(descriptor, F_SETFL, uncached ? flags | O_DIRECT : flags & ~O_DIRECT);
 }
-int cfiles_is_mount_point(const char *path) {
+int cfiles_is_mount_point(int directory, const char *path) {
     struct statx status;
-    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &status) != 0) return -1;
+    if (statx(directory, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &status) != 0) return -1;
     if (status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
         return (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
     errno = ENOSYS;
@@ -81,8 +81,8 @@ void cfiles_finish_writeback(int descriptor, off_t offset, off_t length) {
 int cfiles_set_uncached(int descriptor, int uncached) {
     return fcntl(descriptor, F_NOCACHE, uncached);
 }
-int cfiles_is_mount_point(const char *path) {
-    (void)path;
+int cfiles_is_mount_point(int directory, const char *path) {
+    (void)directory; (void)path;
     errno = ENOSYS;
     return -1;
 }

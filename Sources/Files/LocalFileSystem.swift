@@ -81,6 +81,10 @@ public struct LocalFileSystem: FileSystem {
             }
             return
         }
+        // What is in another file system is not this directory's to remove.
+        guard try !path.isMountPoint() else {
+            throw FileError.failed(.remove, path, .resourceBusy)
+        }
         // A directory that its owner may not list or change can be emptied only once it may.
         if info.mode & 0o700 != 0o700 {
             _ = uninterrupted { path.withPlatformString { chmod($0, 0o700) } }
@@ -174,7 +178,7 @@ extension FilePath {
 }
 
 extension Directory {
-    /// Removes all that is in the directory.
+    /// Removes all that is in the directory; what is mounted in it stays, with an error.
     func removeContents() throws {
         for name in try names() {
             do {
@@ -182,6 +186,9 @@ extension Directory {
                 guard info.kind == .directory else {
                     try removeFile(name)
                     continue
+                }
+                guard try !isMountPoint(name) else {
+                    throw FileError.failed(.remove, path(of: name), .resourceBusy)
                 }
                 if info.mode & 0o700 != 0o700 {
                     try? setAttributes(of: name, isLink: false, mode: 0o700, modified: 0)

@@ -14,7 +14,7 @@ extension FilePath {
     ///
     /// - Throws: `FileError` where there is nothing.
     public func isMountPoint() throws -> Bool {
-        let status = withPlatformString { cfiles_is_mount_point($0) }
+        let status = withPlatformString { cfiles_is_mount_point(AT_FDCWD, $0) }
         if status >= 0 { return status == 1 }
         guard errno == ENOSYS else {
             throw FileError.failed(.inspect, self, Errno(rawValue: errno))
@@ -30,5 +30,19 @@ extension FilePath {
     /// file system say (faccessat(2)).
     public var allowsChanges: Bool {
         withPlatformString { faccessat(AT_FDCWD, $0, R_OK | W_OK | X_OK, AT_EACCESS) } == 0
+    }
+}
+
+extension Directory {
+    /// Whether something is mounted at a name in this directory; see `FilePath.isMountPoint()`.
+    ///
+    /// - Throws: `FileError` where there is nothing.
+    public func isMountPoint(_ name: FileName) throws -> Bool {
+        let status = name.withCString { cfiles_is_mount_point(descriptor, $0) }
+        if status >= 0 { return status == 1 }
+        guard errno == ENOSYS else {
+            throw FileError.failed(.inspect, path(of: name), Errno(rawValue: errno))
+        }
+        return try info(name).identity.device != info().identity.device
     }
 }

@@ -29,6 +29,8 @@ final class BackupBuild {
         var anomalyGuard: AnomalyGuard
         /// Whether every store is checked in full.
         var checksStores: Bool
+        /// The remote folder, which may be mounted elsewhere from the stores directory.
+        var remote: (identity: FileInfo.Identity, address: String)?
         /// Files of external data that were missing in the cut before.
         var knownMissing: Set<RelativePath>
         /// Whether what would need a new cut is now reported instead.
@@ -287,7 +289,11 @@ final class BackupBuild {
             return .skip
         }
         switch file.info.kind {
-        case .directory: try writer.add(attributes(file.path, .directory, file.info))
+        case .directory:
+            if let remote = plan.remote, remote.identity == file.info.identity {
+                throw OperationError.remoteInsideStores(remote.address, directory.path)
+            }
+            try writer.add(attributes(file.path, .directory, file.info))
         case .link: try addLink(file)
         case .file: try addFile(file)
         case .special(let what):

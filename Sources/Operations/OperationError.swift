@@ -35,6 +35,8 @@ public enum OperationError: ExplainedError {
     case tooLarge(FilePath, needed: Int64, available: Int64)
     /// The remote folder is the stores directory, or in it.
     case remoteInsideStores(String, FilePath)
+    /// Something is mounted in the stores directory, which a restore can neither replace nor remove.
+    case mountInside(FilePath)
     /// The directory to extract to has something in it.
     case targetNotEmpty(FilePath)
     /// A name that a restore needs is taken by something that is not its own.
@@ -93,6 +95,8 @@ public enum OperationError: ExplainedError {
             "no space at '\(printable(path))': \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .remoteInsideStores(let address, let stores):
             "the remote folder '\(address)' is inside the stores directory '\(printable(stores))'"
+        case .mountInside(let path):
+            "something is mounted at '\(printable(path))', in the stores directory"
         case .targetNotEmpty(let path): "'\(printable(path))' is there already and not empty"
         case .inTheWay(let path):
             "'\(printable(path))' is in the way, and is not from an interrupted restore"
@@ -143,6 +147,8 @@ public enum OperationError: ExplainedError {
         case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
         case .remoteInsideStores:
             "backups there would be lost with what they save: name another folder with '--remote'"
+        case .mountInside(let path):
+            "unmount it: umount '\(printable(path))'; or restore elsewhere with '--target'"
         case .targetNotEmpty: "name a directory that is not there yet"
         case .inTheWay(let path): "move it away: mv '\(printable(path))' '\(printable(path)).mine'"
         case .storesLost:

@@ -105,7 +105,9 @@ public struct RestoreBackup: Sendable {
             plan.tellOrigin(context)
             try plan.checkSpace(at: paths.volume)
             if locks.live != nil {
-                try StoresDirectory(paths.live).refuseRemote(remote)
+                let live = try StoresDirectory(paths.live)
+                try live.refuseRemote(remote)
+                try live.refuseToReplace(withBackupsIn: remote)
             }
             // Who stops the application first may have it run until then.
             let stopsFirst = !options.application.stop.isEmpty && !options.isDryRun

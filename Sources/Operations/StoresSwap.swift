@@ -60,8 +60,21 @@ struct StoresSwap: RestoreSwap {
     }
 
     func abandon() throws {
-        try fileSystem.remove(paths.new)
+        try removeStaged()
         try forget()
+    }
+
+    private func removeStaged() throws {
+        guard let info = try FileInfo.ifPresent(paths.new) else { return }
+        // What somebody else calls so by now stays. Before the journal names it, it is empty.
+        let isOwn =
+            if let new = journal.new {
+                info.identity.inode == new.inode
+            } else {
+                try info.kind == .directory && Directory.open(paths.new).names().isEmpty
+            }
+        guard isOwn else { return }
+        try fileSystem.remove(paths.new)
     }
 
     mutating func exchange(stores: Int) throws {
@@ -104,7 +117,10 @@ struct StoresSwap: RestoreSwap {
         try write()
         var leftover: FilePath?
         do {
-            try fileSystem.remove(paths.old)
+            // What somebody else calls so by now stays.
+            if let old = journal.old?.inode, try Self.inode(paths.old) == old {
+                try fileSystem.remove(paths.old)
+            }
         } catch {
             let path = try paths.vacant("Old", from: 2)
             try move(paths.old, to: path)
@@ -160,7 +176,7 @@ struct StoresSwap: RestoreSwap {
     }
 
     private mutating func undo() throws -> RestoreRecovery {
-        try fileSystem.remove(paths.new)
+        try removeStaged()
         try settle()
         return ended(.undone(refused: nil, since: nil))
     }

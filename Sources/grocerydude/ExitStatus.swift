@@ -86,8 +86,8 @@ enum ExitStatus: Int32 {
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
         case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .beyondLimit, .targetNotEmpty,
-            .remoteInsideStores, .badAnnotations, .storesLost, .nameTaken, .pinned, .commandFailed,
-            .pingFailed:
+            .remoteInsideStores, .mountInside, .badAnnotations, .storesLost, .nameTaken, .pinned,
+            .commandFailed, .pingFailed:
             self = .failed
         }
     }

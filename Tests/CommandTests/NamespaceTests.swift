@@ -88,6 +88,47 @@ struct NamespaceTests {
         #expect(output?.contains("cannot") == false)
     }
 
+    @Test(
+        "what is mounted in a stores directory is backed up, and never removed",
+        arguments: ["", "mount --bind Real Stores"]
+    )
+    func mountInside(mount: String) throws {
+        try sandbox.write("precious", to: "Other/photo")
+        let output = try script(
+            """
+            \(mount)
+            run 0 init
+            mkdir -p Stores/sub/media
+            run 0 backup
+            mount --bind Other Stores/sub/media
+            run 21 restore latest --yes --no-safety-backup
+            run 0 backup
+            umount Stores/sub/media
+            run 0 restore latest --yes
+            [ "$(cat Stores/sub/media/photo)" = precious ]
+            """
+        )
+        #expect(output?.contains("something is mounted at '") == true)
+        #expect(output?.contains("hint: unmount it: umount '") == true)
+        #expect(try sandbox.read("Other/photo") == Array("precious".utf8))
+    }
+
+    @Test("a remote folder that is mounted from the stores directory is refused")
+    func remoteMountedFromStores() throws {
+        let output = try script(
+            """
+            run 0 init
+            run 0 backup
+            mkdir Stores/backups; mv Remote/* Stores/backups
+            mount --bind Stores/backups Remote
+            run 1 backup
+            run 1 restore latest --yes
+            [ $(ls -A Remote | wc -l) = 1 ]
+            """
+        )
+        #expect(output?.contains("is inside the stores directory") == true)
+    }
+
     @Test("a stores directory that is read-only is backed up without a word, and not restored")
     func readOnlyStores() throws {
         // A log that a killed application left has to be read without its index being made.

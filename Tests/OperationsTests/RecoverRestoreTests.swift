@@ -46,6 +46,34 @@ struct RecoverRestoreTests {
         #expect(try !paths.hasTraces())
     }
 
+    @Test("leaves what somebody else has put where its own directories were")
+    func namesTaken() async throws {
+        // Before the exchange, and when what was there is about to be removed.
+        for call in [FaultyFileSystem.Fault.callOf(.swap, 1), .callOf(.remove, 1)] {
+            let scene = try Scene()
+            try await scene.backUp()
+            let faulty = FaultyFileSystem(failing: call, staysBroken: true)
+            do {
+                try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
+            } catch {
+                #expect(call == .callOf(.swap, 1), "\(error)")
+            }
+            try faulty.assertFaultWasMet()
+            let name = call == .callOf(.swap, 1) ? "Stores_New" : "Stores_Old"
+            let own = scene.sandbox.path(name)
+            try LocalFileSystem().move(own, to: scene.sandbox.path("Cache/own"))
+            try scene.sandbox.write("mine", to: "\(name)/mine")
+            try await scene.recover()
+            #expect(try scene.sandbox.read("\(name)/mine") == Array("mine".utf8))
+            #expect(try scene.itemNames().count == 12)
+            let journal = RestorePaths(live: scene.stores, .beside).journal
+            #expect(try RestoreJournal.read(journal) == nil)
+            // The next one says what is in its way.
+            let error = await #expect(throws: OperationError.self) { try await scene.restore() }
+            #expect(error?.hint?.hasPrefix("move it away: mv '\(own)'") == true)
+        }
+    }
+
     @Test("undoes it where a store was lost since it was staged, and keeps what is left")
     func storesLost() async throws {
         for layout in RestorePaths.Layout.allCases {

@@ -44,7 +44,7 @@ int64_t cfiles_available_space(int descriptor);
 // Whether a path, not following a link, is where something is mounted, be it a directory of the same
 // file system (statx(2), STATX_ATTR_MOUNT_ROOT): 1 or 0; -1 and errno, ENOSYS where the system
 // does not tell.
-int cfiles_is_mount_point(const char *path);
+int cfiles_is_mount_point(int directory, const char *path);
 
 // openat(2), which is variadic.
 int cfiles_openat(int directory, const char *path, int flags, mode_t mode);

@@ -16,13 +16,28 @@ public struct StoreRows: Codable, Sendable, Equatable {
         rows = store.tables.filter { !$0.name.hasPrefix("sqlite_") }
             .reduce(Int64(0) as Int64?) { sum, table in
                 guard let sum, let rows = table.rows else { return nil }
-                return sum + rows
+                return sum.addingSaturated(rows)
             }
     }
 
     init(path: String, rows: Int64?) {
         self.path = path
         self.rows = rows
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        path = try values.decode(String.self, forKey: .path)
+        rows = try values.decodeRows(forKey: .rows)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A count of rows; `nil` where there is none, and where it is negative and so counts nothing.
+    ///
+    /// An archive is not refused for it: nothing that is said of rows is needed to restore.
+    func decodeRows(forKey key: Key) throws -> Int64? {
+        try decodeIfPresent(Int64.self, forKey: key).flatMap { $0 < 0 ? nil : $0 }
     }
 }
 
@@ -128,8 +143,8 @@ struct AnomalyGuard {
                 note(.unreadable)
                 continue
             }
-            sumBefore += count
-            sumNow += rows
+            sumBefore = sumBefore.addingSaturated(count)
+            sumNow = sumNow.addingSaturated(rows)
             if rows == 0 {
                 note(.empty, 0)
             } else if isFraction(rows, of: count) {

@@ -47,7 +47,19 @@ public struct ManifestHeader: Codable, Sendable {
     /// A table and how many rows it has.
     public struct Table: Codable, Sendable {
         public var name: String
+        /// `nil` where they could not be counted.
         public var rows: Int64?
+
+        init(name: String, rows: Int64?) {
+            self.name = name
+            self.rows = rows
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            name = try values.decode(String.self, forKey: .name)
+            rows = try values.decodeRows(forKey: .rows)
+        }
     }
 
     /// When the backup was made.

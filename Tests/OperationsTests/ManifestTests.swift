@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Stores
 import SystemPackage
 import TestSupport
 import Testing
@@ -29,14 +30,40 @@ struct ManifestTests {
             ).map(Array.init)
         }
 
-        /// Restores it with other lines.
-        func restore(_ lines: [[UInt8]]) async throws {
+        /// Writes it with other lines.
+        func write(_ lines: [[UInt8]]) throws {
             var text: [UInt8] = []
             for line in lines { text += line + [UInt8(ascii: "\n")] }
             let bytes = mutation.repacked(Array(text.dropLast()))
             try scene.sandbox.write(bytes, to: "Remote/\(archive)")
+        }
+
+        /// Restores it with other lines.
+        func restore(_ lines: [[UInt8]]) async throws {
+            try write(lines)
             try await scene.restore { $0.makesSafetyBackup = false }
         }
+
+        /// Writes it with more at the beginning of the header, where that is not there already.
+        func write(_ more: String, stores: String) throws {
+            let header = String(decoding: lines[0], as: UTF8.self)
+            let edited = header.replacing(
+                /"stores":\[.*\],"tool"/,
+                with: "\"stores\":[\(stores)],\"tool\""
+            )
+            #expect(edited != header)
+            var lines = lines
+            lines[0] = Array("{\(more)\(edited.dropFirst())".utf8)
+            try write(lines)
+        }
+    }
+
+    private static func store(_ path: String, rows: Int64...) -> String {
+        let tables = rows.enumerated().map { "{\"name\":\"t\($0)\",\"rows\":\($1)}" }
+        return """
+            {"path":"\(path)","kind":"sqlite","page_size":4096,"page_count":2,"journal_mode":"wal",\
+            "user_version":0,"application_id":0,"tables":[\(tables.joined(separator: ","))]}
+            """
     }
 
     /// What a line may have more of without anything else being wrong with it.
@@ -98,5 +125,35 @@ struct ManifestTests {
         #expect(size > ManifestPlace.trailerLimit / 2 && size < ManifestPlace.trailerLimit)
         let left = many.count - fitting.count
         #expect(fitting.last?.reason == "permission denied; and \(left) more that are not listed")
+    }
+
+    @Test("may count more rows than there can be: what comes after it is backed up all the same")
+    func absurdRows() async throws {
+        let most = Int64.max
+        let name = GroceryStore.fileName
+        for (more, stores, isLess) in [
+            ("", Self.store(name, rows: most, most), true),
+            ("", Self.store(name, rows: most) + "," + Self.store("b.db", rows: most), true),
+            ("", Self.store(name, rows: most) + "," + Self.store(name, rows: most), true),
+            // That few are no rows at all, and so it is not known how many there were.
+            ("", Self.store(name, rows: .min, -5), false),
+            ("", Self.store(name, rows: -30, 20), false),
+            (#""baseline":[{"path":"\#(name)","rows":-5}],"#, Self.store(name, rows: 1), false),
+            (
+                #""baseline":[{"path":"\#(name)","rows":\#(most)},{"path":"\#(name)","rows":\#(most)}],"#,
+                Self.store(name, rows: 1), true
+            ),
+        ] {
+            let subject = try await Subject()
+            try subject.write(more, stores: stores)
+            let scene = subject.scene
+            let next = try await scene.backUp(at: Scene.morning + 60)
+            #expect(next.backup.isAnomalous == isLess, "\(more)\(stores)")
+            // With the backup before it, which is compared too.
+            try await scene.restore(subject.archive) {
+                $0.backup.date = Scene.morning + 120
+            }
+            #expect(try await scene.list().count == 3)
+        }
     }
 }

@@ -117,7 +117,10 @@ public final class BackupCatalog: Sendable {
         state.withLock { state in
             read(&state)
             guard let record = state.content.folders[address]?[file.name],
-                record.size == file.size
+                record.size == file.size,
+                // What cannot be written in a manifest was not read from one.
+                record.time.map(Timestamp.range.contains) ?? true,
+                record.offset.map(Timestamp.offsets.contains) ?? true
             else { return nil }
             if let location = file.location {
                 guard let known = record.fileState, known == Self.fileState(of: location) else {

@@ -1,3 +1,5 @@
+public import Stores
+
 /// The part of all data that one check reads, as in restic
 /// (https://restic.readthedocs.io/en/stable/045_working_with_repos.html): `10%`, at random, or `1/7`,
 /// the first of seven parts that make up all.
@@ -57,6 +59,15 @@ public enum SubsetChoice: Sendable, Equatable, CustomStringConvertible {
         }
         guard case .part(1, let count) = DataSubset("1/" + text.dropFirst(5)) else { return nil }
         self = .next(of: count)
+    }
+
+    /// What to read of a backup that was checked so far as that.
+    public func subset(after history: CheckHistory) -> DataSubset {
+        switch self {
+        case .subset(let subset): subset
+        // The log may tell of a part that is none.
+        case .next(let count): .part(min(max(1, history.nextPart(of: count)), count), of: count)
+        }
     }
 
     public var description: String {

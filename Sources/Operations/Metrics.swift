@@ -94,8 +94,8 @@ struct Metrics {
         add("last_run_data_bytes", "The size of what is in it.", runs { $0.bytes.map(Double.init) })
         if let backups {
             add("backups", "How many backups there are.", [(nil, Double(backups.count))])
-            let size = backups.reduce(0) { $0 + $1.size }
-            add("backups_bytes", "How much the backups take.", [(nil, Double(size))])
+            let size = backups.reduce(0.0) { $0 + Double($1.size) }
+            add("backups_bytes", "How much the backups take.", [(nil, size)])
             let newest = backups.newestGood(at: lastRuns[run.command]?.ended ?? run.began)?.time
             add(
                 "newest_backup_timestamp_seconds",

@@ -135,7 +135,7 @@ public struct ShowStatus: Sendable {
             return
         }
         status.backups = backups.count
-        status.size = backups.reduce(0) { $0 + $1.size }
+        status.size = backups.reduce(0) { $0.addingSaturated($1.size) }
         for backup in backups {
             guard let time = backup.time else { continue }
             guard let warning = backup.warning(at: now) else {

@@ -10,9 +10,24 @@ enum Timestamp {
         var offset: Int
     }
 
+    /// The moments that can be written with a year of four digits: milliseconds since 1970-01-01 UTC.
+    static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+
+    /// The offsets that RFC 3339 has digits for: seconds east of UTC.
+    static let offsets: ClosedRange<Int> = -362_340...362_340
+
+    /// The parts of a date, of which one that is out of `range` is taken for the end that it is beyond:
+    /// what a file says of a time may be any number.
     static func parts(of date: Date, in timeZone: TimeZone) -> Parts {
-        let offset = timeZone.secondsFromGMT(for: date)
-        let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded()) + offset * 1000
+        func clamped(_ milliseconds: Double) -> Int {
+            Int(min(max(milliseconds, Double(range.lowerBound)), Double(range.upperBound)))
+        }
+        let moment = clamped((date.timeIntervalSince1970 * 1000).rounded())
+        let offset = timeZone.secondsFromGMT(
+            for: Date(timeIntervalSince1970: Double(moment) / 1000)
+        )
+        // Where it is not UTC, the year may be another one.
+        let milliseconds = clamped(Double(moment + offset * 1000))
         let seconds = floorDivide(milliseconds, 1000)
         let days = floorDivide(seconds, 86_400)
         let rest = seconds - days * 86_400

@@ -130,11 +130,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// What to read of a backup of which so much is known.
     private func subset(_ session: Session, _ history: CheckHistory) -> DataSubset {
-        switch session.profile.check.readDataSubset {
-        case nil: .all
-        case .subset(let subset): subset
-        case .next(let count): .part(history.nextPart(of: count), of: count)
-        }
+        session.profile.check.readDataSubset?.subset(after: history) ?? .all
     }
 
     private func options(_ session: Session) -> CheckBackups.Options {

@@ -59,7 +59,8 @@ struct ProgressBar {
         let filled = Int(part * Double(width))
         let bar =
             String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
-        let left = rate > 0 ? Int(Double(max(0, total - done)) / rate) : 0
+        // What an archive says of its size may take longer than a number can say.
+        let left = rate > 0 ? Int(min(Double(max(0, total - done)) / rate, 1e9)) : 0
         let time = "\(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60)"
         return
             "\(stage.rawValue) [\(bar)] \(Int(part * 100)) %  \(byteCount(Int64(rate)))/s  \(time) left"

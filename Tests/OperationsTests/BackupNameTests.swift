@@ -89,6 +89,17 @@ struct TimestampTests {
         #expect(Timestamp.date(rfc3339: "2026-11-21T10:01:00.1229996+01:00") == Scene.morning)
     }
 
+    @Test("is a text for every number of seconds", arguments: [1e12, 1e16, 1e30, .infinity])
+    func absurd(seconds: Double) throws {
+        for zoneName in ["UTC", "Pacific/Kiritimati", "America/St_Johns"] {
+            let zone = try #require(TimeZone(identifier: zoneName))
+            let last = RFC3339.text(Date(timeIntervalSince1970: seconds), in: zone)
+            let first = RFC3339.text(Date(timeIntervalSince1970: -seconds), in: zone)
+            #expect(last.hasPrefix("9999-12-31T") && first.hasPrefix("0001-01-01T"))
+            #expect(Timestamp.date(rfc3339: last) != nil && Timestamp.date(rfc3339: first) != nil)
+        }
+    }
+
     @Test(
         "that is no RFC 3339 is none",
         arguments: [

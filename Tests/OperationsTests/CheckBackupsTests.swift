@@ -132,6 +132,27 @@ struct CheckBackupsTests {
         }
     }
 
+    @Test("reads a part that there is, whatever the log says of those that were read")
+    func absurdParts() {
+        func check(_ part: Int) -> RunLog.Check {
+            RunLog.Check(
+                address: "there",
+                name: "a",
+                size: 5,
+                time: Scene.morning,
+                depth: .part,
+                part: .one(part, of: 2)
+            )
+        }
+        for part in [Int.min, -5, 0, 3, Int.max] {
+            let history = CheckHistory([check(part), check(1), check(2)], size: 5)
+            let subset = SubsetChoice.next(of: 2).subset(after: history)
+            #expect(subset == .part(part < 1 ? 1 : 2, of: 2))
+            let isSelected = subset.selection()
+            #expect(isSelected(6) != isSelected(7))
+        }
+    }
+
     @Test(
         "What is no part is none",
         arguments: ["", "0%", "101%", "0/7", "8/7", "1/257", "1/7x", "7"]

@@ -7,11 +7,15 @@ import Testing
 struct Elsewhere: RemoteFolder {
     let folder: LocalFolder
     var isFetching = false
+    /// The size that it claims of each file, where that is not the truth.
+    var claimedSize: Int64?
     var address: String { "elsewhere" }
     var staging: FilePath { folder.staging }
 
     func list(in subfolder: String?) async throws -> [RemoteFile] {
-        try await folder.list(in: subfolder).map { RemoteFile(name: $0.name, size: $0.size) }
+        try await folder.list(in: subfolder).map {
+            RemoteFile(name: $0.name, size: claimedSize ?? $0.size)
+        }
     }
     func upload(_ file: FilePath, as name: String) async throws {
         try await folder.upload(file, as: name)

@@ -93,6 +93,65 @@ struct ListBackupsTests {
         #expect(try await scene.list().map(\.time) == [Scene.morning])
     }
 
+    @Test("survives a memory of times and numbers that cannot be")
+    func absurdMemory() async throws {
+        let scene = try Scene()
+        let remote = Elsewhere(folder: scene.remote)
+        let name = try await scene.backUp().backup.name
+        for (time, offset) in [
+            (Int64.max, 0), (.min, 0), (Int64(1) << 60, 0), (1_795_251_660_123, Int.max),
+            (1_795_251_660_123, Int.min),
+        ] {
+            let size = try FileInfo(of: scene.remotePath.appending(name)).size
+            try scene.sandbox.write(
+                """
+                {"folders":{"elsewhere":{"\(name)":{"size":\(size),"time":\(time),"offset":\(offset)}}},\
+                "baselines":{"elsewhere":{"name":"\(name)","size":\(size),"stores":[\
+                {"path":"a","rows":\(time)},{"path":"a","rows":\(time)},{"path":"b","rows":\(time)}]}}}
+                """,
+                to: "Cache/catalog.json"
+            )
+            let status = await ShowStatus(
+                of: scene.stores,
+                in: remote,
+                catalog: scene.catalog,
+                log: nil,
+                now: Scene.morning + 3600,
+                timeZone: Scene.utc
+            ).run()
+            #expect(status.backups == 1 && status.newest != nil, "\(time) \(offset)")
+            var policy = RetentionPolicy()
+            policy.counts = [.daily: 1, .weekly: 1]
+            let plan = try await PruneBackups(
+                in: remote,
+                catalog: scene.catalog,
+                options: PruneBackups.Options(
+                    policy: policy,
+                    now: Scene.morning + 3600,
+                    timeZone: Scene.utc
+                ),
+                context: scene.context()
+            ).plan()
+            #expect(plan.keep.count == 1)
+        }
+    }
+
+    @Test("of files that are larger together than a number can say is a list all the same")
+    func absurdSizes() async throws {
+        let scene = try Scene()
+        let remote = Elsewhere(folder: scene.remote, claimedSize: .max)
+        for minute in 0..<3 { try await scene.backUp(at: Scene.morning + Double(60 * minute)) }
+        let status = await ShowStatus(
+            of: scene.stores,
+            in: remote,
+            catalog: scene.catalog,
+            log: nil,
+            now: Scene.morning + 3600,
+            timeZone: Scene.utc
+        ).run()
+        #expect(status.backups == 3 && status.size == .max)
+    }
+
     @Test("is newest first, those without a time last, and passes over other files with a reason")
     func order() async throws {
         let scene = try Scene(withStore: false)

@@ -106,7 +106,7 @@ struct Annotations {
         body(&annotation)
         guard annotation != old else { return }
         // A clock that was set back does not make this the older word.
-        annotation.changed = max(now, (old?.changed ?? 0) + 1)
+        annotation.changed = max(now, (old?.changed ?? 0).addingSaturated(1))
         content.backups[name] = annotation
         try await save()
     }

@@ -72,6 +72,21 @@ struct AnnotationsTests {
         #expect(read.annotation(of: other)?.isPinned == true)
     }
 
+    @Test("of the end of time can be changed all the same", arguments: [Int64.max, .max - 1, .min])
+    func endOfTime(changed: Int64) async throws {
+        try sandbox.write(
+            """
+            {"format":1,"backups":{"\(file.name)":{"size":5,"changed":\(changed),"tags":["a"],"pinned":false}}}
+            """,
+            to: "Remote/\(Annotations.subfolder)/1.json"
+        )
+        try await pin(file.name, at: 1)
+        try await pin("b Stores.zip", at: 2)
+        let annotation = try await Annotations(of: remote).annotation(of: file)
+        #expect(annotation?.isPinned == true && annotation?.tags == ["a"])
+        #expect(try await files().count == 1)
+    }
+
     @Test("are of one archive: another one of that name has none")
     func otherSize() async throws {
         try await pin(file.name, at: 1)

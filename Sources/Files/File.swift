@@ -192,6 +192,21 @@ public final class File: Sendable {
 }
 
 extension File {
+    /// Reads a whole file that is known to be small, following symbolic links.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - limit: bytes that it may have. One that says it has more is there by accident or to fill our
+    ///     memory; of a sparse one, that costs its writer nothing.
+    /// - Returns: its bytes.
+    /// - Throws: `FileError`; `.tooLong` before anything is read.
+    public static func contents(of path: FilePath, limit: Int64) throws -> [UInt8] {
+        let file = try File.open(path)
+        let size = try file.info().size
+        guard size <= limit else { throw FileError.tooLong(path, limit: limit) }
+        return try file.readExactly(count: Int(size), at: 0)
+    }
+
     /// Copies the file's bytes to a new file.
     ///
     /// - Parameters:

@@ -10,6 +10,8 @@ public enum FileError: ExplainedError, Equatable {
     case exists(FilePath)
     /// The file ended before the byte that was asked for.
     case endedEarly(FilePath)
+    /// The file has more bytes than any of its kind.
+    case tooLong(FilePath, limit: Int64)
     /// Another process holds the lock.
     case locked(FilePath, holder: LockHolder?)
     /// A name cannot be a path below a directory; `reason` says why.
@@ -41,6 +43,8 @@ public enum FileError: ExplainedError, Equatable {
             "'\(printable(path))' is there already"
         case .endedEarly(let path):
             "'\(printable(path))' is shorter than expected"
+        case .tooLong(let path, let limit):
+            "'\(printable(path))' is longer than \(limit) bytes, as no such file is"
         case .locked(let path, let holder):
             "'\(printable(path))' is in use by \(holder?.description ?? "another run")"
         case .unsafeName(let name, let reason):

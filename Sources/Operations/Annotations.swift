@@ -138,9 +138,8 @@ struct Annotations {
     }
 
     private func read(_ file: RemoteFile) async throws -> Content {
-        guard file.size <= Self.sizeLimit else {
-            throw OperationError.badAnnotations(remote.address, file: file.name)
-        }
+        let damaged = OperationError.badAnnotations(remote.address, file: file.name)
+        guard file.size <= Self.sizeLimit else { throw damaged }
         var downloaded: ScratchDirectory?
         defer { withExtendedLifetime(downloaded) {} }
         let path: FilePath
@@ -152,11 +151,16 @@ struct Annotations {
             path = directory.path.appending("notes")
             try await remote.download("\(Self.subfolder)/\(file.name)", to: path)
         }
-        let opened = try File.open(path)
-        let bytes = try opened.readExactly(count: Int(opened.info().size), at: 0)
+        let bytes: [UInt8]
+        do {
+            // It may have grown since it was listed.
+            bytes = try File.contents(of: path, limit: Self.sizeLimit)
+        } catch FileError.tooLong {
+            throw damaged
+        }
         guard let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)),
             content.format == 1
-        else { throw OperationError.badAnnotations(remote.address, file: file.name) }
+        else { throw damaged }
         return content
     }
 }

@@ -63,6 +63,9 @@ public final class BackupCatalog: Sendable {
         }
     }
 
+    /// What a hundred thousand backups take is half of it.
+    private static let sizeLimit: Int64 = 64 << 20
+
     /// How long to wait for another run that writes the file: it takes milliseconds.
     private static let patience = Duration.seconds(10)
 
@@ -239,11 +242,11 @@ public final class BackupCatalog: Sendable {
         state.content = readFile()
     }
 
-    /// A cache that is not there or cannot be read is an empty one.
+    /// A cache that is not there or cannot be read is an empty one, and so is one that is absurdly long.
     private func readFile() -> Content {
-        guard let file = try? File.open(path), let size = try? file.info().size,
-            let bytes = try? file.readExactly(count: Int(size), at: 0)
-        else { return Content() }
+        guard let bytes = try? File.contents(of: path, limit: Self.sizeLimit) else {
+            return Content()
+        }
         return (try? JSONDecoder().decode(Content.self, from: Data(bytes))) ?? Content()
     }
 }

@@ -55,17 +55,24 @@ struct RestoreJournal: Codable {
     /// What the data that was refused is called beside the journal, before it is moved there.
     var refused: String?
 
+    /// What it says is names and numbers; one that is longer than this is none of ours.
+    private static let sizeLimit: Int64 = 1 << 20
+
+    /// Reads the journal; `nil` where there is none.
+    ///
+    /// - Throws: `OperationError.cannotRecover` for one that cannot be obeyed; `FileError`.
     static func read(_ path: FilePath) throws -> RestoreJournal? {
         guard let info = try FileInfo.ifPresent(path) else { return nil }
         guard info.kind == .file else {
             throw OperationError.cannotRecover(path, reason: "its journal is no file")
         }
-        let bytes = try File.open(path).readExactly(count: Int(info.size), at: 0)
         do {
+            let bytes = try File.contents(of: path, limit: sizeLimit)
             return try JSONDecoder().decode(RestoreJournal.self, from: Data(bytes))
-        } catch {
-            throw OperationError.cannotRecover(path, reason: "its journal cannot be read")
-        }
+        } catch let error as FileError {
+            guard case .tooLong = error else { throw error }
+        } catch {}
+        throw OperationError.cannotRecover(path, reason: "its journal cannot be read")
     }
 
     /// Where the data that was refused is by now; `nil` where there is none.

@@ -39,6 +39,20 @@ struct FileTests {
         #expect(throws: FileError.endedEarly(path)) { try file.readExactly(count: 4, at: 1) }
     }
 
+    @Test("a whole file is read where it has no more bytes than it may, however many it claims")
+    func contents() throws {
+        let path = try sandbox.write("eggs", to: "a")
+        #expect(try File.contents(of: path, limit: 4) == Array("eggs".utf8))
+        #expect(throws: FileError.tooLong(path, limit: 3)) {
+            try File.contents(of: path, limit: 3)
+        }
+        try sandbox.stretch(path, to: 3 << 40)
+        #expect(throws: FileError.tooLong(path, limit: 1 << 20)) {
+            try File.contents(of: path, limit: 1 << 20)
+        }
+        #expect(try File.contents(of: sandbox.write("", to: "b"), limit: 0) == [])
+    }
+
     @Test("a new file has mode 0600 and never replaces what is there")
     func creates() throws {
         let path = sandbox.path("a")

@@ -110,6 +110,19 @@ struct AnnotationsTests {
         await #expect(throws: OperationError.self) { try await Annotations(of: remote) }
     }
 
+    @Test("that are longer than any are an error, be it found only once they were fetched")
+    func tooLong() async throws {
+        let path = try sandbox.write(
+            Array(#"{"format":1,"backups":{}}"#.utf8) + [UInt8](repeating: 0x20, count: 65 << 20),
+            to: "Remote/\(Annotations.subfolder)/1.json"
+        )
+        let liar = Elsewhere(folder: remote, isFetching: true, claimedSize: 1)
+        await #expect(throws: OperationError.self) { try await Annotations(of: remote) }
+        await #expect(throws: OperationError.self) { try await Annotations(of: liar) }
+        try sandbox.stretch(path, to: 3 << 40)
+        await #expect(throws: OperationError.self) { try await Annotations(of: remote) }
+    }
+
     @Test("a change that fails loses nothing that was said", arguments: [Errno.noSpace, .ioError])
     func failures(errno: Errno) async throws {
         try await pin(file.name, at: 1)

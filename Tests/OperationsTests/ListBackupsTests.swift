@@ -93,6 +93,20 @@ struct ListBackupsTests {
         #expect(try await scene.list().map(\.time) == [Scene.morning])
     }
 
+    @Test("survives a memory that is larger than any can be")
+    func hugeMemory() async throws {
+        let scene = try Scene()
+        try await scene.backUp()
+        let path = try scene.sandbox.write("", to: "Cache/catalog.json")
+        try scene.sandbox.stretch(path, to: 3 << 40)
+        #expect(try await scene.list().map(\.time) == [Scene.morning])
+        // It is as good as none, and the next that is known replaces it.
+        let catalog = scene.catalog
+        _ = try await ListBackups(in: scene.remote, catalog: catalog, timeZone: Scene.utc).run()
+        try await catalog.save()
+        #expect(try FileInfo(of: path).size < 1 << 20)
+    }
+
     @Test("survives a memory of times and numbers that cannot be")
     func absurdMemory() async throws {
         let scene = try Scene()

@@ -113,6 +113,35 @@ struct RecoverRestoreTests {
         }
     }
 
+    /// A journal that cannot be obeyed: nothing moves, in any order of asking.
+    private func refuses(
+        _ scene: Scene,
+        _ paths: RestorePaths,
+        _ reason: String,
+        hashing: Bool = true
+    ) async throws {
+        let before = try scene.sandbox.contents(hashing: hashing)
+        let error = await #expect(throws: OperationError.self) { try await scene.recover() }
+        guard case .cannotRecover(paths.journal, reason: let found) = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(found == reason)
+        await #expect(throws: OperationError.self) { try await scene.restore() }
+        #expect(try scene.sandbox.contents(hashing: hashing) == before)
+    }
+
+    @Test("does nothing where the journal is larger than any can be")
+    func hugeJournal() async throws {
+        for layout in RestorePaths.Layout.allCases {
+            let (scene, paths) = try await killed(layout)
+            for size: Int64 in [2 << 20, 3 << 40] {
+                try scene.sandbox.stretch(paths.journal, to: size)
+                try await refuses(scene, paths, "its journal cannot be read", hashing: false)
+            }
+        }
+    }
+
     /// As a crash leaves it between link(2) and unlink(2), where nothing better moves files.
     @Test("finishes the move of a file that is still in both directories")
     func halfMoved() async throws {

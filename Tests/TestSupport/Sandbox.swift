@@ -72,6 +72,11 @@ public final class Sandbox: Sendable {
         try write(text.utf8, to: relative)
     }
 
+    /// Makes a file as long as that without its bytes: what was not in it is zeros.
+    public func stretch(_ path: FilePath, to size: Int64) throws {
+        try Tool.check("truncate", ["-s", "\(size)", path.string])
+    }
+
     /// Makes a symbolic link.
     @discardableResult
     public func link(_ relative: String, to target: String) throws -> FilePath {

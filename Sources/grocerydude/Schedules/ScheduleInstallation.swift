@@ -125,8 +125,7 @@ struct ScheduleInstallation {
     private func contents(of path: String) throws -> [UInt8]? {
         let path = FilePath(path)
         guard try FileInfo.ifPresent(path) != nil else { return nil }
-        let file = try File.open(path)
-        return try file.readExactly(count: Int(file.info().size), at: 0)
+        return try File.contents(of: path, limit: 1 << 20)
     }
 
     private func write(_ bytes: [UInt8], to path: String) throws {

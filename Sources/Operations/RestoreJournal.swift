@@ -35,7 +35,10 @@ struct RestoreJournal: Codable {
         case puttingBack = "putting_back"
     }
 
-    var version = 1
+    /// The version that this program writes, and the newest that it obeys.
+    private static let currentVersion = 1
+
+    var version = Self.currentVersion
     var phase: Phase
     /// The directory that was there; `nil` where there was none, and in a `ChildrenSwap`.
     var old: FileInfo.Identity?
@@ -63,16 +66,24 @@ struct RestoreJournal: Codable {
     /// - Throws: `OperationError.cannotRecover` for one that cannot be obeyed; `FileError`.
     static func read(_ path: FilePath) throws -> RestoreJournal? {
         guard let info = try FileInfo.ifPresent(path) else { return nil }
-        guard info.kind == .file else {
-            throw OperationError.cannotRecover(path, reason: "its journal is no file")
-        }
+        func refusal(_ reason: String) -> OperationError { .cannotRecover(path, reason: reason) }
+        guard info.kind == .file else { throw refusal("its journal is no file") }
+        let data: Data
         do {
-            let bytes = try File.contents(of: path, limit: sizeLimit)
-            return try JSONDecoder().decode(RestoreJournal.self, from: Data(bytes))
-        } catch let error as FileError {
-            guard case .tooLong = error else { throw error }
-        } catch {}
-        throw OperationError.cannotRecover(path, reason: "its journal cannot be read")
+            data = Data(try File.contents(of: path, limit: sizeLimit))
+        } catch FileError.tooLong {
+            throw refusal("its journal cannot be read")
+        }
+        struct Version: Decodable { var version: Int }
+        // First of all: what else a newer one says may mean something else, or be unknown here.
+        let version = try? JSONDecoder().decode(Version.self, from: data).version
+        if let version, version > currentVersion {
+            throw refusal("its journal was written by a newer version")
+        }
+        guard let version, version > 0,
+            let journal = try? JSONDecoder().decode(RestoreJournal.self, from: data)
+        else { throw refusal("its journal cannot be read") }
+        return journal
     }
 
     /// Where the data that was refused is by now; `nil` where there is none.

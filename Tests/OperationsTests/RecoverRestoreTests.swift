@@ -131,6 +131,35 @@ struct RecoverRestoreTests {
         #expect(try scene.sandbox.contents(hashing: hashing) == before)
     }
 
+    @Test("does nothing where a newer version wrote the journal")
+    func newerJournal() async throws {
+        for layout in RestorePaths.Layout.allCases {
+            let (scene, paths) = try await killed(layout)
+            let journal = try #require(try RestoreJournal.read(paths.journal))
+            for version in [2, 99, Int.max] {
+                var newer = journal
+                newer.version = version
+                try newer.write(to: paths.journal, with: LocalFileSystem())
+                try await refuses(scene, paths, "its journal was written by a newer version")
+            }
+            // One with steps that are not known here.
+            try LocalFileSystem().write(
+                Array(#"{"version":2,"phase":"dancing","backup":5}"#.utf8),
+                to: paths.journal
+            )
+            try await refuses(scene, paths, "its journal was written by a newer version")
+            for version in [0, -1] {
+                var older = journal
+                older.version = version
+                try older.write(to: paths.journal, with: LocalFileSystem())
+                try await refuses(scene, paths, "its journal cannot be read")
+            }
+            try journal.write(to: paths.journal, with: LocalFileSystem())
+            try await scene.recover()
+            #expect(try scene.itemNames().count == 12)
+        }
+    }
+
     @Test("does nothing where the journal is larger than any can be")
     func hugeJournal() async throws {
         for layout in RestorePaths.Layout.allCases {

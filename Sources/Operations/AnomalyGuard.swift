@@ -43,16 +43,22 @@ extension KeyedDecodingContainer {
 
 /// Something that a backup has much less of than the one before.
 public struct Anomaly: Codable, Sendable, Equatable, CustomStringConvertible {
-    /// The kinds of anomaly.
-    public enum Kind: String, Codable, Sendable {
+    /// The kinds of anomaly; an archive of a newer version may have others.
+    public struct Kind: RawRepresentable, Codable, Sendable, Equatable {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
         /// A store that had rows is not there, or is no database any more.
-        case missing = "store_missing"
+        public static let missing = Kind(rawValue: "store_missing")
         /// A store that had rows is there, and cannot be read or counted.
-        case unreadable = "store_unreadable"
+        public static let unreadable = Kind(rawValue: "store_unreadable")
         /// A store that had rows has none at all.
-        case empty = "store_empty"
+        public static let empty = Kind(rawValue: "store_empty")
         /// A store, or all together, has less than half of the rows.
-        case fewerRows = "fewer_rows"
+        public static let fewerRows = Kind(rawValue: "fewer_rows")
     }
 
     public var kind: Kind
@@ -70,6 +76,7 @@ public struct Anomaly: Codable, Sendable, Equatable, CustomStringConvertible {
         case .missing: "\(name) is gone, or is no database any more\(had)"
         case .unreadable: "\(name) cannot be read any more\(had)"
         case .empty, .fewerRows: "\(name) had \(before ?? 0) rows and now \(now ?? 0)"
+        default: "\(name) has less than before\(had)"
         }
     }
 }

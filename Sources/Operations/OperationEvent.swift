@@ -34,22 +34,28 @@ public enum OperationEvent: Sendable {
 
 /// Something that a backup could not do as it should; the rest of it is good.
 public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
-    /// The kinds of problem.
-    public enum Kind: String, Sendable, Codable {
+    /// The kinds of problem; an archive of a newer version may have others.
+    public struct Kind: RawRepresentable, Codable, Sendable, Equatable {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
         /// A file that never held still: what is in the archive may be two states mixed.
-        case neverStill = "never_still"
+        public static let neverStill = Kind(rawValue: "never_still")
         /// A file that could not be read, and is not in the archive.
-        case unreadable
+        public static let unreadable = Kind(rawValue: "unreadable")
         /// A store that SQLite finds damaged: its bytes are in the archive as they are.
-        case damagedStore = "damaged_store"
+        public static let damagedStore = Kind(rawValue: "damaged_store")
         /// A backup that should have been removed and could not be.
-        case notRemoved = "not_removed"
+        public static let notRemoved = Kind(rawValue: "not_removed")
         /// A file of external data that a store refers to and that is not there.
-        case missingExternalData = "missing_external_data"
+        public static let missingExternalData = Kind(rawValue: "missing_external_data")
         /// The stores have much less than in the backup before.
-        case anomaly
+        public static let anomaly = Kind(rawValue: "anomaly")
         /// What was done with a file is not known to be on the disk: a loss of power may undo it.
-        case notSynced = "not_synced"
+        public static let notSynced = Kind(rawValue: "not_synced")
     }
 
     public var kind: Kind

@@ -156,4 +156,45 @@ struct ManifestTests {
             #expect(try await scene.list().count == 3)
         }
     }
+
+    @Test("of a newer version may know kinds of problem that this one does not")
+    func newKinds() async throws {
+        let subject = try await Subject()
+        let scene = subject.scene
+        var lines = subject.lines
+        let header = String(decoding: lines[0], as: UTF8.self)
+        let anomalies =
+            #""anomalies":[{"kind":"fewer_wishes","path":"a.db","before":2,"now":1}],"baseline":[],"#
+        lines[0] = Array("{\(anomalies)\(header.dropFirst())".utf8)
+        let last = lines.count - 2
+        let trailer = String(decoding: lines[last], as: UTF8.self)
+        let problems =
+            #""problems":[{"kind":"too_heavy","path":"a","reason":"it weighs too much"},{"kind":"unreadable","path":"b","reason":"no"}]"#
+        lines[last] = Array(trailer.replacing(#""problems":[]"#, with: problems).utf8)
+        #expect(lines[last] != subject.lines[last])
+        try subject.write(lines)
+        let listed = try #require(try await scene.list().first)
+        #expect(listed.isAnomalous && !listed.isDamaged)
+        let shown = try await ShowBackup(
+            in: scene.remote,
+            catalog: scene.catalog,
+            timeZone: Scene.utc,
+            context: scene.context()
+        ).run(subject.archive)
+        #expect(shown.problems.map(\.description) == ["'a': it weighs too much", "'b': no"])
+        // They are told as they were found.
+        let text = try JSONEncoder().encode(shown.problems)
+        #expect(String(decoding: text, as: UTF8.self).contains(#""kind":"too_heavy""#))
+        #expect(shown.problems.last?.kind == .unreadable)
+        let check = CheckBackups(
+            in: scene.remote,
+            catalog: scene.catalog,
+            timeZone: Scene.utc,
+            options: CheckBackups.Options(),
+            context: scene.context()
+        )
+        #expect(try await check.run(listed).isGood)
+        try await subject.restore(lines)
+        #expect(try scene.itemNames().count == 12)
+    }
 }

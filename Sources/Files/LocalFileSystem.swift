@@ -175,6 +175,14 @@ extension FilePath {
         defer { free(resolved) }
         return FilePath(platformString: resolved)
     }
+
+    /// What the symbolic link here says (readlink(2)), in or below the directory that it is in.
+    public func linkTarget() throws -> FilePath {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let length = withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) }
+        guard length >= 0 else { throw FileError.failed(.open, self, Errno(rawValue: errno)) }
+        return removingLastComponent().pushing(FilePath(platformString: buffer))
+    }
 }
 
 extension Directory {

@@ -210,7 +210,7 @@ struct ChildrenSwap: RestoreSwap {
             return try swap.recover(judge)
         } catch FileError.exists(let path) {
             throw OperationError.cannotRecover(
-                paths.live,
+                paths.journal,
                 reason:
                     "'\(printable(path))' was made meanwhile; what belongs there is in '\(printable(paths.area))'"
             )
@@ -277,6 +277,6 @@ struct ChildrenSwap: RestoreSwap {
     }
 
     private func lost() -> OperationError {
-        .cannotRecover(paths.live, reason: "the directories in it are not as the journal says")
+        .cannotRecover(paths.journal, reason: "the directories are not as it says")
     }
 }

@@ -53,7 +53,7 @@ public enum OperationError: ExplainedError {
     case notInTrash(String, address: String)
     /// A backup that is pinned is removed only once it is not.
     case pinned(String)
-    /// An interrupted restore cannot be finished or undone.
+    /// An interrupted restore, of which a journal tells, cannot be finished or undone.
     case cannotRecover(FilePath, reason: String)
     /// A restore was interrupted when its stores were in place; whether they are good cannot be told, and
     /// all stays as it is.
@@ -111,7 +111,7 @@ public enum OperationError: ExplainedError {
             "there is no deleted backup named '\(name)' in '\(address)'"
         case .pinned(let name): "'\(name)' is pinned, and was not removed"
         case .cannotRecover(let path, let reason):
-            "an interrupted restore of '\(printable(path))' can be neither finished nor undone: \(reason)"
+            "the interrupted restore of which '\(printable(path))' tells can be neither finished nor undone: \(reason)"
         case .unsettled(let backup, let path, let error):
             "the restore of '\(BackupName.display(backup))' was interrupted, and can for now be neither finished nor undone in '\(printable(path))': \(explain(error)); all stays as it is"
         case .refusedInUse(let backup, let path, let refusal, let use):
@@ -160,7 +160,8 @@ public enum OperationError: ExplainedError {
         case .nameTaken: "rename that one first"
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
-        case .cannotRecover: "look at the directories beside it; nothing was deleted"
+        case .cannotRecover(let path, _):
+            "nothing was deleted: look at the directories there, put the one that you want in its place, and then: mv '\(printable(path))' '\(printable(path)).old'"
         case .unsettled(_, _, let error):
             ((error as? any ExplainedError)?.hint ?? "put that right")
                 + "; any next command then settles it, 'grocerydude list' too"

@@ -67,22 +67,22 @@ struct RestoreJournal: Codable {
     static func read(_ path: FilePath) throws -> RestoreJournal? {
         guard let info = try FileInfo.ifPresent(path) else { return nil }
         func refusal(_ reason: String) -> OperationError { .cannotRecover(path, reason: reason) }
-        guard info.kind == .file else { throw refusal("its journal is no file") }
+        guard info.kind == .file else { throw refusal("it is no file") }
         let data: Data
         do {
             data = Data(try File.contents(of: path, limit: sizeLimit))
         } catch FileError.tooLong {
-            throw refusal("its journal cannot be read")
+            throw refusal("it cannot be read")
         }
         struct Version: Decodable { var version: Int }
         // First of all: what else a newer one says may mean something else, or be unknown here.
         let version = try? JSONDecoder().decode(Version.self, from: data).version
         if let version, version > currentVersion {
-            throw refusal("its journal was written by a newer version")
+            throw refusal("it was written by a newer version of the program")
         }
         guard let version, version > 0,
             let journal = try? JSONDecoder().decode(RestoreJournal.self, from: data)
-        else { throw refusal("its journal cannot be read") }
+        else { throw refusal("it cannot be read") }
         return journal
     }
 

@@ -57,16 +57,29 @@ struct RestorePaths {
             self.init(live: live, try layout ?? Self.choose(for: live))
             return
         }
-        guard let name = stores.lastComponent else { return nil }
-        let parent = stores.removingLastComponent()
-        do {
-            self.init(
-                live: try (parent.isEmpty ? FilePath(".") : parent).resolved().appending(name),
-                layout ?? .beside
-            )
-        } catch let error as FileError where error.isMissing {
-            return nil
+        guard let place = try Self.place(ofMissing: stores) else { return nil }
+        self.init(live: place, layout ?? .beside)
+    }
+
+    /// Where a directory that is missing would be; `nil` where not even the one is there that would hold it.
+    ///
+    /// Between two renames, a symbolic link to it leads nowhere; its journal is where it leads.
+    private static func place(ofMissing stores: FilePath) throws -> FilePath? {
+        var path = stores
+        // As many as Linux follows (path_resolution(7)).
+        for _ in 0..<40 {
+            guard let name = path.lastComponent else { return nil }
+            let parent = path.removingLastComponent()
+            do {
+                let directory = try (parent.isEmpty ? FilePath(".") : parent).resolved()
+                path = directory.appending(name)
+                guard try FileInfo.ifPresent(path)?.kind == .link else { return path }
+                path = try path.linkTarget()
+            } catch let error as FileError where error.isMissing {
+                return nil
+            }
         }
+        return nil
     }
 
     /// Chooses where a restore stages.

@@ -239,6 +239,6 @@ struct StoresSwap: RestoreSwap {
     }
 
     private func lost() -> OperationError {
-        .cannotRecover(paths.live, reason: "the directories are not where the journal says")
+        .cannotRecover(paths.journal, reason: "the directories are not where it says")
     }
 }

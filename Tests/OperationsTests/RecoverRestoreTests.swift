@@ -46,6 +46,31 @@ struct RecoverRestoreTests {
         #expect(try !paths.hasTraces())
     }
 
+    @Test("is done through a link that leads nowhere while the directory is away")
+    func link() async throws {
+        let scene = try Scene()
+        try await scene.backUp()
+        let sandbox = scene.sandbox
+        let real = try sandbox.directory("Cache/Real").appending("Stores")
+        try LocalFileSystem().move(scene.stores, to: real)
+        try sandbox.link("Cache/link", to: "Real/Stores")
+        try sandbox.link("Stores", to: "Cache/link")
+        let faulty = FaultyFileSystem(
+            failing: .callOf(.move, 1),
+            effect: .done,
+            staysBroken: true,
+            isSwapSupported: false
+        )
+        await #expect(throws: OperationError.self) {
+            try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
+        }
+        #expect(try FileInfo.ifPresent(real) == nil)
+        try await scene.recover()
+        #expect(try FileInfo.ifPresent(real)?.kind == .directory)
+        #expect(scene.told.last?.contains("undid the restore") == true)
+        #expect(try scene.itemNames().count == 12)
+    }
+
     @Test("leaves what somebody else has put where its own directories were")
     func namesTaken() async throws {
         // Before the exchange, and when what was there is about to be removed.
@@ -140,19 +165,19 @@ struct RecoverRestoreTests {
                 var newer = journal
                 newer.version = version
                 try newer.write(to: paths.journal, with: LocalFileSystem())
-                try await refuses(scene, paths, "its journal was written by a newer version")
+                try await refuses(scene, paths, "it was written by a newer version of the program")
             }
             // One with steps that are not known here.
             try LocalFileSystem().write(
                 Array(#"{"version":2,"phase":"dancing","backup":5}"#.utf8),
                 to: paths.journal
             )
-            try await refuses(scene, paths, "its journal was written by a newer version")
+            try await refuses(scene, paths, "it was written by a newer version of the program")
             for version in [0, -1] {
                 var older = journal
                 older.version = version
                 try older.write(to: paths.journal, with: LocalFileSystem())
-                try await refuses(scene, paths, "its journal cannot be read")
+                try await refuses(scene, paths, "it cannot be read")
             }
             try journal.write(to: paths.journal, with: LocalFileSystem())
             try await scene.recover()
@@ -166,7 +191,7 @@ struct RecoverRestoreTests {
             let (scene, paths) = try await killed(layout)
             for size: Int64 in [2 << 20, 3 << 40] {
                 try scene.sandbox.stretch(paths.journal, to: size)
-                try await refuses(scene, paths, "its journal cannot be read", hashing: false)
+                try await refuses(scene, paths, "it cannot be read", hashing: false)
             }
         }
     }

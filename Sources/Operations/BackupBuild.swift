@@ -272,7 +272,12 @@ final class BackupBuild {
 
     private func visit(_ file: WalkedFile) throws -> WalkChoice {
         guard !known.contains(file.path) else { return .skip }
-        if file.path.parent == nil, directory.leavesOut(file.name, file.info) { return .skip }
+        if file.path.parent == nil, directory.leavesOut(file.name, file.info) {
+            if file.info.kind != .directory {
+                context.report(.note("'\(file.path)' is left out: restores work under that name"))
+            }
+            return .skip
+        }
         guard file.path != ManifestPlace.path else {
             context.report(.note("'\(file.path)' is left out: every archive has its own"))
             return .skip

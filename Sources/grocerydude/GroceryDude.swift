@@ -40,6 +40,7 @@ struct GroceryDude: AsyncParsableCommand {
         // A run that was made nice may not raise its threads again, and libdispatch would tell the system's log
         // of each.
         setenv("LIBDISPATCH_LOG", "NO", 0)
+        OpenFiles.raiseLimit()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

@@ -176,6 +176,23 @@ struct CommandTests {
         #expect(try Directory.open(sandbox.path("Remote")).names() == [])
     }
 
+    @Test("has more stores open at once than the system's first limit of open files")
+    func manyStores() throws {
+        #expect(try run("init").status == 0)
+        let store = try sandbox.read("Stores/Grocery-Dude.sqlite")
+        for number in 1...100 { try sandbox.write(store, to: "Stores/\(number).sqlite") }
+        let backup = try Tool.run(
+            "/bin/sh",
+            [
+                "-c", "ulimit -S -n 64; exec \"$@\"", "sh", Tool.product("grocerydude"), "backup",
+                "--stores", sandbox.path("Stores").string,
+                "--remote", sandbox.path("Remote").string,
+            ],
+            environment: ["HOME": sandbox.path.string]
+        )
+        #expect(backup.status == 0, "\(backup.errors)")
+    }
+
     @Test("says nothing but its problems when it should be quiet")
     func quiet() throws {
         #expect(try run("init").status == 0)

@@ -1,6 +1,10 @@
+internal import Files
 internal import Foundation
 
 /// Runs jobs on a fixed number of threads and gives them back in the order they came in.
+///
+/// Where the system gives fewer threads, those do the work; where it gives none, the caller's thread
+/// does it as it takes jobs back.
 ///
 /// The caller's thread submits and takes back; it never has more than `capacity` jobs in flight,
 /// so the memory of a pipeline depends on its threads and not on the data. Jobs are made once and
@@ -12,9 +16,11 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
     // Guarded by `condition`.
     private var waiting: [Entry] = []
     private var isClosed = false
-    private var running: Int
 
     // The caller's thread only.
+    private var threads: [WorkThread] = []
+    /// What runs jobs on the caller's thread, where there is no other.
+    private var ownWorker: ((Job) throws -> Void)?
     private var inFlight: [Entry] = []
     private var idle: [Job] = []
 
@@ -33,24 +39,23 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
     /// Starts the threads.
     ///
     /// - Parameters:
-    ///   - threads: how many.
+    ///   - threads: how many, if the system gives so many.
     ///   - makeJob: makes a job, with its buffers; called `capacity` times at most.
-    ///   - makeWorker: called once on each thread; what it returns runs every job of that thread.
+    ///   - makeWorker: called once on each thread that works; what it returns runs every job of that
+    ///     thread.
     init(
         threads: Int,
         makeJob: () -> Job,
         makeWorker: @escaping @Sendable () -> (Job) throws -> Void
     ) {
         capacity = 2 * threads + 2
-        running = threads
         idle = (0..<capacity).map { _ in makeJob() }
         for _ in 0..<threads {
-            let thread = Thread { [self] in
-                run(makeWorker())
-            }
-            thread.stackSize = 1 << 20
-            thread.start()
+            // It refuses the next one too, for all we know.
+            guard let thread = WorkThread({ [self] in run(makeWorker()) }) else { break }
+            self.threads.append(thread)
         }
+        if self.threads.isEmpty { ownWorker = makeWorker() }
     }
 
     /// A job to fill; `nil` while all are in flight: take one back first.
@@ -76,6 +81,11 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
         guard !inFlight.isEmpty else { return nil }
         let entry = inFlight.removeFirst()
         defer { idle.append(entry.job) }
+        // What waits is run in its order, so that this is the oldest.
+        if let ownWorker {
+            let next = condition.withLock { waiting.isEmpty ? nil : waiting.removeFirst() }
+            if let next { run(next, ownWorker) }
+        }
         let start = ContinuousClock.now
         let result = condition.withLock {
             while entry.result == nil { condition.wait() }
@@ -92,20 +102,18 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
             isClosed = true
             waiting.removeAll()
             condition.broadcast()
-            while running > 0 { condition.wait() }
         }
+        for thread in threads { thread.join() }
     }
 
     private func run(_ work: (Job) throws -> Void) {
-        while let entry = nextEntry() {
-            let result = Result { try work(entry.job) }
-            condition.withLock {
-                entry.result = result
-                condition.broadcast()
-            }
-        }
+        while let entry = nextEntry() { run(entry, work) }
+    }
+
+    private func run(_ entry: Entry, _ work: (Job) throws -> Void) {
+        let result = Result { try work(entry.job) }
         condition.withLock {
-            running -= 1
+            entry.result = result
             condition.broadcast()
         }
     }

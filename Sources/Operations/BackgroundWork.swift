@@ -1,9 +1,12 @@
+internal import Files
 internal import Foundation
 
 /// Work on a thread of its own, for what would keep a task's thread waiting: a disk that flushes, a
 /// database that counts.
 ///
-/// Whoever begins it ends it with `close()`, in any case.
+/// Where the system gives no thread, whoever waits for the work does it.
+///
+/// Whoever begins it ends it with `close()`, in any case, and alone calls the methods.
 ///
 /// Order of locks: there is one, `condition`; it is never held while the work runs.
 final class BackgroundWork<Value>: @unchecked Sendable {
@@ -16,6 +19,9 @@ final class BackgroundWork<Value>: @unchecked Sendable {
     private var isCancelled = false
     private var result: Result<Value, any Error>?
 
+    // The caller's only.
+    private var thread: WorkThread?
+
     /// There is nothing to do.
     init(value: Value) {
         result = .success(value)
@@ -23,41 +29,41 @@ final class BackgroundWork<Value>: @unchecked Sendable {
 
     /// Begins.
     ///
-    /// - Parameter body: what is done. Until it has ended, the thread alone uses what it captures; it
+    /// - Parameter body: what is done. Until it has ended, nobody but itself uses what it captures; it
     ///   lets go of all that before anybody is told of the end.
     init(_ body: @escaping Body) {
         self.body = body
-        let thread = Thread { [self] in
-            let result = run()
-            condition.withLock {
-                self.result = result
-                condition.broadcast()
-            }
-        }
-        thread.stackSize = 1 << 20
-        thread.start()
+        thread = WorkThread { [self] in finish(run()) }
     }
 
     /// Waits for the end.
     ///
     /// - Throws: what the work throws.
     func wait() throws -> Value {
-        try condition.withLock(ended).get()
+        if thread == nil, condition.withLock({ result == nil }) { finish(run()) }
+        return try condition.withLock {
+            while true {
+                if let result { return result }
+                condition.wait()
+            }
+        }.get()
     }
 
     /// Asks the work to stop, and waits for the end, however it comes.
     func close() {
+        condition.withLock { isCancelled = true }
+        if let thread { return thread.join() }
         condition.withLock {
-            isCancelled = true
-            _ = ended()
+            guard result == nil else { return }
+            body = nil
+            result = .failure(CancellationError())
         }
     }
 
-    /// Needs `condition`, which it gives away while it waits.
-    private func ended() -> Result<Value, any Error> {
-        while true {
-            if let result { return result }
-            condition.wait()
+    private func finish(_ result: Result<Value, any Error>) {
+        condition.withLock {
+            self.result = result
+            condition.broadcast()
         }
     }
 

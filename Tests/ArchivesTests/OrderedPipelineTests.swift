@@ -18,8 +18,8 @@ private struct Failed: Error, Equatable {
 @Suite("OrderedPipeline", .serialized)
 struct OrderedPipelineTests {
     @Test(
-        "jobs come back in the order they went in, however long each takes",
-        arguments: [1, 2, 5]
+        "jobs come back in the order they went in, however long each takes, also without a thread",
+        arguments: [0, 1, 2, 5]
     )
     func order(threads: Int) throws {
         let pipeline = OrderedPipeline(threads: threads, makeJob: { CountingJob() }) {

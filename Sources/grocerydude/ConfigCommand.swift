@@ -194,7 +194,7 @@ struct ConfigCommand: AsyncParsableCommand {
                 if output.json {
                     try console.answer(json: ["example": configurationExample])
                 } else {
-                    writeAll(configurationExample, to: 1)
+                    console.answerText(configurationExample)
                 }
                 return 0
             }

@@ -50,6 +50,11 @@ final class Console: Sendable {
         writeAnswer(try Self.json(value) + "\n")
     }
 
+    /// Writes an answer as it stands: a text of our own, with its line ends.
+    func answerText(_ text: String) {
+        writeAnswer(text)
+    }
+
     /// Once a part of the answer is lost, no more of it is written: it would be taken for the whole.
     private func writeAnswer(_ text: String) {
         lostAnswer.withLock { lost in

@@ -49,12 +49,19 @@ struct GroceryDude: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            guard !(error is ArgumentParser.ExitCode),
-                exitCode(for: error) == .validationFailure
-            else { exit(withError: error) }
-            let usage = UsageError(message(for: error), fullMessage: fullMessage(for: error))
-            Console(.said(in: CommandLine.arguments)).error(usage)
-            exit(withError: ArgumentParser.ExitCode.validationFailure)
+            if error is ArgumentParser.ExitCode { exit(withError: error) }
+            let console = Console(.said(in: CommandLine.arguments))
+            switch exitCode(for: error) {
+            case .success:
+                // Help, the version or a completion script: an answer like any other.
+                console.answerText(fullMessage(for: error) + "\n")
+                exit(withError: ArgumentParser.ExitCode(console.code(after: 0)))
+            case .validationFailure:
+                let usage = UsageError(message(for: error), fullMessage: fullMessage(for: error))
+                console.error(usage)
+                exit(withError: ArgumentParser.ExitCode.validationFailure)
+            default: exit(withError: error)
+            }
         }
     }
 }

@@ -139,7 +139,7 @@ struct ScheduleCommand: AsyncParsableCommand {
             guard !dryRun else {
                 for file in files {
                     console.answer("# \(file.path)")
-                    writeAll(file.text + "\n", to: 1)
+                    console.answerText(file.text + "\n")
                 }
                 return
             }

@@ -221,6 +221,21 @@ struct CommandTests {
         }
     }
 
+    @Test(
+        "says when an answer that is always the same is lost, too",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "there is no /dev/full"),
+        arguments: ["config example", "--help", "list --help", "--version"]
+    )
+    func lostAnswer(_ command: String) throws {
+        let outcome = try Tool.run(
+            "sh",
+            ["-c", "\"$0\" \(command) > /dev/full", Tool.product("grocerydude")],
+            environment: ["HOME": sandbox.path.string]
+        )
+        #expect(outcome.status == 3)
+        #expect(outcome.errors.contains("the answer is lost"), "\(outcome.errors)")
+    }
+
     @Test("makes names from an archive safe to print")
     func hostileNames() throws {
         try sandbox.write("x", to: "Stores/\u{1B}[2Jevil\nname")

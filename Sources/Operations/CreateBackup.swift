@@ -162,7 +162,8 @@ public struct CreateBackup: Sendable {
         let staging = try Directory.open(remote.staging)
         for name in try staging.names() {
             let text = name.description
-            guard LocalFolder.isPartialName(text) else { continue }
+            guard LocalFolder.isPartialName(text), try staging.info(name).kind == .file
+            else { continue }
             try staging.removeFile(name)
             context.report(.note("removed '\(text)', which an interrupted run left"))
         }

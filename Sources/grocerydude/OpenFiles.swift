@@ -8,8 +8,12 @@ internal import Glibc
 enum OpenFiles {
     /// More than the 1,024 that most systems begin with, since a cut holds every store open.
     ///
-    /// Far more would cost whoever closes all of them for a child.
+    /// Far more would cost whoever closes all of them for a child; macOS gives no more than OPEN_MAX.
+    #if canImport(Darwin)
+    private static let wanted: rlim_t = 10_240
+    #else
     private static let wanted: rlim_t = 65_536
+    #endif
 
     /// Raises the limit as far as the system lets everybody (setrlimit(2)).
     static func raiseLimit() {

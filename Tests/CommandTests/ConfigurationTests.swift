@@ -37,6 +37,12 @@ struct ConfigurationTests {
         )
     }
 
+    @Test("may begin with a byte order mark")
+    func byteOrderMark() throws {
+        try program.configure("\u{FEFF}compression: best\n")
+        #expect(try settings()["compression"]?.value == "best")
+    }
+
     @Test("gives way to the environment and that to flags; a profile's own settings win over all's")
     func precedence() throws {
         try program.configure(

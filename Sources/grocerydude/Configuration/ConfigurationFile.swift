@@ -61,7 +61,8 @@ struct ConfigurationFile {
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw unreadable("is not text in UTF-8", "is it the right file?")
             }
-            return text
+            // Some editors begin a file with a byte order mark, which YAML allows (5.2) and Yams does not take.
+            return text.unicodeScalars.first == "\u{FEFF}" ? String(text.dropFirst()) : text
         } catch let error as FileError where error.isMissing {
             throw unreadable(
                 "is not there",

@@ -99,7 +99,6 @@ struct ChildrenSwap: RestoreSwap {
         }
         let refused = try journal.keptRefusal(in: paths)
         try removeEmptied(paths.old)
-        try settle()
         return refused
     }
 
@@ -228,15 +227,18 @@ struct ChildrenSwap: RestoreSwap {
             if let refusal = try refusalOnceIn(judge) {
                 try judge.allowsRollBack(journal, refusal)
                 let refused = try takeOutAndPutBack()
+                try settle()
                 return undone(refused, since: refusal)
             }
             return try finished()
         case .takingOut:
             try judge.allowsRollBack(journal, nil)
             let refused = try takeOutAndPutBack()
+            try settle()
             return undone(refused)
         case .puttingBack:
             let refused = try putBack()
+            try settle()
             return undone(refused)
         case .cleaning:
             return try finished()

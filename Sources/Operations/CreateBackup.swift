@@ -367,30 +367,6 @@ extension CreateBackup.Outcome {
 }
 
 extension StoresDirectory {
-    /// Throws where the remote folder is the stores directory or in it: every archive would hold
-    /// the ones before it, and a restore would take them all away.
-    func refuseRemote(_ remote: any RemoteFolder) throws {
-        guard let folder = try? remote.staging.resolved(), folder.starts(with: path) else { return }
-        throw OperationError.remoteInsideStores(remote.address, path)
-    }
-
-    /// Refuses to be replaced where that would take with it what is not its own: what is mounted in it, and
-    /// the remote folder, which may be mounted elsewhere from here.
-    func refuseToReplace(withBackupsIn remote: any RemoteFolder) throws {
-        let folder = remote.identity
-        try Directory.open(path).walk(failed: { _, _ in }) { file in
-            if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
-            guard file.info.kind == .directory else { return .descend }
-            guard file.info.identity != folder else {
-                throw OperationError.remoteInsideStores(remote.address, path)
-            }
-            guard try !file.directory.isMountPoint(file.name) else {
-                throw OperationError.mountInside(file.path.below(path))
-            }
-            return .descend
-        }
-    }
-
     /// Opens a directory; `OperationError.noStores` where there is none.
     static func opened(_ path: FilePath) throws -> StoresDirectory {
         do {
@@ -398,12 +374,5 @@ extension StoresDirectory {
         } catch let error as FileError where error.isMissing {
             throw OperationError.noStores(path)
         }
-    }
-}
-
-extension RemoteFolder {
-    /// The directory that stands for it here; `nil` where there is none.
-    fileprivate var identity: FileInfo.Identity? {
-        (try? staging.resolved()).flatMap { try? FileInfo(of: $0) }?.identity
     }
 }

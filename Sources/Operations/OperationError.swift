@@ -55,6 +55,8 @@ public enum OperationError: ExplainedError {
     case pinned(String)
     /// An interrupted restore, of which a journal tells, cannot be finished or undone.
     case cannotRecover(FilePath, reason: String)
+    /// A newer version of the program wrote the journal of an interrupted restore.
+    case newerJournal(FilePath)
     /// A restore was interrupted when its stores were in place; whether they are good cannot be told, and
     /// all stays as it is.
     case unsettled(backup: String, FilePath, any Error)
@@ -112,6 +114,8 @@ public enum OperationError: ExplainedError {
         case .pinned(let name): "'\(name)' is pinned, and was not removed"
         case .cannotRecover(let path, let reason):
             "the interrupted restore of which '\(printable(path))' tells can be neither finished nor undone: \(reason)"
+        case .newerJournal(let path):
+            "the interrupted restore of which '\(printable(path))' tells was begun by a newer version of the program"
         case .unsettled(let backup, let path, let error):
             "the restore of '\(BackupName.display(backup))' was interrupted, and can for now be neither finished nor undone in '\(printable(path))': \(explain(error)); all stays as it is"
         case .refusedInUse(let backup, let path, let refusal, let use):
@@ -143,7 +147,7 @@ public enum OperationError: ExplainedError {
             "restore another backup; 'unzip' may still get single files out of this one"
         case .beyondLimit(_, _, let limit):
             "this archive may be hostile; if you know where it is from, raise the limit with '--max-\(limit)'"
-        case .newerFormat: "install a newer grocerydude"
+        case .newerFormat, .newerJournal: "install a newer grocerydude"
         case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
         case .remoteInsideStores:
             "backups there would be lost with what they save: name another folder with '--remote'"

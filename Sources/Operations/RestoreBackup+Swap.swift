@@ -16,6 +16,8 @@ extension RestoreBackup {
             try await stageAndSwap(plan, paths, locks, application, &outcome)
         } catch let failure as CannotRename {
             context.report(.note("\(failure.error); it stays, and what is in it is replaced"))
+            // Until the other way is done, its journal alone may say that the application is stopped.
+            defer { if let first = failure.swap { conclude(first) } }
             let inside = RestorePaths(live: paths.live, .inside)
             try await stageAndSwap(plan, inside, locks, application, &outcome)
         }
@@ -24,6 +26,8 @@ extension RestoreBackup {
     /// The stores directory cannot change places with another; all is as it was.
     private struct CannotRename: Error {
         let error: FileError
+        /// What is to be concluded, where the application was stopped.
+        var swap: (any RestoreSwap)?
 
         init?(_ error: any Error, _ paths: RestorePaths, _ locks: RestoreLocks) {
             guard paths.layout == .beside, locks.live != nil, let error = error as? FileError,
@@ -53,9 +57,12 @@ extension RestoreBackup {
             } else {
                 await application.start()
             }
+        } catch var failure as CannotRename {
+            // It is to be tried in another way; the application stays as it is.
+            failure.swap = swap
+            throw failure
         } catch {
-            // Where it is to be tried in another way, the application stays as it is.
-            if !(error is CannotRename) { await application.start(after: error) }
+            await application.start(after: error)
             conclude(swap)
             throw error
         }
@@ -76,6 +83,8 @@ extension RestoreBackup {
                 // The other way may have been tried before.
                 if application.isStopped { try swap.noteApplication(isStopped: true) }
             } catch {
+                // The journal goes last, here as later.
+                await application.start()
                 abandon(swap)
                 throw error
             }
@@ -183,7 +192,9 @@ extension RestoreBackup {
             }
             if let recovery { swap = recovery.swap }
             switch recovery?.end {
-            case .finished: return false
+            case .finished(let leftover):
+                if let leftover { context.report(.leftover(leftover)) }
+                return false
             case .undone(let refused?, _):
                 throw OperationError.rolledBack(error, refused: refused)
             case .undone, .settled, nil: break
@@ -231,14 +242,21 @@ extension RestoreBackup {
     }
 
     private func rollBack(_ swap: inout any RestoreSwap) throws -> FilePath {
+        let refused: FilePath
         do {
             // Said before it is done, so that nobody wonders after a crash what it is.
             let kept = printable(try swap.paths.vacant("FailedRestore"))
             context.report(.note("what was restored is refused; it goes to '\(kept)'"))
-            return try swap.rollBack()
+            refused = try swap.rollBack()
         } catch {
             throw OperationError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.live)
         }
+        do {
+            try swap.settle()
+        } catch {
+            tellLeftover(of: swap.paths, error)
+        }
+        return refused
     }
 
     /// Removes what was there; where that fails, the restore has succeeded all the same, and the

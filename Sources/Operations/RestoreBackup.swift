@@ -107,7 +107,7 @@ public struct RestoreBackup: Sendable {
             if locks.live != nil {
                 let live = try StoresDirectory(paths.live)
                 try live.refuseRemote(remote)
-                try live.refuseToReplace(withBackupsIn: remote)
+                try live.refuseToBeReplaced(withBackupsIn: remote)
             }
             // Who stops the application first may have it run until then.
             let stopsFirst = !options.application.stop.isEmpty && !options.isDryRun

@@ -63,7 +63,7 @@ struct RestoreJournal: Codable {
 
     /// Reads the journal; `nil` where there is none.
     ///
-    /// - Throws: `OperationError.cannotRecover` for one that cannot be obeyed; `FileError`.
+    /// - Throws: `OperationError.cannotRecover` for one that cannot be obeyed, `.newerJournal`; `FileError`.
     static func read(_ path: FilePath) throws -> RestoreJournal? {
         guard let info = try FileInfo.ifPresent(path) else { return nil }
         func refusal(_ reason: String) -> OperationError { .cannotRecover(path, reason: reason) }
@@ -78,7 +78,7 @@ struct RestoreJournal: Codable {
         // First of all: what else a newer one says may mean something else, or be unknown here.
         let version = try? JSONDecoder().decode(Version.self, from: data).version
         if let version, version > currentVersion {
-            throw refusal("it was written by a newer version of the program")
+            throw OperationError.newerJournal(path)
         }
         guard let version, version > 0,
             let journal = try? JSONDecoder().decode(RestoreJournal.self, from: data)

@@ -5,7 +5,7 @@ internal import SystemPackage
 ///
 /// Every step is announced in a journal before it is made, so that after a crash at any of them
 /// the next run can tell what is where.
-protocol RestoreSwap {
+protocol RestoreSwap: Sendable {
     var paths: RestorePaths { get }
     var fileSystem: any FileSystem { get }
     /// What there is to know after a crash.
@@ -29,7 +29,7 @@ protocol RestoreSwap {
     /// - Throws: `FileError`; the journal then says what there is to recover.
     mutating func exchange(stores: Int) throws
 
-    /// Puts back what was there, and settles.
+    /// Puts back what was there; to be settled.
     ///
     /// - Returns: where what was refused is kept.
     mutating func rollBack() throws -> FilePath
@@ -71,8 +71,10 @@ extension RestoreSwap {
         guard journal.isApplicationStopped ?? false else { return try forget() }
         // What was moved and removed before must not come back.
         try fileSystem.sync(paths.area)
-        journal.phase = .settled
-        try write()
+        var settled = self
+        settled.journal.phase = .settled
+        try settled.write()
+        self = settled
     }
 
     /// Ends a restore that is settled, once the application is started or somebody knows that it is not.

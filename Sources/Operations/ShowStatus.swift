@@ -195,15 +195,15 @@ public struct ShowStatus: Sendable {
     private func lookForPartialFiles(_ status: inout Status) {
         // Where the folder is not there, that was told.
         guard let directory = try? Directory.open(remote.staging),
-            let names = try? directory.names().map(\.description)
+            let names = try? directory.names()
         else { return }
         let holder = try? LockHolder.of(remote.staging)
         if let holder {
             status.findings.append(.init(.running, "the remote folder is locked by \(holder)"))
         }
         for name in names
-        where LocalFolder.isPartialName(name) {
-            guard holder == nil else { continue }
+        where LocalFolder.isPartialName(name.description) {
+            guard holder == nil, (try? directory.info(name))?.kind == .file else { continue }
             status.findings.append(
                 .init(
                     .interrupted,

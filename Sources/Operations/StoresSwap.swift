@@ -108,7 +108,6 @@ struct StoresSwap: RestoreSwap {
             try move(paths.live, to: refused)
             try move(paths.old, to: paths.live)
         }
-        try settle()
         return refused
     }
 
@@ -194,6 +193,7 @@ struct StoresSwap: RestoreSwap {
         }
         if let refusal {
             let refused = try rollBack()
+            try settle()
             return ended(.undone(refused: refused, since: refusal))
         }
         let leftover = try finish()
@@ -207,6 +207,7 @@ struct StoresSwap: RestoreSwap {
         if live != nil, live == journal.new?.inode {
             try judge.allowsRollBack(journal, nil)
             let refused = try rollBack()
+            try settle()
             return ended(.undone(refused: refused, since: nil))
         }
         var refused: FilePath?

@@ -37,7 +37,9 @@ public struct ChildProcess: Sendable {
         _ line: String,
         environment: [String: String?] = [:]
     ) -> ChildProcess {
-        ChildProcess("/bin/sh", ["-c", line], environment: environment)
+        // As this program was started, and not as it goes on.
+        let limit = OpenFilesLimit.original.map { "ulimit -S -n \($0); " } ?? ""
+        return ChildProcess("/bin/sh", ["-c", limit + line], environment: environment)
     }
 
     /// How a program ended by itself.

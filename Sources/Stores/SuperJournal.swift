@@ -16,11 +16,12 @@ struct SuperJournal {
     /// - Parameters:
     ///   - journal: a copy of the store's journal.
     ///   - store: whose journal it is.
-    /// - Throws: `FileError`.
+    /// - Throws: `FileError`; `StoreError.unreadable` where nobody here can tell what it says.
     static func detach(from journal: File, of store: Store) throws {
         guard let record = try Record(of: journal) else { return }
         let name = record.name?.map { CInterop.PlatformChar(bitPattern: $0) } ?? []
-        if !name.isEmpty, SuperJournal(path: FilePath(platformString: name + [0])).isGone(store) {
+        if !name.isEmpty, try SuperJournal(path: FilePath(platformString: name + [0])).isGone(store)
+        {
             // It was committed: nothing is to be played back.
             try journal.truncate(to: 0)
         } else {
@@ -32,18 +33,31 @@ struct SuperJournal {
     ///
     /// In another file system, such as a container's, the application may see its directory by another path:
     /// a super-journal stands beside one of its databases, so it is looked for there too.
-    private func isGone(_ store: Store) -> Bool {
-        var places: [FilePath] = []
-        if path.isAbsolute { places.append(path) }
-        if let name = path.lastComponent {
-            places.append(store.location.removingLastComponent().appending(name))
+    private func isGone(_ store: Store) throws -> Bool {
+        func unknown(_ reason: String) -> StoreError {
+            .unreadable(
+                store.path.description,
+                reason: "its journal belongs to a transaction of '\(printable(path))', \(reason)"
+            )
         }
-        return places.allSatisfy { place in
-            // As for SQLite, what cannot be looked at is not there, nor is an empty file (unixAccess() in
-            // os_unix.c).
-            guard let info = try? FileInfo(of: place) else { return true }
-            return info.kind == .file && info.size == 0
+        guard path.isAbsolute, let name = path.lastComponent else {
+            throw unknown("which is no path")
         }
+        let directory = path.removingLastComponent()
+        let own = store.location.removingLastComponent()
+        do {
+            for place in [path, own.appending(name)] {
+                // As SQLite's VFS for Unix does, an empty file is taken for none (unixAccess() in os_unix.c).
+                if let info = try FileInfo.ifPresent(place), info.kind != .file || info.size > 0 {
+                    return false
+                }
+            }
+            _ = try Directory.open(directory)
+        } catch {
+            // SQLite asks as the application, which may see more.
+            throw unknown("which cannot be looked at: \(error)")
+        }
+        return true
     }
 
     /// What stands at the end of a journal: the number of a page, the name, its length, its checksum, and
@@ -72,12 +86,13 @@ struct SuperJournal {
                 return
             }
             let bytes = try file.readExactly(count: Int(count), at: start)
-            // Of signed bytes.
-            let expected = bytes.reduce(UInt32(0)) { sum, byte in
-                sum &+ UInt32(bitPattern: Int32(Int8(bitPattern: byte)))
-            }
+            // Of C's char, which is signed on one machine and not on another.
+            let sums = [
+                bytes.reduce(UInt32(0)) { $0 &+ UInt32(bitPattern: Int32(Int8(bitPattern: $1))) },
+                bytes.reduce(UInt32(0)) { $0 &+ UInt32($1) },
+            ]
             let text = Array(bytes.prefix { $0 != 0 })
-            name = sum == expected && !text.isEmpty ? text : nil
+            name = sums.contains(sum) && !text.isEmpty ? text : nil
         }
 
         func erase(from file: File) throws {

@@ -71,7 +71,7 @@ enum ExitStatus: Int32 {
         case .keepsNothing: self = .usage
         case .storesInUse: self = .inUse
         case .tooLarge: self = .noSpace
-        case .rollbackFailed, .cannotRecover: self = .rollbackFailed
+        case .rollbackFailed, .cannotRecover, .newerJournal: self = .rollbackFailed
         case .refusedInUse(_, _, _, let use): self = Self.unsettled(by: use)
         case .unsettled(_, _, let error): self = Self.unsettled(by: error)
         case .rolledBack, .inTheWay: self = .restoreFailed

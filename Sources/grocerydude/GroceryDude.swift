@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Files
 internal import Foundation
+internal import Processes
 
 @main
 struct GroceryDude: AsyncParsableCommand {
@@ -40,7 +41,7 @@ struct GroceryDude: AsyncParsableCommand {
         // A run that was made nice may not raise its threads again, and libdispatch would tell the system's log
         // of each.
         setenv("LIBDISPATCH_LOG", "NO", 0)
-        OpenFiles.raiseLimit()
+        OpenFilesLimit.raise()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

@@ -165,6 +165,37 @@ struct RestoreApplicationTests {
         #expect(try scene.itemNames().count == 12)
     }
 
+    @Test("starts it after a roll back whose journal could not say so any more")
+    func notSettled() async throws {
+        let calls = FaultyFileSystem()
+        await #expect(throws: OperationError.self) {
+            try await scene.restore(fileSystem: calls) {
+                $0.application = commands(failing: ["verify"])
+                $0.makesSafetyBackup = false
+            }
+        }
+        let writes = calls.calls.count { $0.verb == .write }
+        try LocalFileSystem().remove(diary)
+        let faulty = FaultyFileSystem(failing: .callOf(.write, writes), staysBroken: true)
+        let error = await #expect(throws: OperationError.self) {
+            try await scene.restore(fileSystem: faulty) {
+                $0.application = commands(failing: ["verify"])
+                $0.makesSafetyBackup = false
+            }
+        }
+        try faulty.assertFaultWasMet()
+        guard case .rolledBack = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(try entries().last == "start store")
+        #expect(try scene.itemNames().count == 11)
+        // Who comes next does not know that it was started.
+        try await scene.recover()
+        #expect(scene.told.last?.contains("the application was stopped") == true)
+        #expect(try scene.leftovers().allSatisfy { $0 == "diary" || $0.contains("FailedRestore") })
+    }
+
     @Test("starts the application after a failure of every step of the disk, and never on a gap")
     func faults() async throws {
         let calls = FaultyFileSystem()

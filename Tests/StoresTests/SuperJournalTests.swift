@@ -67,6 +67,15 @@ struct SuperJournalTests {
         #expect(try bytes() == file)
     }
 
+    @Test("lets nobody say what became of it where its directory is not here")
+    func unknown() throws {
+        try name("/nowhere/at all/journal.sqlite-mj0A1B2C3D9")
+        #expect(throws: StoreError.self) { try bytes() }
+        try Fixtures.copy("stores/journal", into: sandbox, as: "Stores")
+        try name("relative")
+        #expect(throws: StoreError.self) { try bytes() }
+    }
+
     @Test("is played back where the application sees the directory by another path")
     func container() throws {
         let rolledBack = try bytes()

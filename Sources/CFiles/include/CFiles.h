@@ -41,7 +41,7 @@ int cfiles_sync_file_system(int descriptor);
 // The bytes that an unprivileged process may still write to the file system, or -1 and errno.
 int64_t cfiles_available_space(int descriptor);
 
-// Whether a path, not following a link, is where something is mounted, be it a directory of the same
+// Whether a path below a directory (or AT_FDCWD), not following a link, is where something is mounted, be it a directory of the same
 // file system (statx(2), STATX_ATTR_MOUNT_ROOT): 1 or 0; -1 and errno, ENOSYS where the system
 // does not tell.
 int cfiles_is_mount_point(int directory, const char *path);

@@ -1,0 +1,39 @@
+internal import Synchronization
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// How many files this program may have open at once (setrlimit(2)).
+public enum OpenFilesLimit {
+    /// More than the 1,024 that most systems begin with, since a cut holds every store open.
+    ///
+    /// Far more would cost whoever closes all of them for a child; macOS gives no more than OPEN_MAX.
+    #if canImport(Darwin)
+    private static let resource = RLIMIT_NOFILE
+    private static let wanted: rlim_t = 10_240
+    #else
+    private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    private static let wanted: rlim_t = 65_536
+    #endif
+
+    private static let before = Mutex<rlim_t?>(nil)
+
+    /// What it was before it was raised, for commands of the user's: a program that waits with select(2)
+    /// breaks with more.
+    static var original: UInt64? { before.withLock { $0.map { UInt64($0) } } }
+
+    /// Raises it as far as the system lets everybody; where that is refused, the one that there is has to
+    /// do.
+    public static func raise() {
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return }
+        let (original, raised) = (limit.rlim_cur, min(wanted, limit.rlim_max))
+        guard raised > original else { return }
+        limit.rlim_cur = raised
+        guard setrlimit(resource, &limit) == 0 else { return }
+        before.withLock { $0 = original }
+    }
+}

@@ -48,7 +48,7 @@ fuzz: deps
 # What became of every zip and database of the test data beside the checkout, as two tables.
 verdicts: deps
 	mkdir -p .build/verdicts
-	GROCERYDUDE_VERDICTS="$(CURDIR)/.build/verdicts" swift test --filter CorporaTests
+	GROCERYDUDE_VERDICTS="$(CURDIR)/.build/verdicts" swift test --filter 'Corpora(Zip|Database)Tests'
 	cat .build/verdicts/*.txt
 
 # The tests under the thread sanitizer and the address sanitizer; each has its own build.

@@ -1,1 +1,26 @@
 #include <sqlite3.h>
+
+/* The methods of SQLite's own handle of a file (https://www.sqlite.org/c3ref/io_methods.html), as
+   functions: GRDB brings a module of its own for the same header, and Swift takes the members of a
+   structure from one of the two only. */
+
+static inline int csqlite_is_open(const sqlite3_file *file) { return file->pMethods != 0; }
+
+static inline int csqlite_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+    return file->pMethods->xRead ? file->pMethods->xRead(file, bytes, count, offset) : SQLITE_IOERR;
+}
+
+static inline int csqlite_size(sqlite3_file *file, sqlite3_int64 *size) {
+    return file->pMethods->xFileSize ? file->pMethods->xFileSize(file, size) : SQLITE_IOERR;
+}
+
+/* Maps the first region of the shared index, where there is one; never makes it longer. */
+static inline int csqlite_map_index(sqlite3_file *file, int length, void **region) {
+    void volatile *mapped = 0;
+    int code;
+    if (file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return SQLITE_IOERR;
+    code = file->pMethods->xShmMap(file, 0, length, 0, &mapped);
+    if (mapped && file->pMethods->xShmBarrier) file->pMethods->xShmBarrier(file);
+    *region = (void *)mapped;
+    return code;
+}

@@ -21,12 +21,7 @@ struct NamesTests {
         ].map { Array($0.utf8) }
         names += [[0xFF, 0xFE], [0xC3, 0x28], [0x80], [0xED, 0xA0, 0x80], Array(0x01...0x1F)]
         struct Listed: Decodable { var hex: String }
-        let environment = ProcessInfo.processInfo.environment["GROCERYDUDE_CORPORA"]
-        let corpora =
-            environment.map { FilePath($0) }
-            ?? FilePath(#filePath).removingLastComponent().removingLastComponent()
-            .removingLastComponent().removingLastComponent().appending("shared/corpora")
-        let path = corpora.appending("names/names-test-suites.json")
+        let path = Fixtures.corpora.appending("names/names-test-suites.json")
         guard try FileInfo.ifPresent(path) != nil else { return names }
         let data = try Data(contentsOf: URL(fileURLWithPath: path.string))
         names += try JSONDecoder().decode([Listed].self, from: data).map { listed in

@@ -1,10 +1,19 @@
 internal import Files
+internal import Foundation
 public import SystemPackage
 
 /// The small inputs of the repository, described in their README; nothing here changes them.
 public enum Fixtures {
-    public static let path = FilePath(#filePath).removingLastComponent().removingLastComponent()
-        .removingLastComponent().appending("Fixtures")
+    public static let path = repository.appending("Fixtures")
+
+    /// The checkout that the tests were built from.
+    public static let repository = FilePath(#filePath).removingLastComponent()
+        .removingLastComponent().removingLastComponent()
+
+    /// Real data of public projects, beside the checkout; it need not be there.
+    public static let corpora =
+        ProcessInfo.processInfo.environment["GROCERYDUDE_CORPORA"].map { FilePath($0) }
+        ?? repository.removingLastComponent().appending("shared/corpora")
 
     /// The names in one of its directories.
     public static func names(in directory: String, ending: String = "") throws -> Set<String> {

@@ -8,8 +8,8 @@ import Testing
 @Suite("JSON answers")
 struct SchemaTests {
     private let sandbox: Sandbox
-    private static let schemas = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Documentation/Schemas")
+    private static let schemas = URL(filePath: Fixtures.repository.string)
+        .appending(path: "Documentation/Schemas")
 
     init() throws {
         sandbox = try Sandbox()

@@ -336,8 +336,7 @@ struct ConfigurationTests {
 
     @Test("has every setting in its documentation")
     func documentation() throws {
-        let path = FilePath(#filePath).removingLastComponent().removingLastComponent()
-            .removingLastComponent().appending("Documentation/Configuration.md")
+        let path = Fixtures.repository.appending("Documentation/Configuration.md")
         let text = try String(contentsOfFile: path.string, encoding: .utf8)
         for setting in Setting.all {
             // Of the hooks, the operations are told once.

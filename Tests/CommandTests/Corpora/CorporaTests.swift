@@ -6,10 +6,7 @@ import Testing
 
 /// Real data of public projects, where the test data stands beside the checkout.
 enum Corpora {
-    static let path =
-        ProcessInfo.processInfo.environment["GROCERYDUDE_CORPORA"].map { FilePath($0) }
-        ?? FilePath(#filePath).removingLastComponent().removingLastComponent()
-        .removingLastComponent().removingLastComponent().appending("shared/corpora")
+    static let path = Fixtures.corpora
 
     static var isThere: Bool { (try? FileInfo(of: path)) != nil }
 

@@ -82,14 +82,22 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "Backups",
+            dependencies: ["Stores", "Archives", "Remotes", "Files", filePath],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Operations",
-            dependencies: ["Stores", "Archives", "Remotes", "Processes", "Files", filePath],
+            dependencies: [
+                "Backups", "Stores", "Archives", "Remotes", "Processes", "Files", filePath,
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "grocerydude",
             dependencies: [
-                "Operations", "Stores", "Archives", "Remotes", "Processes", "Files", filePath,
+                "Operations", "Backups", "Stores", "Archives", "Remotes", "Processes", "Files",
+                filePath,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -140,9 +148,16 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "BackupsTests",
+            dependencies: [
+                "Backups", "Archives", "Stores", "Remotes", "Files", "TestSupport", filePath,
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "OperationsTests",
             dependencies: [
-                "Operations", "Stores", "Archives", "Remotes", "Files", "TestSupport",
+                "Operations", "Backups", "Stores", "Archives", "Remotes", "Files", "TestSupport",
                 "StoreWriter", filePath, .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
@@ -150,7 +165,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "grocerydude", "Operations", "Files", "TestSupport", "CSQLite", filePath,
+                "grocerydude", "Operations", "Backups", "Files", "TestSupport", "CSQLite", filePath,
             ],
             swiftSettings: strict
         ),

@@ -3,42 +3,52 @@ public import SystemPackage
 
 /// A directory of this machine: a synchronised folder, a mounted disk.
 public struct LocalFolder: RemoteFolder {
-    /// The directory.
-    public let path: FilePath
+    private let root: FilePath
+    /// The names of the subfolders on the way from the root.
+    private let steps: [String]
     private let fileSystem: any FileSystem
 
-    public var address: String { printable(path) }
-    public var staging: FilePath { path }
+    /// The directory.
+    public var path: FilePath { steps.reduce(root) { $0.appending($1) } }
+    public var description: String { printable(path) }
 
     /// Names a directory, which need not be there yet.
     public init(_ path: FilePath, fileSystem: any FileSystem = LocalFileSystem()) {
-        self.path = path
+        self.init(path, [], fileSystem)
+    }
+
+    private init(_ root: FilePath, _ steps: [String], _ fileSystem: any FileSystem) {
+        self.root = root
+        self.steps = steps
         self.fileSystem = fileSystem
     }
 
-    public func location(of name: String) -> FilePath? { path.appending(name) }
+    public func subfolder(_ name: String) -> any RemoteFolder {
+        LocalFolder(root, steps + [name], fileSystem)
+    }
 
-    public func list(in subfolder: String?) async throws -> [RemoteFile] {
-        var directory = try open()
-        if let subfolder {
-            guard let below = try open(subfolder, in: directory) else { return [] }
-            directory = below
-        }
-        let path = directory.path
+    public func list() async throws -> [RemoteFile] {
+        guard let directory = try open() else { return [] }
         return try directory.names().compactMap { name in
             guard let text = String(validating: name.bytes, as: UTF8.self),
                 // It may have gone since the names were read.
                 let info = try? directory.info(name), info.kind == .file
             else { return nil }
-            return RemoteFile(name: text, size: info.size, location: path.appending(text))
+            return RemoteFile(
+                name: text,
+                size: info.size,
+                location: directory.path.appending(text)
+            )
         }
     }
 
-    public func upload(_ file: FilePath, as name: String) async throws {
-        try makeSubfolder(of: name)
+    @discardableResult
+    public func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
+        try make()
         let target = path.appending(name)
+        let size = try FileInfo(of: file).size
         do {
-            if file.removingLastComponent() == path {
+            if file.removingLastComponent() == root {
                 try fileSystem.move(file, to: target)
             } else {
                 try copy(file, as: target)
@@ -47,30 +57,66 @@ public struct LocalFolder: RemoteFolder {
         } catch FileError.exists(target) {
             throw RemoteError.exists(address, name: name)
         } catch let error as FileError where Self.isSame(file, target) {
-            // It has its name, and could lose neither that nor the one that it had.
+            // It has its new name, and could lose neither that nor the old one.
             throw notSynced(name, error)
         }
-        try sync(after: name, target.removingLastComponent())
+        try sync(after: name, path)
+        return RemoteFile(name: name, size: size, location: target)
     }
 
-    public func move(_ name: String, to newName: String) async throws {
-        try checkSubfolder(of: name)
-        try makeSubfolder(of: newName)
-        let source = path.appending(name)
-        let target = path.appending(newName)
+    public func move(_ name: String, to folder: any RemoteFolder, as newName: String) async throws {
+        guard let folder = folder as? LocalFolder else {
+            preconditionFailure("a file moves within one remote folder")
+        }
+        _ = try open()
+        try folder.make()
+        let target = folder.path.appending(newName)
         do {
-            try fileSystem.move(source, to: target)
+            try fileSystem.move(path.appending(name), to: target)
         } catch FileError.exists(target) {
-            throw RemoteError.exists(address, name: newName)
+            throw RemoteError.exists(folder.address, name: newName)
         } catch let error as FileError where error.isMissing {
             throw RemoteError.noFile(address, name: name)
         }
-        try sync(after: name, target.removingLastComponent(), source.removingLastComponent())
+        try sync(after: name, folder.path, path)
     }
 
-    /// Has on the disk what was done in directories.
+    public func download(_ name: String, to path: FilePath) async throws {
+        let source: File
+        _ = try open()
+        do {
+            source = try File.open(self.path.appending(name))
+        } catch let error as FileError where error.isMissing {
+            throw RemoteError.noFile(address, name: name)
+        }
+        try source.copy(to: path, syncing: false)
+    }
+
+    public func delete(_ name: String) async throws {
+        _ = try open()
+        let target = path.appending(name)
+        guard try FileInfo.ifPresent(target) != nil else { return }
+        try fileSystem.remove(target)
+        try sync(after: name, path)
+    }
+
+    // MARK: - Steps
+
+    /// Brings a file from elsewhere under a hidden name first, so that it is seen only when it is whole.
+    private func copy(_ file: FilePath, as target: FilePath) throws {
+        let partial = root.appending(PartialName.make())
+        do {
+            try File.open(file).copy(to: partial, syncing: true)
+            try fileSystem.move(partial, to: target)
+        } catch {
+            try? fileSystem.remove(partial)
+            throw error
+        }
+    }
+
+    /// Flushes directories to the disk.
     ///
-    /// - Throws: `RemoteError.notSynced`: it is done all the same.
+    /// - Throws: `RemoteError.notSynced`: the change is made all the same.
     private func sync(after name: String, _ directories: FilePath...) throws {
         do {
             for directory in directories { try fileSystem.sync(directory) }
@@ -83,7 +129,7 @@ public struct LocalFolder: RemoteFolder {
         .notSynced(address, name: name, error)
     }
 
-    /// Whether two names are of one file.
+    /// Returns whether two names are of one file.
     private static func isSame(_ path: FilePath, _ other: FilePath) -> Bool {
         guard let info = try? FileInfo(of: path), let otherInfo = try? FileInfo(of: other) else {
             return false
@@ -91,92 +137,53 @@ public struct LocalFolder: RemoteFolder {
         return info.identity == otherInfo.identity
     }
 
-    /// Makes the subfolder that a name is in, if it is not there yet.
+    /// Makes the subfolders on the way that are not there yet.
     ///
-    /// - Throws: `RemoteError.notASubfolder` where something else has its name.
-    private func makeSubfolder(of name: String) throws {
-        guard try !checkSubfolder(of: name), let subfolder = Self.split(name).subfolder else {
-            return
+    /// - Throws: `RemoteError.notASubfolder` if something else has a name on the way.
+    private func make() throws {
+        var path = root
+        while try open() == nil {
+            for step in steps {
+                let parent = path
+                path = path.appending(step)
+                guard try FileInfo.ifPresent(path) == nil else { continue }
+                do {
+                    try fileSystem.createDirectory(path)
+                } catch FileError.exists(path) {
+                    // Another run was faster, or somebody who put something else there.
+                }
+                try fileSystem.sync(parent)
+            }
         }
-        let directory = path.appending(subfolder)
-        do {
-            try fileSystem.createDirectory(directory)
-        } catch FileError.exists(directory) {
-            // Another run was faster, or somebody who put something else there.
-            try checkSubfolder(of: name)
-        }
-        try fileSystem.sync(path)
     }
 
-    /// Throws where the subfolder that a name is in is a link that leads out of the folder, or
-    /// anything else but a directory: what is done there would be done to files that are not ours.
+    /// Opens the directory, following no symbolic link below the root: a file behind one is not ours.
     ///
-    /// The verbs of `FileSystem` take paths, so this comes before them: who may change the folder
+    /// The verbs of `FileSystem` take paths, so this comes before them: whoever may change the folder
     /// itself can still put a link there in between.
     ///
-    /// - Returns: whether it is there; the folder itself is.
-    @discardableResult
-    private func checkSubfolder(of name: String) throws -> Bool {
-        let directory = try open()
-        guard let subfolder = Self.split(name).subfolder else { return true }
-        return try open(subfolder, in: directory) != nil
-    }
-
-    /// Brings a file from elsewhere under a hidden name first, so that it is seen only when it is whole.
-    private func copy(_ file: FilePath, as target: FilePath) throws {
-        let partial = path.appending(
-            Self.makePartialName()
-        )
+    /// - Returns: `nil` if a subfolder is not there.
+    /// - Throws: `RemoteError.missing`, `.notAFolder`, `.notASubfolder`.
+    private func open() throws -> Directory? {
+        var directory: Directory
         do {
-            try File.open(file).copy(to: partial, syncing: true)
-            try fileSystem.move(partial, to: target)
-        } catch {
-            try? fileSystem.remove(partial)
-            throw error
-        }
-    }
-
-    public func download(_ name: String, to path: FilePath) async throws {
-        let source: File
-        try checkSubfolder(of: name)
-        do {
-            source = try File.open(self.path.appending(name))
+            directory = try Directory.open(root)
         } catch let error as FileError where error.isMissing {
-            throw RemoteError.noFile(address, name: name)
-        }
-        try source.copy(to: path, syncing: false)
-    }
-
-    public func delete(_ name: String) async throws {
-        try checkSubfolder(of: name)
-        let target = path.appending(name)
-        guard try FileInfo.ifPresent(target) != nil else { return }
-        try fileSystem.remove(target)
-        try sync(after: name, target.removingLastComponent())
-    }
-
-    private func open() throws -> Directory {
-        do {
-            return try Directory.open(path)
-        } catch let error as FileError where error.isMissing {
-            throw RemoteError.missing(address)
+            throw RemoteError.missing(printable(root))
         } catch FileError.notA {
-            throw RemoteError.notAFolder(address)
+            throw RemoteError.notAFolder(printable(root))
         }
-    }
-    /// Opens a subfolder, never through a symbolic link.
-    ///
-    /// - Returns: the subfolder; `nil` where there is nothing of that name.
-    /// - Throws: `RemoteError.notASubfolder` where it is not a directory.
-    private func open(_ subfolder: String, in directory: Directory) throws -> Directory? {
-        do {
-            return try directory.directory(RelativePath(subfolder).name)
-        } catch FileError.failed(_, _, .noSuchFileOrDirectory) {
-            return nil
-        } catch FileError.failed(_, _, .notDirectory),
-            FileError.failed(_, _, .tooManySymbolicLinkLevels)
-        {
-            throw RemoteError.notASubfolder(address, name: subfolder)
+        for step in steps {
+            do {
+                directory = try directory.directory(RelativePath(step).name)
+            } catch FileError.failed(_, _, .noSuchFileOrDirectory) {
+                return nil
+            } catch FileError.failed(_, _, .notDirectory),
+                FileError.failed(_, _, .tooManySymbolicLinkLevels)
+            {
+                throw RemoteError.notASubfolder(printable(root), name: step)
+            }
         }
+        return directory
     }
 }

@@ -8,35 +8,40 @@ public import SystemPackage
 /// A file is uploaded under a hidden name and then renamed, since not every cloud shows a file
 /// only once it is whole.
 public struct RcloneFolder: RemoteFolder {
-    /// What rclone calls the folder: `remote:path`.
-    public let remote: String
-    public let staging: FilePath
+    private let root: String
+    /// The names of the subfolders on the way from the root.
+    private let steps: [String]
 
-    public var address: String { Self.scheme + remote }
+    /// rclone's name of the folder: `remote:path`.
+    private var place: String { steps.reduce(root, Self.appending) }
+    public var description: String { Self.scheme + place }
 
-    /// What an address begins with that is meant for rclone.
+    /// The beginning of an address that is meant for rclone.
     public static let scheme = "rclone:"
 
     // rclone's exit codes (https://rclone.org/docs/#exit-code).
     private static let directoryNotFound: CInt = 3
     private static let fileNotFound: CInt = 4
 
-    /// Names a folder.
-    ///
-    /// - Parameters:
-    ///   - remote: as rclone takes it: `dropbox:Apps/Grocery Dude`.
-    ///   - staging: a directory of this machine, only for this remote folder.
-    public init(_ remote: String, staging: FilePath) {
-        self.remote = remote
-        self.staging = staging
+    /// Names a folder, as rclone takes it: `dropbox:Apps/Grocery Dude`.
+    public init(_ remote: String) {
+        self.init(remote, [])
     }
 
-    public func list(in subfolder: String?) async throws -> [RemoteFile] {
+    private init(_ root: String, _ steps: [String]) {
+        self.root = root
+        self.steps = steps
+    }
+
+    public func subfolder(_ name: String) -> any RemoteFolder {
+        RcloneFolder(root, steps + [name])
+    }
+
+    public func list() async throws -> [RemoteFile] {
         struct Listed: Decodable {
             var Name: String
             var Size: Int64
         }
-        let place = subfolder.map(path(of:)) ?? remote
         let output: String
         do {
             output = try await rclone(
@@ -46,7 +51,7 @@ public struct RcloneFolder: RemoteFolder {
                 "--no-mimetype",
                 place
             )
-        } catch RemoteError.missing where subfolder != nil {
+        } catch RemoteError.missing where !steps.isEmpty {
             return []
         }
         do {
@@ -57,32 +62,35 @@ public struct RcloneFolder: RemoteFolder {
         }
     }
 
-    public func upload(_ file: FilePath, as name: String) async throws {
-        let partial = Self.makePartialName()
+    @discardableResult
+    public func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
+        let size = try FileInfo(of: file).size
+        let partial = PartialName.make()
+        let folder = RcloneFolder(root)
         do {
-            let (subfolder, last) = Self.split(name)
-            let files = try await list(in: subfolder)
-            guard !files.contains(where: { $0.name == last }) else {
+            let files = try await list()
+            guard !files.contains(where: { $0.name == name }) else {
                 throw RemoteError.exists(address, name: name)
             }
-            if files.contains(where: { Self.isPartialName($0.name) }) {
-                try await removeOldPartials()
+            if files.contains(where: { PartialName.matches($0.name) }) {
+                try await folder.removeOldPartials()
             }
-            _ = try await rclone("copyto", "--no-traverse", file.string, path(of: partial))
-            try await move(partial, to: name)
+            _ = try await rclone("copyto", "--no-traverse", file.string, folder.path(of: partial))
+            try await folder.move(partial, to: self, as: name)
         } catch {
-            try? await delete(partial)
+            try? await folder.delete(partial)
             throw error
         }
         try LocalFileSystem().remove(file)
+        return RemoteFile(name: name, size: size)
     }
 
-    /// Removes what uploads left that were killed.
+    /// Removes the partial files of uploads that were killed.
     ///
     /// Another machine may be at one of its own, so a day has to have gone by.
     private func removeOldPartials() async throws {
-        let pattern = "/\(Self.partialPrefix)*\(Self.partialSuffix)"
-        _ = try await rclone("delete", "--min-age", "24h", "--include", pattern, remote)
+        let pattern = "/\(PartialName.prefix)*\(PartialName.suffix)"
+        _ = try await rclone("delete", "--min-age", "24h", "--include", pattern, place)
     }
 
     public func download(_ name: String, to path: FilePath) async throws {
@@ -93,21 +101,24 @@ public struct RcloneFolder: RemoteFolder {
         _ = try await rclone("copyto", "--no-traverse", self.path(of: name), path.string)
     }
 
-    public func move(_ name: String, to newName: String) async throws {
-        guard try await !contains(newName) else {
-            throw RemoteError.exists(address, name: newName)
+    public func move(_ name: String, to folder: any RemoteFolder, as newName: String) async throws {
+        guard let folder = folder as? RcloneFolder else {
+            preconditionFailure("a file moves within one remote folder")
+        }
+        guard try await !folder.contains(newName) else {
+            throw RemoteError.exists(folder.address, name: newName)
         }
         guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
-        _ = try await rclone("moveto", "--ignore-existing", path(of: name), path(of: newName))
-        // Where the name was taken meanwhile, rclone leaves the file where it was and is content.
+        let target = folder.path(of: newName)
+        _ = try await rclone("moveto", "--ignore-existing", path(of: name), target)
+        // If the name was taken meanwhile, rclone leaves the file in its place and is content.
         guard try await !contains(name) else {
-            throw RemoteError.exists(address, name: newName)
+            throw RemoteError.exists(folder.address, name: newName)
         }
     }
 
     private func contains(_ name: String) async throws -> Bool {
-        let (subfolder, last) = Self.split(name)
-        return try await list(in: subfolder).contains { $0.name == last }
+        try await list().contains { $0.name == name }
     }
 
     public func delete(_ name: String) async throws {
@@ -122,8 +133,10 @@ public struct RcloneFolder: RemoteFolder {
         }
     }
 
-    private func path(of name: String) -> String {
-        remote.hasSuffix(":") || remote.hasSuffix("/") ? remote + name : "\(remote)/\(name)"
+    private func path(of name: String) -> String { Self.appending(place, name) }
+
+    private static func appending(_ place: String, _ name: String) -> String {
+        place.hasSuffix(":") || place.hasSuffix("/") ? place + name : "\(place)/\(name)"
     }
 
     private func rclone(_ arguments: String...) async throws -> String {
@@ -142,7 +155,7 @@ public struct RcloneFolder: RemoteFolder {
         }
     }
 
-    /// rclone's last words, without their date.
+    /// Returns rclone's last line, without its date.
     private func lastLine(of text: String) -> String {
         let line = text.split(separator: "\n").last.map(String.init) ?? "it said nothing"
         return line.replacing(#/^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d /#, with: "")

@@ -2,13 +2,34 @@
 public struct CheckHistory: Sendable, Equatable {
     private let checks: [RunLog.Check]
 
-    /// Takes what is about one archive.
+    /// Takes the checks of one archive, in the order in which they were recorded.
+    public init(_ checks: [RunLog.Check]) {
+        self.checks = checks
+    }
+
+    /// Takes the checks of a file among those of its backup, of which there may be copies.
+    ///
+    /// A file without checks of its own may be renamed or moved: it has those of the file that was
+    /// checked last, unless that is still there under its own name.
     ///
     /// - Parameters:
-    ///   - checks: of a backup, in the order in which they were recorded.
-    ///   - size: bytes in its archive; checks of another size were of another archive.
-    public init(_ checks: [RunLog.Check], size: Int64) {
-        self.checks = checks.filter { $0.size == size }
+    ///   - name: the file's name.
+    ///   - address: the address of its folder.
+    ///   - checks: those of the backup, in the order in which they were recorded.
+    ///   - others: the names of all files in the folder.
+    public init(
+        of name: String,
+        in address: String,
+        among checks: [RunLog.Check],
+        whereOthersAre others: Set<String>
+    ) {
+        let own = checks.filter { $0.address == address && $0.name == name }
+        let gone = checks.filter { $0.address != address || !others.contains($0.name) }
+        let last = gone.last
+        self.init(
+            own.isEmpty
+                ? gone.filter { $0.address == last?.address && $0.name == last?.name } : own
+        )
     }
 
     /// The last check, whatever it found.

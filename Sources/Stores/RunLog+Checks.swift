@@ -39,12 +39,12 @@ extension RunLog {
             }
         }
 
-        /// The remote folder's address.
+        /// The backup's identity.
+        public var id: String
+        /// The address of the remote folder that it was in.
         public var address: String
-        /// The backup's file name.
+        /// Its file name there.
         public var name: String
-        /// Bytes in its archive: one of another size is another backup.
-        public var size: Int64
         public var time: Date
         public var depth: Depth
         /// Which part was read, where the depth is `part`.
@@ -53,17 +53,17 @@ extension RunLog {
         public var damage: String?
 
         public init(
+            id: String,
             address: String,
             name: String,
-            size: Int64,
             time: Date,
             depth: Depth,
             part: Part? = nil,
             damage: String? = nil
         ) {
+            self.id = id
             self.address = address
             self.name = name
-            self.size = size
             self.time = time
             self.depth = depth
             self.part = part
@@ -94,11 +94,11 @@ extension RunLog {
             }
             try database.execute(
                 sql: """
-                    INSERT OR REPLACE INTO backup_check (address, name, depth, size, time, damage)
+                    INSERT OR REPLACE INTO backup_check (id, address, name, depth, time, damage)
                     VALUES (?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
-                    check.address, check.name, check.column, check.size,
+                    check.id, check.address, check.name, check.column,
                     milliseconds(check.time), check.damage,
                 ]
             )
@@ -118,41 +118,32 @@ extension RunLog {
             database,
             sql: """
                 SELECT damage IS NOT NULL FROM backup_check
-                    WHERE address = ? AND name = ? AND depth = ? AND size = ?
+                    WHERE id = ? AND address = ? AND name = ? AND depth = ?
                 """,
-            arguments: [check.address, check.name, check.column, check.size]
+            arguments: [check.id, check.address, check.name, check.column]
         ) ?? false
     }
 
-    /// The last checks of the backups in a remote folder, by file name: of each the last one of each
-    /// depth and of each part, in the order in which they were recorded.
+    /// Returns the last checks of some backups, by identity: of each file of a backup the last one of
+    /// each depth and of each part, in the order in which they were recorded.
     ///
     /// - Throws: `StoreError`, `FileError`.
-    public func lastChecks(in address: String) throws -> [String: [Check]] {
+    public func lastChecks(of ids: Set<String>) throws -> [String: [Check]] {
         try reading(else: [:]) { database in
-            let checks = try Row.fetchAll(
-                database,
-                sql: "SELECT * FROM backup_check WHERE address = ? ORDER BY rowid",
-                arguments: [address]
-            )
-            .compactMap(Check.init)
-            return Dictionary(grouping: checks, by: \.name)
-        }
-    }
-
-    /// Forgets the checks of backups that are not there any more.
-    ///
-    /// - Throws: `StoreError`, `FileError`.
-    public func keepChecks(of names: Set<String>, in address: String) throws {
-        let gone = try Set(lastChecks(in: address).keys).subtracting(names)
-        guard !gone.isEmpty else { return }
-        try writing { database in
-            for name in gone {
-                try database.execute(
-                    sql: "DELETE FROM backup_check WHERE address = ? AND name = ?",
-                    arguments: [address, name]
+            var found: [Check] = []
+            let ids = ids.sorted()
+            // SQLite has a limit on the number of arguments (limits.html, 9).
+            for start in stride(from: 0, to: ids.count, by: 500) {
+                let some = ids[start..<min(start + 500, ids.count)]
+                let marks = some.map { _ in "?" }.joined(separator: ", ")
+                found += try Row.fetchAll(
+                    database,
+                    sql: "SELECT * FROM backup_check WHERE id IN (\(marks)) ORDER BY rowid",
+                    arguments: StatementArguments(some)
                 )
+                .compactMap(Check.init)
             }
+            return Dictionary(grouping: found, by: \.id)
         }
     }
 }
@@ -165,9 +156,9 @@ extension RunLog.Check {
             (depth == .part) == (words.count == 2)
         else { return nil }
         self.init(
+            id: row["id"],
             address: row["address"],
             name: row["name"],
-            size: row["size"],
             time: date(row["time"]),
             depth: depth,
             part: words.count == 2 ? Part(words[1]) : nil,
@@ -202,13 +193,13 @@ enum RunLogSchema {
                 columns: ["command", "profile", "stores", "remote"]
             )
             try database.create(table: "backup_check") { definition in
+                definition.column("id", .text).notNull()
                 definition.column("address", .text).notNull()
                 definition.column("name", .text).notNull()
                 definition.column("depth", .text).notNull()
-                definition.column("size", .integer).notNull()
                 definition.column("time", .integer).notNull()
                 definition.column("damage", .text)
-                definition.primaryKey(["address", "name", "depth"])
+                definition.primaryKey(["id", "address", "name", "depth"])
             }
         }
         return migrator

@@ -1,3 +1,4 @@
+internal import Backups
 internal import Files
 internal import Foundation
 internal import Operations
@@ -67,8 +68,7 @@ extension Session {
         await makeRun(command).perform(
             context,
             backups: {
-                try await ListBackups(in: remote(), catalog: catalog, timeZone: timeZone, log: log)
-                    .run().backups
+                try await folder().list().backups
             },
             failed: { error in
                 end = tell(error)
@@ -112,7 +112,7 @@ extension Session {
             run.ping = Ping(url.absoluteString, timeout: profile.pingTimeout)
         }
         if applies("metrics_file") { run.metricsFile = profile.metricsFile }
-        run.log = log
+        run.log = memory.log
         run.tellsLogTrouble = output.verbose
         noteOtherPlaces()
         return run
@@ -142,27 +142,6 @@ extension Session {
                     + "no monitor is told\(profile.prunes && !prunes ? ", and nothing is pruned" : "")"
             )
         )
-    }
-
-    /// The log of runs.
-    var log: RunLog { RunLog(FilePath(Surroundings.state + "/grocerydude/log.sqlite")) }
-
-    /// What is known of backups from their checks, as far as the log tells, by file name.
-    func checkHistories(of backups: [Backup]) -> [String: CheckHistory] {
-        do {
-            let checks = try log.lastChecks(in: address)
-            return Dictionary(
-                backups.compactMap { backup in
-                    checks[backup.name].map { (backup.name, CheckHistory($0, size: backup.size)) }
-                },
-                uniquingKeysWith: { first, _ in first }
-            )
-        } catch {
-            if output.verbose {
-                context.report(.warning("the log cannot be read: \(explain(error))"))
-            }
-            return [:]
-        }
     }
 
     /// What a restore runs around the exchange.

@@ -1,8 +1,10 @@
 internal import ArgumentParser
 internal import Files
 internal import Foundation
+internal import Backups
 internal import Operations
 internal import Remotes
+internal import Stores
 internal import SystemPackage
 
 /// One run of a command: what it needs of the world, and how it ends.
@@ -15,7 +17,7 @@ struct Session {
     /// All settings that are in force, wherever they were said.
     let profile: Profile
     let context: OperationContext
-    let catalog: BackupCatalog
+    let memory: BackupMemory
     /// What the command's body did, as far as others want to know.
     let facts = RunFacts()
     /// When the command began; the program's only look at the clock.
@@ -38,7 +40,10 @@ struct Session {
             lockWait: profile.lockWait,
             scratch: FilePath(NSTemporaryDirectory())
         )
-        catalog = BackupCatalog(FilePath(Surroundings.cache + "/grocerydude/catalog.json"))
+        memory = BackupMemory(
+            catalog: BackupCatalog(FilePath(Surroundings.cache + "/grocerydude/catalog.json")),
+            log: RunLog(FilePath(Surroundings.state + "/grocerydude/log.sqlite"))
+        )
     }
 
     /// Runs a command's body, prints what went wrong, and exits with the code for it.
@@ -145,26 +150,34 @@ struct Session {
     /// Losing it costs time and no data, so it fails nothing; who wants to know hears of it.
     private func saveCatalog() async {
         do {
-            try await catalog.save()
+            try await memory.catalog.save()
         } catch  where output.verbose {
             console.message("the list of known backups was not saved: \(explain(error))")
         } catch {}
     }
 
-    /// The remote folder; the one that is built in is made where it is missing.
+    /// Returns the backup folder; the built-in one is made if it is missing.
     ///
-    /// - Throws: `FileError` where that folder or a staging directory cannot be made.
-    func remote() throws -> any RemoteFolder {
+    /// - Throws: `FileError` if that folder or a staging directory cannot be made.
+    func folder() throws -> BackupFolder {
         let address = address
         if profile.origin(of: "remote") == .default {
             try LocalFileSystem().createDirectories(FilePath(address))
         }
-        guard address.hasPrefix(RcloneFolder.scheme) else { return LocalFolder(FilePath(address)) }
+        guard address.hasPrefix(RcloneFolder.scheme) else {
+            let folder = LocalFolder(FilePath(address))
+            return BackupFolder(folder, memory: memory, timeZone: timeZone)
+        }
         let remote = String(address.dropFirst(RcloneFolder.scheme.count))
         let digest = Array(remote.utf8).withUnsafeBytes { Digest(of: $0) }
         let staging = Surroundings.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
         try LocalFileSystem().createDirectories(FilePath(staging))
-        return RcloneFolder(remote, staging: FilePath(staging))
+        return BackupFolder(
+            RcloneFolder(remote),
+            staging: FilePath(staging),
+            memory: memory,
+            timeZone: timeZone
+        )
     }
 
     /// What the remote folder is called; catalog and log remember folders by this, so that it must

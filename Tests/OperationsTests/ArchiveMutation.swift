@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 
 @testable import Archives
+@testable import Backups
 @testable import Operations
 
 /// A valid archive, and ways to make another of it that lies or is damaged.
@@ -203,7 +204,7 @@ struct ArchiveMutation {
         let last = central[central.count - 1].lowerBound
         let place = Int(bytes.uint32(at: last + 42))
         let record = EntryRecord(
-            name: ManifestPlace.path.bytes,
+            name: Manifest.path.bytes,
             method: ZipRecords.stored,
             checksum: text.withUnsafeBytes { Checksum(of: $0).value },
             compressedSize: UInt64(text.count),

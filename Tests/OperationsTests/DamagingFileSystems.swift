@@ -1,3 +1,4 @@
+@testable import Backups
 import Files
 import Foundation
 import Stores

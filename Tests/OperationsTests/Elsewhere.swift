@@ -5,20 +5,20 @@ import Testing
 /// A folder whose files are not on this machine, as those of a cloud; to fetch one is a failure, unless
 /// that is what a test is about.
 struct Elsewhere: RemoteFolder {
-    let folder: LocalFolder
+    let folder: any RemoteFolder
     var isFetching = false
-    /// The size that it claims of each file, where that is not the truth.
+    /// The size that it claims of each file, unless that is the truth.
     var claimedSize: Int64?
-    var address: String { "elsewhere" }
-    var staging: FilePath { folder.staging }
+    var description = "elsewhere"
 
-    func list(in subfolder: String?) async throws -> [RemoteFile] {
-        try await folder.list(in: subfolder).map {
+    func list() async throws -> [RemoteFile] {
+        try await folder.list().map {
             RemoteFile(name: $0.name, size: claimedSize ?? $0.size)
         }
     }
-    func upload(_ file: FilePath, as name: String) async throws {
-        try await folder.upload(file, as: name)
+    func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
+        let file = try await folder.upload(file, as: name)
+        return RemoteFile(name: file.name, size: file.size)
     }
     func download(_ name: String, to path: FilePath) async throws {
         guard isFetching else {
@@ -27,8 +27,17 @@ struct Elsewhere: RemoteFolder {
         }
         try await folder.download(name, to: path)
     }
-    func move(_ name: String, to newName: String) async throws {
-        try await folder.move(name, to: newName)
+    func move(_ name: String, to folder: any RemoteFolder, as newName: String) async throws {
+        let target = try #require(folder as? Elsewhere)
+        try await self.folder.move(name, to: target.folder, as: newName)
     }
     func delete(_ name: String) async throws { try await folder.delete(name) }
+    func subfolder(_ name: String) -> any RemoteFolder {
+        Elsewhere(
+            folder: folder.subfolder(name),
+            isFetching: isFetching,
+            claimedSize: claimedSize,
+            description: "\(description)/\(name)"
+        )
+    }
 }

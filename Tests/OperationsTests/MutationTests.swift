@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Archives
+@testable import Backups
 @testable import Operations
 
 /// Archives that were valid before something happened to them: restoring gives the bytes that were
@@ -76,24 +77,24 @@ struct MutationTests {
     private func restore(_ path: FilePath) throws -> (Restored, isOurs: Bool) {
         let target = sandbox.path("Restored")
         defer { try? LocalFileSystem().remove(target) }
-        let plan = try Extraction.Plan(path, name: "mutated", limits: RestoreLimits())
+        let plan = try ArchivedBackup(path, name: "mutated", holdingTo: RestoreLimits())
         try plan.checkSpace(at: sandbox.path)
         try LocalFileSystem().createDirectory(target)
         let extractor = ArchiveExtractor(
-            plan.contents.reader,
+            plan.reader,
             into: try Directory.open(target),
             syncing: .never,
             threads: 2
         ) { _ in }
         defer { extractor.close() }
-        try plan.contents.forEach { item in
+        try plan.forEach { item in
             var item = item
             // Who may give files away must not do so in a test.
             item.attributes.owner = nil
             try extractor.extract(item)
         }
         try extractor.finish()
-        return (try Restored(target), plan.contents.header != nil)
+        return (try Restored(target), plan.header != nil)
     }
 
     private func tryAll(_ seeds: Fuzzing, _ name: String, _ archive: FilePath) throws {
@@ -103,7 +104,7 @@ struct MutationTests {
         )
         let (whole, _) = try restore(archive)
         let mutation = try ArchiveMutation(
-            ArchiveReader.open(archive, mark: ManifestPlace.path),
+            ArchiveReader.open(archive, mark: Manifest.path),
             bytes
         )
         var verdicts: [String: Int] = [:]
@@ -123,6 +124,7 @@ struct MutationTests {
                     let label = "\(name), seed \(seed): \(mutated.label)"
                     #expect(isRight, "\(label): \(restored.difference(from: whole))")
                 } catch is ArchiveError {
+                } catch is ArchivedBackupError {
                 } catch is OperationError {
                 }
             }

@@ -6,6 +6,7 @@ import Synchronization
 import SystemPackage
 import TestSupport
 
+@testable import Backups
 @testable import Operations
 
 /// A stores directory and a remote folder in a sandbox, and the operations on them.
@@ -28,6 +29,25 @@ final class Scene: Sendable {
     }
 
     var remote: LocalFolder { LocalFolder(remotePath) }
+    /// The backup folder of a run that begins now.
+    ///
+    /// - Parameters:
+    ///   - remote: another one than the usual one.
+    ///   - catalog: to save it afterwards; else what is learnt is forgotten.
+    ///   - log: a log of checks.
+    func folder(
+        _ remote: (any RemoteFolder)? = nil,
+        catalog: BackupCatalog? = nil,
+        log: RunLog? = nil
+    ) -> BackupFolder {
+        BackupFolder(
+            remote ?? self.remote,
+            staging: (remote as? LocalFolder)?.path ?? remotePath,
+            memory: BackupMemory(catalog: catalog ?? self.catalog, log: log),
+            timeZone: Self.utc
+        )
+    }
+
     var catalog: BackupCatalog { BackupCatalog(sandbox.path("Cache/catalog.json")) }
 
     /// What was told as worth knowing or as a problem.
@@ -79,7 +99,7 @@ final class Scene: Sendable {
     }
 
     func options(at date: Date = morning) -> CreateBackup.Options {
-        CreateBackup.Options(date: date, timeZone: Self.utc, tool: "grocerydude test")
+        CreateBackup.Options(date: date, tool: "grocerydude test")
     }
 
     @discardableResult
@@ -90,8 +110,7 @@ final class Scene: Sendable {
     ) async throws -> CreateBackup.Outcome {
         try await CreateBackup(
             of: stores,
-            to: remote ?? self.remote,
-            catalog: catalog,
+            to: folder(remote),
             options: options(at: date),
             context: context ?? self.context()
         ).run()
@@ -106,8 +125,7 @@ final class Scene: Sendable {
         var options = RestoreBackup.Options(backup: options(at: Self.morning + 3600))
         change(&options)
         return RestoreBackup(
-            from: remote,
-            catalog: catalog ?? self.catalog,
+            from: folder(catalog: catalog),
             options: options,
             context: context ?? self.context(),
             fileSystem: fileSystem
@@ -124,7 +142,7 @@ final class Scene: Sendable {
         let restore = restoring(fileSystem: fileSystem, catalog: catalog, change)
         let outcome: RestoreBackup.Outcome
         do {
-            outcome = try await restore.run(try await restore.find(name), to: stores)
+            outcome = try await restore.run(try await folder(catalog: catalog).find(name, now: Self.morning + 3600), to: stores)
         } catch {
             try await catalog.save()
             throw error
@@ -139,7 +157,7 @@ final class Scene: Sendable {
     }
 
     func list() async throws -> [Backup] {
-        try await ListBackups(in: remote, catalog: catalog, timeZone: Self.utc).run().backups
+        try await folder().list().backups
     }
 
     /// The names in the sandbox that a run left and should not have.
@@ -147,7 +165,7 @@ final class Scene: Sendable {
         let expected: Set = ["Stores", "Remote", "Scratch", "Cache"]
         let beside = try Directory.open(sandbox.path).names().map(\.description)
         let partial = try Directory.open(remotePath).names().map(\.description).filter {
-            $0.hasPrefix(".")
+            $0.hasPrefix(".") && $0 != Annotations.subfolder
         }
         let scratch = try Directory.open(sandbox.path("Scratch")).names().map(\.description)
         return beside.filter { !expected.contains($0) } + partial + scratch

@@ -14,9 +14,8 @@ struct LocalFolderTests {
         remote = try sandbox.directory("remote")
     }
 
-    @Test("the folder itself is where files are best made, and its path its address")
-    func staging() {
-        #expect(LocalFolder(remote).staging == remote)
+    @Test("its path is its address")
+    func address() {
         #expect(LocalFolder(remote).address == remote.string)
     }
 
@@ -32,16 +31,17 @@ struct LocalFolderTests {
     func failingMoves(errno: Errno) async throws {
         let steps = FaultyFileSystem()
         try sandbox.write("milk", to: "remote/a.zip")
-        try await LocalFolder(remote, fileSystem: steps).move("a.zip", to: ".trash/a.zip")
+        func move(_ fileSystem: FaultyFileSystem) async throws {
+            let folder = LocalFolder(remote, fileSystem: fileSystem)
+            try await folder.move("a.zip", to: folder.subfolder(".trash"), as: "a.zip")
+        }
+        try await move(steps)
         for step in 1...steps.calls.count {
             try LocalFileSystem().remove(sandbox.path("remote"))
             try sandbox.write("milk", to: "remote/a.zip")
             let fileSystem = FaultyFileSystem(failing: .call(step), with: errno)
             let error = await #expect(throws: (any Error).self) {
-                try await LocalFolder(remote, fileSystem: fileSystem).move(
-                    "a.zip",
-                    to: ".trash/a.zip"
-                )
+                try await move(fileSystem)
             }
             try fileSystem.assertFaultWasMet()
             #expect(isNotSynced(error) == sandbox.exists("remote/.trash/a.zip"))
@@ -114,12 +114,13 @@ struct LocalFolderTests {
 
     /// Everything that reaches into a subfolder.
     private static let reaches: [@Sendable (LocalFolder) async throws -> Void] = [
-        { _ = try await $0.list(in: ".trash") },
-        { try await $0.upload($0.path.appending("draft"), as: ".trash/b.zip") },
-        { try await $0.move("draft", to: ".trash/b.zip") },
-        { try await $0.move(".trash/a.zip", to: "b.zip") },
-        { try await $0.download(".trash/a.zip", to: $0.path.appending("b.zip")) },
-        { try await $0.delete(".trash/a.zip") },
+        { _ = try await $0.subfolder(".trash").list() },
+        { _ = try await $0.subfolder(".trash").subfolder("below").list() },
+        { try await $0.subfolder(".trash").upload($0.path.appending("draft"), as: "b.zip") },
+        { try await $0.move("draft", to: $0.subfolder(".trash"), as: "b.zip") },
+        { try await $0.subfolder(".trash").move("a.zip", to: $0, as: "b.zip") },
+        { try await $0.subfolder(".trash").download("a.zip", to: $0.path.appending("b.zip")) },
+        { try await $0.subfolder(".trash").delete("a.zip") },
     ]
 
     @Test("a subfolder that is a link or a file is refused, and nothing is done behind it")
@@ -163,17 +164,13 @@ struct LocalFolderTests {
 struct RcloneFolderTests {
     @Test("its address is what `--remote` takes")
     func address() {
-        let folder = RcloneFolder("box:Apps", staging: "/tmp")
-        #expect(folder.address == "rclone:box:Apps")
-        #expect(folder.staging == "/tmp")
+        #expect(RcloneFolder("box:Apps").address == "rclone:box:Apps")
+        #expect(RcloneFolder("box:").subfolder("a").address == "rclone:box:a")
     }
 
     @Test("a remote that rclone does not know is named, with rclone's own reason and no date")
     func unknownRemote() async throws {
-        let folder = RcloneFolder(
-            "no-such-remote-\(UInt64.random(in: 0 ... .max)):",
-            staging: "/tmp"
-        )
+        let folder = RcloneFolder("no-such-remote-\(UInt64.random(in: 0 ... .max)):")
         let error = await #expect(throws: RemoteError.self) { try await folder.list() }
         guard case .rclone(folder.address, let reason) = error else {
             Issue.record("another error: \(String(describing: error))")
@@ -187,9 +184,9 @@ struct RcloneFolderTests {
     func oldPartials() async throws {
         let sandbox = try Sandbox()
         let remote = try sandbox.directory("Remote")
-        let folder = RcloneFolder(remote.string, staging: try sandbox.directory("Staging"))
-        let old = RcloneFolder.makePartialName()
-        let recent = RcloneFolder.makePartialName()
+        let folder = RcloneFolder(remote.string)
+        let old = PartialName.make()
+        let recent = PartialName.make()
         let others = [recent, "below/\(old)", "\(old).zip", "My Stores.zip"]
         for name in [old] + others {
             try sandbox.write("x", to: "Remote/\(name)")
@@ -197,8 +194,7 @@ struct RcloneFolderTests {
             let file = try File.open(remote.pushing(FilePath(name)))
             try file.setModified(file.info().modified - 25 * 3600 * 1_000_000_000)
         }
-        let archive = sandbox.path("Staging/archive")
-        try sandbox.write("archive", to: "Staging/archive")
+        let archive = try sandbox.write("archive", to: "Staging/archive")
         try await folder.upload(archive, as: "new Stores.zip")
         #expect(!sandbox.exists("Remote/\(old)"))
         for name in others { #expect(sandbox.exists("Remote/\(name)"), "\(name)") }

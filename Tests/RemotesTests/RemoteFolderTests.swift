@@ -11,12 +11,15 @@ enum Implementation: String, CaseIterable, Sendable {
     /// rclone is left out where it is not installed.
     static let available = allCases.filter { $0 != .rclone || Tool.isInstalled("rclone") }
 
-    func folder(_ path: FilePath, staging: FilePath) -> any RemoteFolder {
+    func folder(_ path: FilePath) -> any RemoteFolder {
         switch self {
         case .local: LocalFolder(path)
-        case .rclone: RcloneFolder(path.string, staging: staging)
+        case .rclone: RcloneFolder(path.string)
         }
     }
+
+    /// Where a file is best made that is to be uploaded.
+    func staging(_ path: FilePath, _ other: FilePath) -> FilePath { self == .local ? path : other }
 }
 
 /// What `RemoteFolder` promises; every implementation is held to it.
@@ -35,12 +38,12 @@ struct RemoteFolderTests {
     private static let name = "[2026-Nov-21] 09.01 AM Stores.zip"
 
     private func folder(_ implementation: Implementation) -> any RemoteFolder {
-        implementation.folder(remote, staging: staging)
+        implementation.folder(remote)
     }
 
     /// A file that is ready to be uploaded.
-    private func draft(_ text: String, in folder: any RemoteFolder) throws -> FilePath {
-        let path = folder.staging.appending(".grocerydude-1.partial")
+    private func draft(_ text: String, for implementation: Implementation) throws -> FilePath {
+        let path = implementation.staging(remote, staging).appending(".grocerydude-1.partial")
         let file = try File.create(path)
         try Array(text.utf8).withUnsafeBytes { try file.write($0, at: 0) }
         return path
@@ -53,9 +56,10 @@ struct RemoteFolderTests {
     )
     func uploads(implementation: Implementation, isStaged: Bool) async throws {
         let folder = folder(implementation)
-        let file = try isStaged ? draft("milk", in: folder) : sandbox.write("milk", to: "elsewhere")
-        try await folder.upload(file, as: Self.name)
+        let file = try isStaged ? draft("milk", for: implementation) : sandbox.write("milk", to: "elsewhere")
+        let uploaded = try await folder.upload(file, as: Self.name)
         let listed = try await folder.list()
+        #expect(listed == [uploaded])
         #expect(listed.map(\.name) == [Self.name])
         #expect(listed.map(\.size) == [4])
         let target = sandbox.path("downloaded")
@@ -73,7 +77,7 @@ struct RemoteFolderTests {
         let folder = folder(implementation)
         try sandbox.write("first", to: "Apps/Grocery Dude/\(Self.name)")
         let file =
-            try isStaged ? draft("other", in: folder) : sandbox.write("other", to: "elsewhere")
+            try isStaged ? draft("other", for: implementation) : sandbox.write("other", to: "elsewhere")
         await #expect(throws: RemoteError.exists(folder.address, name: Self.name)) {
             try await folder.upload(file, as: Self.name)
         }
@@ -145,7 +149,7 @@ struct RemoteFolderTests {
     func names(implementation: Implementation) async throws {
         let folder = folder(implementation)
         let name = "-Ü 🥖 'b' {d} * [x] (2).zip"
-        try await folder.upload(draft("milk", in: folder), as: name)
+        try await folder.upload(draft("milk", for: implementation), as: name)
         try await folder.download(name, to: sandbox.path("target"))
         #expect(try sandbox.read("target") == Array("milk".utf8))
         try await folder.delete(name)
@@ -158,26 +162,48 @@ struct RemoteFolderTests {
     )
     func moves(implementation: Implementation) async throws {
         let folder = folder(implementation)
-        #expect(try await folder.list(in: ".trash").isEmpty)
+        let trash = folder.subfolder(".trash")
+        #expect(try await trash.list().isEmpty)
         try sandbox.write("milk", to: "Apps/Grocery Dude/\(Self.name)")
-        try await folder.move(Self.name, to: ".trash/1 \(Self.name)")
+        try await folder.move(Self.name, to: trash, as: "1 \(Self.name)")
         #expect(try await folder.list().isEmpty)
-        let trash = try await folder.list(in: ".trash")
-        #expect(trash.map(\.name) == ["1 \(Self.name)"])
-        #expect(trash.map(\.size) == [4])
-        if let location = trash[0].location {
+        let trashed = try await trash.list()
+        #expect(trashed.map(\.name) == ["1 \(Self.name)"])
+        #expect(trashed.map(\.size) == [4])
+        if let location = trashed[0].location {
             #expect(try File.open(location).readExactly(count: 4, at: 0) == Array("milk".utf8))
         }
-        try await folder.download(".trash/1 \(Self.name)", to: sandbox.path("target"))
+        try await trash.download("1 \(Self.name)", to: sandbox.path("target"))
         #expect(try sandbox.read("target") == Array("milk".utf8))
-        try await folder.move(".trash/1 \(Self.name)", to: Self.name)
+        try await trash.move("1 \(Self.name)", to: folder, as: Self.name)
         #expect(try await folder.list().map(\.name) == [Self.name])
-        #expect(try await folder.list(in: ".trash").isEmpty)
-        try await folder.upload(draft("note", in: folder), as: ".notes/a.json")
-        #expect(try await folder.list(in: ".notes").map(\.name) == ["a.json"])
-        try await folder.delete(".notes/a.json")
-        try await folder.delete(".never was/a.json")
-        #expect(try await folder.list(in: ".notes").isEmpty)
+        #expect(try await trash.list().isEmpty)
+    }
+
+    @Test("a subfolder is as deep as needed, and made when it is", arguments: Implementation.available)
+    func subfolders(implementation: Implementation) async throws {
+        let folder = folder(implementation)
+        let deep = folder.subfolder(".sync").subfolder("a").subfolder("changes")
+        #expect(deep.address == folder.address + "/.sync/a/changes")
+        #expect(try await deep.list().isEmpty)
+        try await deep.delete("never was.json")
+        #expect(try FileInfo.ifPresent(remote.appending(".sync")) == nil)
+        try await deep.upload(draft("note", for: implementation), as: "1.json")
+        #expect(try await deep.list().map(\.name) == ["1.json"])
+        #expect(try await folder.subfolder(".sync").list().isEmpty)
+        try await deep.rename("1.json", to: "2.json")
+        let other = folder.subfolder(".sync").subfolder("b")
+        try await deep.move("2.json", to: other, as: "3.json")
+        #expect(try await deep.list().isEmpty)
+        await #expect(throws: RemoteError.noFile(deep.address, name: "2.json")) {
+            try await deep.move("2.json", to: folder, as: "4.json")
+        }
+        try await other.download("3.json", to: sandbox.path("target"))
+        #expect(try sandbox.read("target") == Array("note".utf8))
+        try await other.delete("3.json")
+        #expect(try await other.list().isEmpty)
+        let files = try sandbox.contents(of: "Apps/Grocery Dude").paths
+        #expect(files.allSatisfy { !$0.hasSuffix(".json") && !$0.hasSuffix(".partial") })
     }
 
     @Test(
@@ -189,10 +215,10 @@ struct RemoteFolderTests {
         try sandbox.write("first", to: "Apps/Grocery Dude/a.zip")
         try sandbox.write("other", to: "Apps/Grocery Dude/b.zip")
         await #expect(throws: RemoteError.exists(folder.address, name: "a.zip")) {
-            try await folder.move("b.zip", to: "a.zip")
+            try await folder.rename("b.zip", to: "a.zip")
         }
         await #expect(throws: RemoteError.noFile(folder.address, name: "c.zip")) {
-            try await folder.move("c.zip", to: ".trash/c.zip")
+            try await folder.move("c.zip", to: folder.subfolder(".trash"), as: "c.zip")
         }
         #expect(try sandbox.read("Apps/Grocery Dude/a.zip") == Array("first".utf8))
         #expect(try sandbox.read("Apps/Grocery Dude/b.zip") == Array("other".utf8))
@@ -200,7 +226,7 @@ struct RemoteFolderTests {
 
     @Test("a folder that is not there is named by its address", arguments: Implementation.available)
     func missingFolder(implementation: Implementation) async throws {
-        let folder = implementation.folder(sandbox.path("missing"), staging: staging)
+        let folder = implementation.folder(sandbox.path("missing"))
         let file = try sandbox.write("milk", to: "elsewhere")
         await #expect(throws: RemoteError.missing(folder.address)) { try await folder.list() }
         await #expect(throws: RemoteError.missing(folder.address)) {

@@ -20,12 +20,12 @@ struct CheckHistoryTests {
         _ part: RunLog.Check.Part? = nil,
         hour: Double,
         damage: String? = nil,
-        size: Int64 = 100
+        id: String = "1"
     ) -> RunLog.Check {
         RunLog.Check(
+            id: id,
             address: "/mnt/nas",
             name: "a.zip",
-            size: size,
             time: Self.morning + hour * 3600,
             depth: depth,
             part: part,
@@ -35,9 +35,9 @@ struct CheckHistoryTests {
 
     /// What comes of checks that are recorded one after the other.
     private func history(_ checks: RunLog.Check...) throws -> CheckHistory {
-        try log.keepChecks(of: [], in: "/mnt/nas")
+        let log = RunLog(sandbox.path("\(UInt64.random(in: 0 ... .max)).sqlite"))
         for check in checks { try log.recordCheck(check) }
-        return CheckHistory(try log.lastChecks(in: "/mnt/nas")["a.zip"] ?? [], size: 100)
+        return CheckHistory(try log.lastChecks(of: ["1"])["1"] ?? [])
     }
 
     @Test("is no more than the part that was read, until all parts were")
@@ -56,7 +56,7 @@ struct CheckHistoryTests {
         let damaged = check(.part, .one(3, of: 3), hour: 2, damage: "x")
         #expect(try history(first, damaged, third).deepest == third)
         // Of another archive by the same name nothing is known.
-        let other = try history(first, second, check(.part, .one(2, of: 3), hour: 3, size: 99))
+        let other = try history(first, second, check(.part, .one(2, of: 3), hour: 3, id: "2"))
         #expect(other.deepest == second)
     }
 
@@ -93,22 +93,54 @@ struct CheckHistoryTests {
         let whole = check(.part, .share("10%"), hour: 2)
         #expect(try history(check(.part, .share("10%"), hour: 1), whole).last == whole)
         // It was another archive that was damaged.
-        let other = check(.part, .share("10%"), hour: 1, damage: "x", size: 99)
+        let other = check(.part, .share("10%"), hour: 1, damage: "x", id: "2")
         #expect(try history(other, whole).last == whole)
     }
 
     @Test("gives every part its turn")
     func turns() throws {
-        try log.keepChecks(of: [], in: "/mnt/nas")
         var parts: [Int] = []
         for hour in 0..<8 {
-            let checks = try log.lastChecks(in: "/mnt/nas")["a.zip"] ?? []
-            let part = CheckHistory(checks, size: 100).nextPart(of: 4)
+            let checks = try log.lastChecks(of: ["1"])["1"] ?? []
+            let part = CheckHistory(checks).nextPart(of: 4)
             parts.append(part)
             // A clock that is set back makes no difference.
             try log.recordCheck(check(.part, .one(part, of: 4), hour: Double(-hour)))
         }
         #expect(Set(parts.prefix(4)) == [1, 2, 3, 4])
         #expect(parts.suffix(4) == parts.prefix(4))
+    }
+
+    @Test("is that of the very file, if it has one, and else of the file that it was before")
+    func copies() {
+        func check(_ name: String, in address: String, hour: Double) -> RunLog.Check {
+            RunLog.Check(
+                id: "1",
+                address: address,
+                name: name,
+                time: Self.morning + hour * 3600,
+                depth: .data,
+                damage: name
+            )
+        }
+        let checks = [
+            check("a.zip", in: "/here", hour: 1), check("a.zip", in: "/there", hour: 2),
+            check("b.zip", in: "/here", hour: 3),
+        ]
+        func damage(_ name: String, _ others: Set<String>) -> String? {
+            CheckHistory(of: name, in: "/here", among: checks, whereOthersAre: others).damaged
+                .map { "\($0.address)/\($0.name)" }
+        }
+        #expect(damage("a.zip", ["a.zip", "b.zip"]) == "/here/a.zip")
+        // Renamed, or copied: the other one is still there, and its damage is its own.
+        #expect(damage("c.zip", ["c.zip"]) == "/here/b.zip")
+        #expect(damage("c.zip", ["b.zip", "c.zip"]) == "/there/a.zip")
+        let own = CheckHistory(
+            of: "c.zip",
+            in: "/here",
+            among: [checks[2]],
+            whereOthersAre: ["b.zip", "c.zip"]
+        )
+        #expect(own.last == nil)
     }
 }

@@ -84,6 +84,9 @@ public final class ArchiveReader: Sendable {
         isPackedAnew = endsWithMark && !isOwn
     }
 
+    /// The SHA-256 of the central directory.
+    public var directoryDigest: Digest { directory.bytes.withUnsafeBytes { Digest(of: $0) } }
+
     /// How many entries there are.
     public var count: Int { directory.count }
 

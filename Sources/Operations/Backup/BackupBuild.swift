@@ -1,4 +1,5 @@
 internal import Archives
+internal import Backups
 internal import Files
 internal import Foundation
 internal import Stores
@@ -48,8 +49,9 @@ final class BackupBuild {
     private let manifest: ManifestWriter
     private let writer: ArchiveWriter
     private var cut: BackupCut?
-    /// What the manifest says first, once that is known.
-    private(set) var header: ManifestHeader?
+    private let stores: Int
+    /// The manifest's first line, once it is known.
+    private var header: ManifestHeader?
     private var problems: [Problem]
     private var addedSupport: Set<RelativePath> = []
     private var addedFiles: Set<RelativePath> = []
@@ -75,6 +77,7 @@ final class BackupBuild {
         survey = cut.survey
         problems = cut.problems
         known = cut.survey.storeFiles
+        stores = cut.members.count
         self.cut = cut
         let manifest = ManifestWriter(
             modified: plan.date,
@@ -89,9 +92,8 @@ final class BackupBuild {
 
     /// Writes the archive.
     ///
-    /// - Returns: what the manifest says at its end.
-    /// - Throws: `CutAgain` where the archive would hold no state that ever was.
-    func run() throws -> ManifestTrailer {
+    /// - Throws: `CutAgain` if the archive would hold no state that ever was.
+    func run() throws -> WrittenArchive {
         defer { writer.close() }
         context.report(.began(.reading, total: survey.size))
         try addStores()
@@ -102,9 +104,9 @@ final class BackupBuild {
         let trailer = try manifest.finish(problems: problems)
         try writer.add(manifest.entry)
         _ = try writer.finish()
-        context.report(.timed("wait for compression", writer.waited))
-        context.report(.timed("write", writer.wrote))
-        return trailer
+        for problem in trailer.problems { context.report(.problem(problem)) }
+        guard let header else { preconditionFailure("a manifest has a header") }
+        return WrittenArchive(header: header, trailer: trailer, stores: stores)
     }
 
     // MARK: - Under the cut
@@ -278,7 +280,7 @@ final class BackupBuild {
             }
             return .skip
         }
-        guard file.path != ManifestPlace.path else {
+        guard file.path != Manifest.path else {
             context.report(.note("'\(file.path)' is left out: every archive has its own"))
             return .skip
         }
@@ -381,9 +383,8 @@ final class BackupBuild {
     }
 
     private func advance(_ body: () throws -> Int) throws -> Int {
-        try context.checkCancellation()
-        let count = try context.timing("read", body)
-        context.report(.advanced(Int64(count)))
+        let count = try body()
+        try context.advance(Int64(count))
         return count
     }
 

@@ -1,8 +1,9 @@
 public import Archives
+public import Backups
 internal import Files
 public import Foundation
-public import Remotes
-public import Stores
+internal import Remotes
+internal import Stores
 public import SystemPackage
 
 /// Saves a stores directory into one archive in a remote folder, while applications use it.
@@ -16,7 +17,6 @@ public struct CreateBackup: Sendable {
         public var compression: Compression = .default
         /// When the backup is made; its name and its manifest say so.
         public var date: Date
-        public var timeZone: TimeZone
         /// The program's name and version, for the manifest.
         public var tool: String
         /// Why it is made, where that is not plain.
@@ -33,14 +33,11 @@ public struct CreateBackup: Sendable {
         public var tags: [String] = []
         /// What to note of it.
         public var note: String?
-        /// What tells whether the newest one was found to be damaged, where that matters.
-        public var log: RunLog?
         /// Whether it is made before a restore: what was lost is then no news.
         var isBeforeRestore = false
 
-        public init(date: Date, timeZone: TimeZone, tool: String) {
+        public init(date: Date, tool: String) {
             self.date = date
-            self.timeZone = timeZone
             self.tool = tool
         }
     }
@@ -68,21 +65,18 @@ public struct CreateBackup: Sendable {
     private static let cutsLimit = 5
 
     private let path: FilePath
-    let remote: any RemoteFolder
-    let catalog: BackupCatalog
+    let folder: BackupFolder
     let options: Options
     private let context: OperationContext
 
     public init(
         of stores: FilePath,
-        to remote: any RemoteFolder,
-        catalog: BackupCatalog,
+        to folder: BackupFolder,
         options: Options,
         context: OperationContext
     ) {
         path = stores
-        self.remote = remote
-        self.catalog = catalog
+        self.folder = folder
         self.options = options
         self.context = context
     }
@@ -101,31 +95,30 @@ public struct CreateBackup: Sendable {
     ///
     /// - Parameters:
     ///   - directory: the stores directory.
-    ///   - locks: more locks that the caller has: the remote folder may be what one is on.
+    ///   - locks: more locks that the caller has: the backup folder may be what one is on.
     /// - Returns: see `run()`.
     /// - Throws: see `run()`.
     func runLocked(
         _ directory: StoresDirectory,
         holding locks: [FileLock] = []
     ) async throws -> Outcome {
-        try directory.refuseRemote(remote)
-        let isHeld = locks.contains { (try? $0.isHeld(on: remote.staging)) ?? false }
-        let lock = isHeld ? nil : try await context.lock(remote)
-        defer { withExtendedLifetime(lock) {} }
+        try directory.refuseRemote(folder)
+        if locks.contains(where: { (try? $0.isHeld(on: folder.staging)) ?? false }) {
+            return try await runWithFolderLocked(directory)
+        }
+        return try await context.withLock(folder) { try await runWithFolderLocked(directory) }
+    }
+
+    private func runWithFolderLocked(_ directory: StoresDirectory) async throws -> Outcome {
         // Only now that nobody else changes it. A folder that is not there is better told before the work
         // than after it.
-        let backups = try await ListBackups(
-            in: remote,
-            catalog: catalog,
-            timeZone: options.timeZone,
-            log: options.log
-        ).run().backups
+        let backups = try await folder.list().backups
         if let warning = backups.first?.futureWarning(at: options.date) {
             context.report(.warning(warning))
         }
         do {
             try removeLeftovers()
-            return try await build(directory, after: backups)
+            return try await make(directory, after: backups)
         } catch let error where Self.saysItAll(error) {
             throw error
         } catch {
@@ -133,101 +126,96 @@ public struct CreateBackup: Sendable {
         }
     }
 
-    private func anomalyGuard(after backups: [Backup]) -> AnomalyGuard {
-        let real = backups.notFromFuture(options.date)
-        let baseline = catalog.baseline(
-            after: real.isEmpty ? backups : real,
-            in: remote.address
-        )
-        if baseline == nil, backups.contains(where: { $0.file.location == nil }) {
-            context.report(
-                .note("the last backup was made elsewhere: what it had is not compared with")
-            )
-        }
-        return AnomalyGuard(
-            baseline: baseline,
-            acceptsChanges: options.acceptsChanges,
-            isBeforeRestore: options.isBeforeRestore
-        )
-    }
-
     private static func saysItAll(_ error: any Error) -> Bool {
-        // Of a note that was not synced, it has to be said that there is no backup.
+        // A note that was not synced says nothing of the backup, of which there is none.
         (error as? RemoteError).map { $0.problem == nil } ?? false
-            || error is OperationError || error is CancellationError || error is StoreError
+            || error is OperationError || error is BackupFolderError
+            || error is CancellationError || error is StoreError
     }
 
-    /// We have the lock, so what is here was left by a run that was killed.
+    /// We have the lock, so a run that was killed left what is here.
     private func removeLeftovers() throws {
-        let staging = try Directory.open(remote.staging)
+        let staging = try Directory.open(folder.staging)
         for name in try staging.names() {
             let text = name.description
-            guard LocalFolder.isPartialName(text), try staging.info(name).kind == .file
-            else { continue }
+            guard PartialName.matches(text), try staging.info(name).kind == .file else { continue }
             try staging.removeFile(name)
             context.report(.note("removed '\(text)', which an interrupted run left"))
         }
     }
 
-    private func build(
+    private func anomalyGuard(after backups: [Backup]) -> AnomalyGuard {
+        let real = backups.notFromFuture(options.date)
+        let expected = folder.memory.catalog.expectedRows(
+            after: real.isEmpty ? backups : real,
+            in: folder.address
+        )
+        if expected == nil, backups.contains(where: { $0.file.location == nil }) {
+            context.report(
+                .note("the last backup was made elsewhere: its rows are not compared with these")
+            )
+        }
+        return AnomalyGuard(
+            expected: expected,
+            acceptsChanges: options.acceptsChanges,
+            isBeforeRestore: options.isBeforeRestore
+        )
+    }
+
+    // MARK: - The archive
+
+    private func make(
         _ directory: StoresDirectory,
         after backups: [Backup]
     ) async throws -> Outcome {
-        let partial = remote.staging.appending(
-            LocalFolder.makePartialName()
-        )
+        let (file, written) = try await write(directory, anomalyGuard(after: backups))
         do {
-            let file = try File.create(partial)
-            let written = try await writeArchive(
-                of: directory,
-                to: file,
-                anomalyGuard(after: backups)
-            )
             if let same = try await unchanged(written, since: backups) {
                 let (backup, isAnnotated) = try await annotate(same)
-                try LocalFileSystem().remove(partial)
+                try LocalFileSystem().remove(file.path)
                 var outcome = Outcome(backup, written, isUnchanged: true)
                 outcome.isAnnotated = isAnnotated
                 return outcome
             }
-            try context.timing("sync") { try file.sync() }
-            let (backup, error) = try await publish(partial, size: file.info().size, written)
+            try file.sync()
+            let (backup, error) = try await publish(file, written)
             var outcome = Outcome(backup, written, isUnchanged: false)
             outcome.notSynced = error
             outcome.problems += error?.problem.map { [$0] } ?? []
             return outcome
         } catch {
-            try? LocalFileSystem().remove(partial)
+            try? LocalFileSystem().remove(file.path)
             throw error
         }
     }
 
-    private func writeArchive(
-        of directory: StoresDirectory,
-        to file: File,
+    /// Writes an archive, and another one if something changed that only a new cut can mend: an archive is
+    /// only ever appended to.
+    private func write(
+        _ directory: StoresDirectory,
         _ anomalyGuard: AnomalyGuard
-    ) async throws -> WrittenArchive {
-        var attempt = 1
+    ) async throws -> (File, WrittenArchive) {
         var missing: Set<RelativePath> = []
-        while true {
-            let (build, stores) = try await beginBuild(
-                of: directory,
-                to: file,
-                anomalyGuard,
-                missing: missing,
-                isLastTry: attempt == Self.cutsLimit
-            )
+        for attempt in 1... {
+            let partial = folder.staging.appending(PartialName.make())
             do {
-                let trailer = try build.run()
-                for problem in trailer.problems { context.report(.problem(problem)) }
-                return WrittenArchive(header: build.header, trailer: trailer, stores: stores)
-            } catch let again as CutAgain where attempt < Self.cutsLimit {
+                let file = try File.create(partial)
+                let build = try await beginBuild(
+                    of: directory,
+                    to: file,
+                    anomalyGuard,
+                    missing: missing,
+                    isLastTry: attempt == Self.cutsLimit
+                )
+                return (file, try build.run())
+            } catch {
+                try? LocalFileSystem().remove(partial)
+                guard let again = error as? CutAgain, attempt < Self.cutsLimit else { throw error }
                 context.report(.note("\(again.reason) while it was backed up: starting again"))
                 missing = again.missing ?? missing
-                try file.truncate(to: 0)
-                attempt += 1
             }
         }
+        preconditionFailure("the last try throws")
     }
 
     /// Makes a cut and hands it over: the build lets go of it as early as it can.
@@ -237,7 +225,7 @@ public struct CreateBackup: Sendable {
         _ anomalyGuard: AnomalyGuard,
         missing: Set<RelativePath>,
         isLastTry: Bool
-    ) async throws -> (BackupBuild, stores: Int) {
+    ) async throws -> BackupBuild {
         let cut = try await BackupCut.make(of: directory, busyTimeout: options.busyTimeout, context)
         guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
         let plan = BackupBuild.Plan(
@@ -246,12 +234,11 @@ public struct CreateBackup: Sendable {
             header: { try header(of: directory, $0) },
             anomalyGuard: anomalyGuard,
             checksStores: options.checksStores,
-            remote: remote.identity.map { ($0, remote.address) },
+            remote: folder.identity.map { ($0, folder.address) },
             knownMissing: missing,
             isLastTry: isLastTry
         )
-        let build = BackupBuild(of: cut, in: directory, to: file, plan, context)
-        return (build, cut.members.count)
+        return BackupBuild(of: cut, in: directory, to: file, plan, context)
     }
 
     private func header(
@@ -260,96 +247,37 @@ public struct CreateBackup: Sendable {
     ) throws -> ManifestHeader {
         let root = try FileInfo(of: directory.path)
         return ManifestHeader(
-            format: ManifestHeader.currentFormat,
-            created: Timestamp.rfc3339(options.date, in: options.timeZone),
+            id: .random(),
+            created: Timestamp.rfc3339(options.date, in: folder.timeZone),
             tool: options.tool,
             reason: options.reason,
-            segmentSize: Segment.size,
-            root: ManifestHeader.Root(
-                mode: FileRecord.octal(root.mode),
-                uid: root.owner,
-                gid: root.group
-            ),
+            root: .init(mode: root.mode, owner: root.owner, group: root.group),
             stores: stores.map { member, report in
                 ManifestHeader.StoreRecord(path: member.store.path, facts: report.facts)
             }
         )
     }
 
-    /// Gives the archive its name, the next one of that minute that is free.
-    ///
-    /// - Returns: the backup, and the error where it is not known to be on the disk.
     private func publish(
-        _ partial: FilePath,
-        size: Int64,
+        _ file: File,
         _ written: WrittenArchive
     ) async throws -> (Backup, RemoteError?) {
         context.report(.began(.uploading, total: nil))
-        let taken = try await takenNames()
-        for number in 1... {
-            let name = BackupName.make(options.date, in: options.timeZone, number: number)
-            // What is said of the backup of that name must stay said.
-            if taken.contains(name) { continue }
-            var notSynced: RemoteError?
-            do {
-                try context.checkCancellation()
-                try await annotate(name, size: size)
-                notSynced = try await upload(partial, as: name)
-            } catch RemoteError.exists {
-                continue
-            }
-            let file = RemoteFile(name: name, size: size, location: remote.location(of: name))
-            var backup = Backup(file: file, time: options.date, timeSource: .manifest)
-            if let header = written.header {
-                backup.take(header)
-                catalog.rememberBaseline(header.successorBaseline, of: file, in: remote.address)
-            }
-            backup.content = written.trailer.content
-            backup.tags = options.tags
-            backup.note = options.note
-            catalog.remember(backup, in: remote.address)
-            return (backup, notSynced)
-        }
-        preconditionFailure("numbers do not end")
-    }
-
-    /// - Returns: the error of an archive that has its name, though perhaps not on the disk.
-    private func upload(_ partial: FilePath, as name: String) async throws -> RemoteError? {
-        do {
-            try await remote.upload(partial, as: name)
-            return nil
-        } catch let error as RemoteError {
-            guard let problem = error.problem else { throw error }
-            context.report(.problem(problem))
-            return error
-        }
-    }
-
-    /// The names that are in use where the upload does not find out, or that matter before it does.
-    ///
-    /// What is in the trash may come back, and with it what is said of it.
-    private func takenNames() async throws -> Set<String> {
-        var trashed: Set<String> = []
-        do {
-            trashed = try await Set(Trash(remote: remote).entries().map(\.name))
-        } catch let error as RemoteError {
-            // Nothing can come back out of what is no trash: no reason to make no backup.
-            guard case .notASubfolder = error else { throw error }
-            context.report(.warning(explain(error)))
-        }
-        guard !options.tags.isEmpty || options.note != nil else { return trashed }
-        return try await trashed.union(remote.list().map(\.name))
-    }
-
-    /// Writes tags and note down before the archive can be seen: a policy that keeps what has a tag
-    /// must never find it without.
-    private func annotate(_ name: String, size: Int64) async throws {
-        guard !options.tags.isEmpty || options.note != nil else { return }
-        var annotations = try await Annotations(of: remote)
-        try await annotations.change(name, size: size, at: options.date) {
-            $0.tags = options.tags
-            $0.note = options.note
-        }
+        let (backup, error) = try await folder.publish(
+            BackupFolder.NewBackup(
+                file.path,
+                size: file.info().size,
+                header: written.header,
+                content: written.trailer.content,
+                tags: options.tags,
+                note: options.note
+            ),
+            at: options.date,
+            warn: { context.report(.warning(explain($0))) },
+            checkCancellation: context.checkCancellation
+        )
+        if let problem = error?.problem { context.report(.problem(problem)) }
+        return (backup, error)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Backups
 internal import Files
 internal import Stores
 

@@ -1,8 +1,7 @@
 internal import Archives
+public import Backups
 internal import Files
 public import Foundation
-public import Remotes
-internal import SystemPackage
 
 /// Tells what is inside a backup without extracting it.
 public struct ShowBackup: Sendable {
@@ -31,20 +30,11 @@ public struct ShowBackup: Sendable {
         public var bytes: Int64
     }
 
-    private let remote: any RemoteFolder
-    private let catalog: BackupCatalog
-    private let timeZone: TimeZone
+    private let folder: BackupFolder
     private let context: OperationContext
 
-    public init(
-        in remote: any RemoteFolder,
-        catalog: BackupCatalog,
-        timeZone: TimeZone,
-        context: OperationContext
-    ) {
-        self.remote = remote
-        self.catalog = catalog
-        self.timeZone = timeZone
+    public init(in folder: BackupFolder, context: OperationContext) {
+        self.folder = folder
         self.context = context
     }
 
@@ -52,22 +42,13 @@ public struct ShowBackup: Sendable {
     ///
     /// - Parameters:
     ///   - name: its name, any unique part of it, or `latest`.
-    ///   - now: what is later is `latest` only where there is nothing else.
-    /// - Returns: what is inside.
-    /// - Throws: `OperationError`, `ArchiveError`, `RemoteError`.
+    ///   - now: a later backup is `latest` only if there is no other.
+    /// - Throws: `BackupFolderError`, `ArchivedBackupError`, `ArchiveError`, `RemoteError`.
     public func run(_ name: String, now: Date? = nil) async throws -> Outcome {
-        let backup = try await ListBackups(in: remote, catalog: catalog, timeZone: timeZone).find(
-            name,
-            now: now
-        )
-        let archive = try await FetchedArchive.fetch(backup, from: remote, context)
-        defer { withExtendedLifetime(archive) {} }
-        let contents = try BackupContents(archive.path, name: backup.name)
-        catalog.learn(contents, of: backup, in: remote.address)
+        let backup = try await folder.find(name, now: now)
+        let archived = try await context.open(backup, in: folder)
         var files: [File] = []
-        var bytes: Int64 = 0
-        let trailer = try contents.forEach { item in
-            if item.attributes.kind == .file { bytes += item.entry.size }
+        let trailer = try archived.forEach { item in
             files.append(
                 File(
                     path: item.attributes.path.description,
@@ -75,16 +56,16 @@ public struct ShowBackup: Sendable {
                     size: item.entry.size,
                     compressedSize: item.entry.compressedSize,
                     modified: Date(timeIntervalSince1970: Double(item.attributes.modified) / 1e9),
-                    mode: FileRecord.octal(item.attributes.mode)
+                    mode: ManifestRecord.octal(item.attributes.mode)
                 )
             )
         }
         return Outcome(
             backup: backup,
-            header: contents.header,
+            header: archived.header,
             problems: trailer?.problems ?? [],
             files: files,
-            bytes: bytes
+            bytes: archived.bytes
         )
     }
 }

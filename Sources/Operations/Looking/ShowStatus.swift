@@ -1,6 +1,7 @@
+public import Backups
 internal import Files
 public import Foundation
-public import Remotes
+internal import Remotes
 public import Stores
 public import SystemPackage
 
@@ -55,29 +56,15 @@ public struct Status: Sendable {
 /// Looks how things stand, and changes nothing: not even what an interrupted run left.
 public struct ShowStatus: Sendable {
     private let stores: FilePath
-    private let remote: any RemoteFolder
-    private let catalog: BackupCatalog
-    private let log: RunLog?
+    private let folder: BackupFolder
     private let nextRun: Date?
     private let now: Date
-    private let timeZone: TimeZone
 
-    public init(
-        of stores: FilePath,
-        in remote: any RemoteFolder,
-        catalog: BackupCatalog,
-        log: RunLog?,
-        nextRun: Date? = nil,
-        now: Date,
-        timeZone: TimeZone
-    ) {
+    public init(of stores: FilePath, in folder: BackupFolder, nextRun: Date? = nil, now: Date) {
         self.stores = stores
-        self.remote = remote
-        self.catalog = catalog
-        self.log = log
+        self.folder = folder
         self.nextRun = nextRun
         self.now = now
-        self.timeZone = timeZone
     }
 
     /// Looks.
@@ -85,7 +72,7 @@ public struct ShowStatus: Sendable {
         var status = Status(
             stores: stores,
             hasStores: (try? Directory.open(stores)) != nil,
-            remote: remote.address,
+            remote: folder.address,
             nextRun: nextRun
         )
         readLog(&status)
@@ -100,10 +87,10 @@ public struct ShowStatus: Sendable {
     }
 
     private func readLog(_ status: inout Status) {
-        guard let log else { return }
+        guard let log = folder.memory.log else { return }
         var filter = RunLog.Filter()
         filter.stores = printable(stores)
-        filter.remote = remote.address
+        filter.remote = folder.address
         do {
             status.lastRun = try log.entries(filter, limit: 1).first
             filter.command = Run.Command.backup.rawValue
@@ -124,12 +111,7 @@ public struct ShowStatus: Sendable {
         let backups: [Backup]
         do {
             // A log that cannot be read is told of where it is read.
-            backups = try await ListBackups(
-                in: remote,
-                catalog: catalog,
-                timeZone: timeZone,
-                log: log
-            ).run().backups
+            backups = try await folder.list().backups
         } catch {
             status.remoteError = error
             return
@@ -194,15 +176,15 @@ public struct ShowStatus: Sendable {
 
     private func lookForPartialFiles(_ status: inout Status) {
         // Where the folder is not there, that was told.
-        guard let directory = try? Directory.open(remote.staging),
+        guard let directory = try? Directory.open(folder.staging),
             let names = try? directory.names()
         else { return }
-        let holder = try? LockHolder.of(remote.staging)
+        let holder = try? LockHolder.of(folder.staging)
         if let holder {
             status.findings.append(.init(.running, "the remote folder is locked by \(holder)"))
         }
         for name in names
-        where LocalFolder.isPartialName(name.description) {
+        where PartialName.matches(name.description) {
             guard holder == nil, (try? directory.info(name))?.kind == .file else { continue }
             status.findings.append(
                 .init(

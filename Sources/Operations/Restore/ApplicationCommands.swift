@@ -1,3 +1,5 @@
+internal import Backups
+internal import Files
 internal import Remotes
 internal import Synchronization
 
@@ -30,7 +32,7 @@ extension RestoreBackup {
         var surroundings = CommandSurroundings(
             command: "restore",
             stores: paths.live,
-            remote: remote.address
+            remote: folder.address
         )
         surroundings.backup = backup.name
         return StoppedApplication(options.application, surroundings, context)

@@ -1,3 +1,4 @@
+internal import Backups
 internal import Files
 internal import Stores
 internal import SystemPackage
@@ -6,7 +7,7 @@ extension RestoreBackup {
     /// Restores by exchanging the stores directory; where that turns out to be impossible, by
     /// exchanging what is in it.
     func restore(
-        _ plan: Extraction.Plan,
+        _ plan: ArchivedBackup,
         _ paths: RestorePaths,
         _ locks: RestoreLocks,
         _ application: StoppedApplication,
@@ -38,7 +39,7 @@ extension RestoreBackup {
     }
 
     private func stageAndSwap(
-        _ plan: Extraction.Plan,
+        _ plan: ArchivedBackup,
         _ paths: RestorePaths,
         _ locks: RestoreLocks,
         _ application: StoppedApplication,
@@ -70,7 +71,7 @@ extension RestoreBackup {
     }
 
     private func begin(
-        _ plan: Extraction.Plan,
+        _ plan: ArchivedBackup,
         _ paths: RestorePaths,
         _ locks: RestoreLocks,
         _ application: StoppedApplication
@@ -100,7 +101,7 @@ extension RestoreBackup {
     /// - Returns: the lock of what is staged, which is that of the stores directory after the exchange.
     private func stage(
         _ swap: inout any RestoreSwap,
-        _ plan: Extraction.Plan,
+        _ plan: ArchivedBackup,
         _ locks: RestoreLocks,
         _ application: StoppedApplication,
         _ outcome: inout Outcome
@@ -134,14 +135,14 @@ extension RestoreBackup {
     /// Extracts into the staged directory and checks it; all of it is on the disk afterwards.
     private func fill(
         _ paths: RestorePaths,
-        with plan: Extraction.Plan,
+        with plan: ArchivedBackup,
         _ outcome: inout Outcome
     ) throws {
         let directory = try Directory.open(paths.new)
-        let flush = try Extraction(plan, context).run(into: directory)
+        let flush = try context.extract(plan, into: directory)
         defer { flush.close() }
         outcome.stores = try checkStaged(paths.new)
-        try context.timing("sync") { try flush.wait() }
+        try flush.wait()
         try copyAttributes(to: directory, from: paths, plan)
         try directory.sync()
         try fileSystem.sync(paths.area)
@@ -285,9 +286,7 @@ extension RestoreBackup {
 
     func checkStaged(_ path: FilePath) throws -> Int {
         context.report(.began(.checking, total: nil))
-        return try context.timing("check stores") {
-            try StoresDirectory(path).checkStores(options.check, context, tolerating: tolerate)
-        }
+        return try StoresDirectory(path).checkStores(options.check, context, tolerating: tolerate)
     }
 
     private func tolerate(_ error: StoreError) throws {
@@ -299,20 +298,20 @@ extension RestoreBackup {
     private func copyAttributes(
         to directory: Directory,
         from paths: RestorePaths,
-        _ plan: Extraction.Plan
+        _ plan: ArchivedBackup
     ) throws {
         if let info = try FileInfo.ifPresent(paths.live) {
-            if Extraction.mayGiveAway { try directory.setOwner(info.owner, group: info.group) }
+            if ArchivedBackup.mayGiveAway { try directory.setOwner(info.owner, group: info.group) }
             try directory.setAttributes(mode: info.mode, modified: info.modified)
-        } else if let root = plan.contents.header?.root, let mode = UInt16(root.mode, radix: 8) {
-            if Extraction.mayGiveAway { try directory.setOwner(root.uid, group: root.gid) }
+        } else if let root = plan.header?.root, let mode = UInt16(root.mode, radix: 8) {
+            if ArchivedBackup.mayGiveAway { try directory.setOwner(root.uid, group: root.gid) }
             try directory.setAttributes(mode: mode & 0o7777, modified: directory.info().modified)
         }
     }
 
     private func makeSafetyBackup(
         of paths: RestorePaths,
-        before plan: Extraction.Plan,
+        before plan: ArchivedBackup,
         holding locks: RestoreLocks
     ) async throws -> Backup? {
         guard options.makesSafetyBackup, let live = try? StoresDirectory(paths.live) else {
@@ -324,8 +323,7 @@ extension RestoreBackup {
         do {
             let outcome = try await CreateBackup(
                 of: paths.live,
-                to: remote,
-                catalog: catalog,
+                to: folder,
                 options: backupOptions,
                 context: context
             ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self))

@@ -1,3 +1,4 @@
+public import Backups
 internal import Files
 internal import Stores
 public import SystemPackage
@@ -17,10 +18,9 @@ extension RestoreBackup {
             }
         }
         try makeParent(of: target)
-        let archive = try await FetchedArchive.fetch(backup, from: remote, context)
-        defer { withExtendedLifetime(archive) {} }
+        let plan = try await open(backup)
         do {
-            return try extract(archive, backup, to: target)
+            return try extract(plan, backup, to: target)
         } catch let error where Self.saysItAll(error) {
             throw error
         } catch {
@@ -29,42 +29,38 @@ extension RestoreBackup {
     }
 
     private func extract(
-        _ archive: FetchedArchive,
+        _ plan: ArchivedBackup,
         _ backup: Backup,
         to target: FilePath
     ) throws -> Outcome {
         let parent =
             target.removingLastComponent().isEmpty ? FilePath(".") : target.removingLastComponent()
-        let plan = try context.timing("open archive") {
-            try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
-        }
-        plan.tellOrigin(context)
         try plan.checkSpace(at: parent)
         var outcome = Outcome(
             backup: backup,
             path: printable(target),
             files: plan.files,
             bytes: plan.bytes,
-            stores: plan.contents.header?.stores.count ?? 0,
+            stores: plan.header?.stores.count ?? 0,
             safetyBackup: nil,
             replacesData: false
         )
         if options.isDryRun {
-            try Extraction(plan, context).verify()
+            try context.verify(plan)
             return outcome
         }
         let scratch = try ScratchDirectory(in: parent)
         let staged = scratch.path.appending("Stores")
         try fileSystem.createDirectory(staged)
         let directory = try Directory.open(staged)
-        let flush = try Extraction(plan, context).run(into: directory)
+        let flush = try context.extract(plan, into: directory)
         defer { flush.close() }
         let search = try ExternalDataSearch(in: StoresDirectory(staged), context)
         defer { search.close() }
         outcome.stores = try checkStaged(staged)
         outcome.problems = try search.finish()
         for problem in outcome.problems { context.report(.problem(problem)) }
-        try context.timing("sync") { try flush.wait() }
+        try flush.wait()
         try fileSystem.remove(target)
         try fileSystem.move(staged, to: target)
         do {

@@ -1,7 +1,7 @@
-internal import Archives
+public import Backups
 public import Files
 internal import Foundation
-public import Remotes
+internal import Remotes
 public import Stores
 public import SystemPackage
 
@@ -54,32 +54,21 @@ public struct RestoreBackup: Sendable {
         public var problems: [Problem] = []
     }
 
-    let remote: any RemoteFolder
-    let catalog: BackupCatalog
+    let folder: BackupFolder
     let options: Options
     let context: OperationContext
     let fileSystem: any FileSystem
 
     public init(
-        from remote: any RemoteFolder,
-        catalog: BackupCatalog,
+        from folder: BackupFolder,
         options: Options,
         context: OperationContext,
         fileSystem: any FileSystem = LocalFileSystem()
     ) {
-        self.remote = remote
-        self.catalog = catalog
+        self.folder = folder
         self.options = options
         self.context = context
         self.fileSystem = fileSystem
-    }
-
-    /// The backup that a person means, for asking before it is restored.
-    public func find(_ name: String) async throws -> Backup {
-        try await ListBackups(in: remote, catalog: catalog, timeZone: options.backup.timeZone).find(
-            name,
-            now: options.backup.date
-        )
     }
 
     /// Restores a backup in place of a stores directory.
@@ -96,18 +85,13 @@ public struct RestoreBackup: Sendable {
         let locks = try await RestoreLocks.acquire(paths, wait: context.lockWait, context)
         defer { withExtendedLifetime(locks) {} }
         try recovery.runLocked(paths)
-        let archive = try await FetchedArchive.fetch(backup, from: remote, context)
-        defer { withExtendedLifetime(archive) {} }
+        let plan = try await open(backup)
         do {
-            let plan = try context.timing("open archive") {
-                try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
-            }
-            plan.tellOrigin(context)
             try plan.checkSpace(at: paths.volume)
             if locks.live != nil {
                 let live = try StoresDirectory(paths.live)
-                try live.refuseRemote(remote)
-                try live.refuseToBeReplaced(withBackupsIn: remote)
+                try live.refuseRemote(folder)
+                try live.refuseToBeReplaced(withBackupsIn: folder)
             }
             // Who stops the application first may have it run until then.
             let stopsFirst = !options.application.stop.isEmpty && !options.isDryRun
@@ -117,12 +101,12 @@ public struct RestoreBackup: Sendable {
                 path: printable(paths.live),
                 files: plan.files,
                 bytes: plan.bytes,
-                stores: plan.contents.header?.stores.count ?? 0,
+                stores: plan.header?.stores.count ?? 0,
                 safetyBackup: nil,
                 replacesData: locks.live != nil
             )
             if options.isDryRun {
-                try Extraction(plan, context).verify()
+                try context.verify(plan)
                 return outcome
             }
             let application = application(around: backup, paths)
@@ -140,13 +124,25 @@ public struct RestoreBackup: Sendable {
     /// Has the next backup compared with what was restored, and not with what was there before.
     ///
     /// Only memory: where it is lost, the next backup may warn of what is right.
-    private func rememberWhatIsThere(_ plan: Extraction.Plan, after safetyBackup: Backup?) async {
-        let list = ListBackups(in: remote, catalog: catalog, timeZone: options.backup.timeZone)
+    private func rememberWhatIsThere(_ plan: ArchivedBackup, after safetyBackup: Backup?) async {
         let found: Backup? =
-            if let safetyBackup { safetyBackup } else { try? await list.run().backups.first }
+            if let safetyBackup { safetyBackup } else { try? await folder.list().backups.first }
         guard let newest = found else { return }
-        let rows = plan.contents.header?.rows ?? []
-        catalog.rememberBaseline(rows, of: newest.file, in: remote.address)
+        let rows = plan.header?.rows ?? []
+        folder.memory.catalog.rememberExpectedRows(rows, after: newest, in: folder.address)
+    }
+
+    /// Opens a backup that is to be restored.
+    ///
+    /// - Throws: `RemoteError`, `CancellationError`; `OperationError.restoreFailed`.
+    func open(_ backup: Backup) async throws -> ArchivedBackup {
+        do {
+            return try await context.open(backup, in: folder, holdingTo: options.limits)
+        } catch let error where error is RemoteError || error is CancellationError {
+            throw error
+        } catch {
+            throw OperationError.restoreFailed(error)
+        }
     }
 
     static func saysItAll(_ error: any Error) -> Bool {

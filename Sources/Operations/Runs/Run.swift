@@ -1,3 +1,4 @@
+public import Backups
 internal import Files
 public import Foundation
 public import Stores

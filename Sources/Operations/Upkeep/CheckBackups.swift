@@ -1,13 +1,12 @@
 internal import Archives
+public import Backups
 internal import Files
 public import Foundation
-public import Remotes
-internal import Stores
-internal import SystemPackage
+public import Stores
 
 /// Checks backups: structure and the SHA-256 of all data, or a restore in a directory of its own.
 public struct CheckBackups: Sendable {
-    /// What may be chosen.
+    /// The choices that a check leaves.
     public struct Options: Sendable {
         /// Whether to restore into a scratch directory, open every store and check it in full.
         public var restores = false
@@ -16,93 +15,80 @@ public struct CheckBackups: Sendable {
         public init() {}
     }
 
-    /// What became of one backup.
+    /// The result for one backup.
     public struct Result: Sendable {
         public var backup: Backup
-        /// What was read of the data; `nil` where it was restored, which is all.
+        /// The part of the data that was read; `nil` if it was restored, which reads all.
         public var subset: DataSubset?
-        /// What is wrong with it; empty for a backup that is whole.
+        /// Everything that is wrong with it; empty for a backup that is whole.
         public var damage: [String]
-        /// Why it could not be checked: nothing is known of it then.
+        /// The reason that it could not be checked: nothing is known of it then.
         public var failure: (any Error)?
 
         /// Whether it was checked and is whole.
         public var isGood: Bool { damage.isEmpty && failure == nil }
     }
 
-    private let remote: any RemoteFolder
-    private let catalog: BackupCatalog
-    private let timeZone: TimeZone
+    private let folder: BackupFolder
     private let options: Options
     private let context: OperationContext
 
-    public init(
-        in remote: any RemoteFolder,
-        catalog: BackupCatalog,
-        timeZone: TimeZone,
-        options: Options,
-        context: OperationContext
-    ) {
-        self.remote = remote
-        self.catalog = catalog
-        self.timeZone = timeZone
+    public init(in folder: BackupFolder, options: Options, context: OperationContext) {
+        self.folder = folder
         self.options = options
         self.context = context
     }
 
-    /// All backups, newest first.
+    /// Returns all backups, newest first, one at least.
     ///
-    /// - Returns: one at least.
-    /// - Throws: `OperationError.noBackups`; `RemoteError`.
+    /// - Throws: `BackupFolderError.noBackups`; `RemoteError`.
     public func all() async throws -> [Backup] {
-        let backups = try await ListBackups(
-            in: remote,
-            catalog: catalog,
-            timeZone: timeZone
-        ).run().backups
-        guard !backups.isEmpty else { throw OperationError.noBackups(remote.address) }
+        let backups = try await folder.list().backups
+        guard !backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
         return backups
     }
 
-    /// The backups that a person means, each by its name.
+    /// Returns the backups that a person means, each once.
     ///
     /// - Parameters:
-    ///   - names: what the person said.
+    ///   - names: the person's words.
     ///   - backups: as `all` returns them.
-    ///   - now: what is later is `latest` only where there is nothing else.
-    /// - Returns: each of them once.
-    /// - Throws: `OperationError.noBackup` and its like.
+    ///   - now: a later backup is `latest` only if there is no other.
+    /// - Throws: `BackupFolderError.noBackup` and its like.
     public func find(_ names: [String], in backups: [Backup], now: Date? = nil) throws -> [Backup] {
         var found: [Backup] = []
         for name in names {
-            let backup = try backups.matching(name, address: remote.address, now: now)
+            let backup = try backups.matching(name, address: folder.address, now: now)
             if !found.contains(backup) { found.append(backup) }
         }
         return found
     }
 
-    /// Checks one backup.
+    /// Checks one backup, and remembers the result.
     ///
     /// - Parameters:
-    ///   - backup: which.
-    ///   - subset: what to read of the data, where it is not restored.
-    /// - Returns: what was found.
+    ///   - backup: the backup.
+    ///   - subset: the part of the data to read, unless it is restored.
+    ///   - date: now.
     /// - Throws: `CancellationError`; all else is in the result.
-    public func run(_ backup: Backup, reading subset: DataSubset = .all) async throws -> Result {
+    public func run(
+        _ backup: Backup,
+        reading subset: DataSubset = .all,
+        at date: Date
+    ) async throws -> Result {
         var result = Result(backup: backup, subset: options.restores ? nil : subset, damage: [])
+        var id = backup.id
         do {
-            let archive = try await FetchedArchive.fetch(backup, from: remote, context)
-            defer { withExtendedLifetime(archive) {} }
-            let plan = try Extraction.Plan(
-                archive.path,
-                name: backup.name,
-                limits: options.limits
+            let archived = try await context.open(
+                backup,
+                in: folder,
+                holdingTo: options.limits
             )
-            catalog.learn(plan.contents, of: backup, in: remote.address)
+            id = archived.id
             if options.restores {
-                result.damage = try rehearse(plan)
+                result.damage = try rehearse(archived)
             } else {
-                try Extraction(plan, context).verify(reading: subset)
+                try context.verify(archived, reading: subset)
             }
         } catch let error where Self.isDamage(error) {
             result.damage = [explain(error)]
@@ -110,13 +96,15 @@ public struct CheckBackups: Sendable {
             throw error
         } catch {
             result.failure = error
+            return result
         }
+        await remember(result, id, at: date)
         return result
     }
 
     private static func isDamage(_ error: any Error) -> Bool {
         switch error {
-        case OperationError.badManifest: true
+        case ArchivedBackupError.badManifest: true
         case let error as ArchiveError:
             if case .encrypted = error { false } else { true }
         case StoreError.damaged: true
@@ -124,13 +112,43 @@ public struct CheckBackups: Sendable {
         }
     }
 
+    /// Remembers a result; a check does not fail because that cannot be done.
+    private func remember(_ result: Result, _ id: BackupID?, at date: Date) async {
+        var backup = result.backup
+        backup.id = backup.id ?? id
+        let check = RunLog.Check(
+            id: backup.key.rawValue,
+            address: folder.address,
+            name: backup.name,
+            time: date,
+            depth: result.depth,
+            part: result.part,
+            damage: result.damage.first
+        )
+        do {
+            try folder.memory.log?.recordCheck(check)
+        } catch {
+            context.report(.note("this check was not logged: \(explain(error))"))
+        }
+        guard check.damage != nil || backup.notedDamage != nil else { return }
+        do {
+            try await context.withLock(folder) { try await folder.note(check, of: backup) }
+        } catch {
+            context.report(
+                .warning(
+                    "the check of '\(backup.displayName)' was not noted beside it: \(explain(error))"
+                )
+            )
+        }
+    }
+
     // MARK: - Rehearsal
 
-    private func rehearse(_ plan: Extraction.Plan) throws -> [String] {
-        try plan.checkSpace(at: context.scratch)
+    private func rehearse(_ archived: ArchivedBackup) throws -> [String] {
+        try archived.checkSpace(at: context.scratch)
         let scratch = try ScratchDirectory(in: context.scratch)
         defer { withExtendedLifetime(scratch) {} }
-        try Extraction(plan, context).rehearse(into: Directory.open(scratch.path))
+        try context.rehearse(archived, into: Directory.open(scratch.path))
         context.report(.began(.checking, total: nil))
         var damage: [String] = []
         let directory = try StoresDirectory(scratch.path)
@@ -142,5 +160,21 @@ public struct CheckBackups: Sendable {
         }
         // No fault of the archive, but of what it saved: a person wants to know it all the same.
         return try damage + search.finish().map(\.description)
+    }
+}
+
+extension CheckBackups.Result {
+    /// How deep the check went, as the log has it.
+    public var depth: RunLog.Check.Depth {
+        subset == nil ? .restore : part == nil ? .data : .part
+    }
+
+    /// The part that was read; `nil` if all was.
+    public var part: RunLog.Check.Part? {
+        switch subset {
+        case nil, .all, .share(percent: 100), .part(_, of: 1): nil
+        case .share(let percent): .share(DataSubset.share(percent: percent).description)
+        case .part(let part, let count): .one(part, of: count)
+        }
     }
 }

@@ -1,7 +1,7 @@
+public import Backups
 internal import Files
 public import Foundation
-public import Remotes
-public import Stores
+internal import Remotes
 
 /// Removes the backups that a retention policy does not keep.
 ///
@@ -13,18 +13,14 @@ public struct PruneBackups: Sendable {
         public var policy: RetentionPolicy
         /// When this is.
         public var now: Date
-        public var timeZone: TimeZone
         /// For how long what is removed can come back; `.zero` for not at all.
         public var keepsTrash: Duration = .seconds(7 * 86_400)
         /// Whether the policy may remove all backups, the newest too.
         public var mayRemoveAll = false
-        /// What tells which backups were found to be damaged.
-        public var log: RunLog?
 
-        public init(policy: RetentionPolicy, now: Date, timeZone: TimeZone) {
+        public init(policy: RetentionPolicy, now: Date) {
             self.policy = policy
             self.now = now
-            self.timeZone = timeZone
         }
     }
 
@@ -51,19 +47,12 @@ public struct PruneBackups: Sendable {
         public var problems: [Problem] = []
     }
 
-    private let remote: any RemoteFolder
-    private let catalog: BackupCatalog
+    private let folder: BackupFolder
     private let options: Options
     private let context: OperationContext
 
-    public init(
-        in remote: any RemoteFolder,
-        catalog: BackupCatalog,
-        options: Options,
-        context: OperationContext
-    ) {
-        self.remote = remote
-        self.catalog = catalog
+    public init(in folder: BackupFolder, options: Options, context: OperationContext) {
+        self.folder = folder
         self.options = options
         self.context = context
     }
@@ -78,12 +67,7 @@ public struct PruneBackups: Sendable {
         guard !options.policy.isEmpty || options.mayRemoveAll else {
             throw OperationError.keepsNothing("no policy says what to keep")
         }
-        let list = try await ListBackups(
-            in: remote,
-            catalog: catalog,
-            timeZone: options.timeZone,
-            log: options.log
-        ).run()
+        let list = try await folder.list()
         if let error = list.annotationsError { throw error }
         var plan = plan(for: list.backups)
         if !plan.remove.isEmpty, let (refusal, reason) = refusal(for: list.backups) {
@@ -99,9 +83,9 @@ public struct PruneBackups: Sendable {
         var plan = Plan()
         let candidates = backups.filter { reasonToLeave($0) == nil }
         let reasons = options.policy.reasons(
-            for: candidates.compactMap { $0.moment(in: options.timeZone) },
+            for: candidates.compactMap { $0.moment(in: folder.timeZone) },
             now: options.now,
-            timeZone: options.timeZone
+            timeZone: folder.timeZone
         )
         let reasonsByName = Dictionary(
             zip(candidates.map(\.name), reasons),
@@ -129,9 +113,9 @@ public struct PruneBackups: Sendable {
 
     /// Why no policy is asked about a backup; `nil` where one is.
     private func reasonToLeave(_ backup: Backup) -> String? {
-        if backup.isDamaged { return "it cannot be read" }
+        if backup.isUnreadable { return "it cannot be read" }
         if let damage = backup.damage { return "damaged: \(damage)" }
-        if BackupName.date(of: backup.name, in: options.timeZone) == nil {
+        if BackupName.date(of: backup.name, in: folder.timeZone) == nil {
             return "not named by grocerydude"
         }
         if backup.isForeign { return "not made by grocerydude" }
@@ -147,7 +131,7 @@ public struct PruneBackups: Sendable {
         let real = backups.notFromFuture(options.now)
         let unknown = real.first {
             $0.damage == nil && !$0.isForeign
-                && BackupName.date(of: $0.name, in: options.timeZone) != nil
+                && BackupName.date(of: $0.name, in: folder.timeZone) != nil
         }
         if let unknown, unknown.timeSource != .manifest {
             return (
@@ -155,7 +139,7 @@ public struct PruneBackups: Sendable {
                 "it is not known what the newest backup has"
             )
         }
-        guard real.isGuarded, let newest = real.newestTold else { return nil }
+        guard real.isGuarded, let newest = real.newestKnown else { return nil }
         return (
             "'\(newest.displayName)' has much less than the backups before it",
             "the newest backup has much less"
@@ -170,36 +154,22 @@ public struct PruneBackups: Sendable {
     /// - Throws: `FileError.locked`, `CancellationError`; `RemoteError` where the folder is not there; what
     ///   `plan()` throws. What one backup makes fail is a problem in the outcome.
     public func run() async throws -> Outcome {
-        let lock = try await context.lock(remote)
-        defer { withExtendedLifetime(lock) {} }
-        var outcome = Outcome(plan: try await plan())
-        var annotations = try await Annotations(of: remote)
-        let delete = DeleteBackup(
-            from: remote,
-            catalog: catalog,
-            timeZone: options.timeZone,
-            context: context
-        )
-        try await carryOut(&outcome, delete, &annotations)
-        do {
-            outcome.problems += try await delete.emptyTrash(
-                at: options.now,
-                keeping: options.keepsTrash,
-                &annotations
-            )
-        } catch {
-            outcome.problems.append(notRemoved(Trash.subfolder, explain(error)))
+        try await context.withLock(folder) {
+            var outcome = Outcome(plan: try await plan())
+            try await carryOut(&outcome)
+            do {
+                let limit = options.now - Double(options.keepsTrash.components.seconds)
+                outcome.problems += try await folder.emptyTrash(before: limit)
+            } catch {
+                outcome.problems.append(notRemoved(BackupFolder.trashName, explain(error)))
+            }
+            for problem in outcome.problems { context.report(.problem(problem)) }
+            return outcome
         }
-        for problem in outcome.problems { context.report(.problem(problem)) }
-        return outcome
     }
 
     /// Removes what the plan says, for as long as something is left of what it keeps.
-    private func carryOut(
-        _ outcome: inout Outcome,
-        _ delete: DeleteBackup,
-        _ annotations: inout Annotations
-    ) async throws {
+    private func carryOut(_ outcome: inout Outcome) async throws {
         let kept = outcome.plan.keep.map(\.backup).filter { reasonToLeave($0) == nil }
         let keepers = Set(kept.map(\.name))
         for backup in outcome.plan.remove.map(\.backup) {
@@ -210,14 +180,14 @@ public struct PruneBackups: Sendable {
                     outcome.problems.append(notRemoved(backup.name, reason))
                     return
                 }
-                let problem = try await delete.remove(
-                    backup.name,
+                let problem = try await folder.remove(
+                    backup,
                     at: options.now,
                     keepingTrash: options.keepsTrash
                 )
                 outcome.removed.append(backup)
                 outcome.problems += problem.map { [$0] } ?? []
-                if options.keepsTrash <= .zero { try await annotations.forget([backup.name]) }
+                if options.keepsTrash <= .zero { try await folder.forget([backup.name]) }
             } catch {
                 outcome.problems.append(notRemoved(backup.name, explain(error)))
             }
@@ -232,7 +202,7 @@ public struct PruneBackups: Sendable {
     /// keep out.
     private func isAnyLeft(of names: Set<String>) async throws -> Bool {
         if options.mayRemoveAll { return true }
-        return try await remote.list().contains { names.contains($0.name) }
+        return try await folder.remote.list().contains { names.contains($0.name) }
     }
 }
 

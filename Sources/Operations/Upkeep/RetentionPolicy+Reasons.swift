@@ -1,3 +1,4 @@
+internal import Backups
 internal import Foundation
 
 extension RetentionPolicy {

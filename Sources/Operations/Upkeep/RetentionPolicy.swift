@@ -1,3 +1,5 @@
+internal import Backups
+
 /// Which backups to keep; restic's words, with restic's meaning
 /// (https://restic.readthedocs.io/en/stable/060_forget.html).
 public struct RetentionPolicy: Sendable, Equatable {

@@ -1,5 +1,7 @@
 public import Archives
 public import ArgumentParser
+internal import Backups
+internal import Files
 internal import Operations
 internal import Remotes
 
@@ -85,7 +87,6 @@ struct BackupCommand: AsyncParsableCommand {
         ) { session in
             var options = CreateBackup.Options(
                 date: session.now,
-                timeZone: session.timeZone,
                 tool: session.tool
             )
             options.compression = session.profile.compression
@@ -95,7 +96,6 @@ struct BackupCommand: AsyncParsableCommand {
             options.tags =
                 session.profile.tags + tag.flatMap { $0.split(separator: ",").map(String.init) }
             options.note = note
-            options.log = session.log
             // Said before the work: a backup is no answer to who wanted old ones removed.
             if session.profile.prunes, retention.policy(session).isEmpty,
                 !retention.unsafeAllowRemoveAll
@@ -104,11 +104,10 @@ struct BackupCommand: AsyncParsableCommand {
                     "no policy says what to keep, so no backup was made either"
                 )
             }
-            let folder = try session.remote()
+            let folder = try session.folder()
             let outcome = try await CreateBackup(
                 of: session.stores,
                 to: folder,
-                catalog: session.catalog,
                 options: options,
                 context: session.context
             ).run()
@@ -147,17 +146,14 @@ struct BackupCommand: AsyncParsableCommand {
     /// Older backups go only once the newest is known to be whole.
     private func pruneOnceVerified(
         _ backup: Backup,
-        in folder: any RemoteFolder,
+        in folder: BackupFolder,
         _ session: Session
     ) async throws -> ExitStatus {
         let result = try await CheckBackups(
             in: folder,
-            catalog: session.catalog,
-            timeZone: session.timeZone,
             options: CheckBackups.Options(),
             context: session.context
-        ).run(backup)
-        session.remember(result)
+        ).run(backup, at: session.now)
         session.console.finish()
         if let failure = result.failure { throw failure }
         if let damage = result.damage.first {

@@ -1,6 +1,8 @@
 public import ArgumentParser
+public import Backups
+internal import Files
 internal import Foundation
-public import Operations
+internal import Operations
 internal import Stores
 
 extension SubsetChoice: ExpressibleByArgument {
@@ -78,27 +80,22 @@ struct CheckCommand: AsyncParsableCommand {
         ) { session in
             let options = options(session)
             let checks = try CheckBackups(
-                in: session.remote(),
-                catalog: session.catalog,
-                timeZone: session.timeZone,
+                in: session.folder(),
                 options: options,
                 context: session.context
             )
             let backups = try await checks.all()
-            let histories = session.checkHistories(of: backups)
             var results: [CheckBackups.Result] = []
             for backup in try wanted(session, checks, backups) {
-                let subset = subset(
-                    session,
-                    histories[backup.name] ?? CheckHistory([], size: backup.size)
+                let result = try await checks.run(
+                    backup,
+                    reading: subset(session, backup.checks),
+                    at: session.now
                 )
-                let result = try await checks.run(backup, reading: subset)
                 results.append(result)
-                session.remember(result)
                 session.console.finish()
                 if !output.json { tell(result, session) }
             }
-            session.keepChecks(of: backups)
             let bad = results.first { !$0.damage.isEmpty }
             if let one = bad ?? (results.count == 1 ? results.first : nil) {
                 session.facts.tell(one.backup)
@@ -173,53 +170,6 @@ struct CheckCommand: AsyncParsableCommand {
             part = result.part?.description
             damage = result.damage
             error = result.failure.map(explain)
-        }
-    }
-}
-
-extension Session {
-    /// Remembers a check, for 'list' and 'status'; where that cannot be, no check fails of it.
-    func remember(_ result: CheckBackups.Result) {
-        // What could not be looked at was not checked.
-        guard result.isGood || !result.damage.isEmpty else { return }
-        let check = RunLog.Check(
-            address: address,
-            name: result.backup.name,
-            size: result.backup.size,
-            time: now,
-            depth: result.depth,
-            part: result.part,
-            damage: result.damage.first
-        )
-        do {
-            try log.recordCheck(check)
-        } catch  where output.verbose {
-            context.report(.warning("this check was not logged: \(explain(error))"))
-        } catch {}
-    }
-
-    /// Forgets the checks of backups that are gone; what cannot be forgotten does no harm.
-    fileprivate func keepChecks(of backups: [Backup]) {
-        do {
-            try log.keepChecks(of: Set(backups.map(\.name)), in: address)
-        } catch  where output.verbose {
-            context.report(.warning("the log was not tidied: \(explain(error))"))
-        } catch {}
-    }
-}
-
-// As the log has it.
-extension CheckBackups.Result {
-    fileprivate var depth: RunLog.Check.Depth {
-        subset == nil ? .restore : part == nil ? .data : .part
-    }
-
-    /// `nil` where all was read.
-    fileprivate var part: RunLog.Check.Part? {
-        switch subset {
-        case nil, .all, .share(percent: 100), .part(_, of: 1): nil
-        case .share(let percent): .share(DataSubset.share(percent: percent).description)
-        case .part(let part, let count): .one(part, of: count)
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Backups
 internal import Operations
 internal import Remotes
 
@@ -35,14 +36,12 @@ struct DeleteCommand: AsyncParsableCommand {
     func run() async throws {
         try await Session.run(output, stores, remote, flags: trash.flags, needsWholeStores: false) {
             session in
-            let folder = try session.remote()
+            let folder = try session.folder()
             let delete = DeleteBackup(
                 from: folder,
-                catalog: session.catalog,
-                timeZone: session.timeZone,
                 context: session.context
             )
-            let backup = try await delete.find(name, now: session.now)
+            let backup = try await folder.find(name, now: session.now)
             var problems: [Problem] = []
             if !dryRun {
                 let question = "Delete '\(backup.displayName)' from '\(folder.address)'?"

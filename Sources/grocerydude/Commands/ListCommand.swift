@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Backups
 internal import Files
 internal import Operations
 internal import Stores
@@ -25,22 +26,17 @@ struct ListCommand: AsyncParsableCommand {
     func run() async throws {
         try await Session.run(output, stores, remote, needsWholeStores: false) { session in
             if trash { return try await listTrash(session) }
-            let outcome = try await ListBackups(
-                in: session.remote(),
-                catalog: session.catalog,
-                timeZone: session.timeZone
-            ).run()
-            let checks = session.checkHistories(of: outcome.backups)
+            let outcome = try await session.folder().list()
             if output.json {
                 try session.console.answer(
                     json: outcome.backups.map {
-                        Row($0, checks[$0.name], session)
+                        Row($0, session)
                     }
                 )
             } else {
                 let width = outcome.backups.map(\.displayName.count).max() ?? 0
                 session.console.answer(
-                    lines: outcome.backups.map { line($0, checks[$0.name], width, session) }
+                    lines: outcome.backups.map { line($0, width, session) }
                 )
                 if outcome.backups.isEmpty { session.console.message("there are no backups yet") }
             }
@@ -57,12 +53,7 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     private func listTrash(_ session: Session) async throws -> ExitStatus {
-        let trash = try await DeleteBackup(
-            from: session.remote(),
-            catalog: session.catalog,
-            timeZone: session.timeZone,
-            context: session.context
-        ).trash()
+        let trash = try await session.folder().trashed()
         if output.json {
             try session.console.answer(json: trash.map { TrashRow($0, session) })
             return .done
@@ -79,7 +70,6 @@ struct ListCommand: AsyncParsableCommand {
     /// What there is to say of a backup besides, in brackets and words.
     private func marks(
         _ backup: Backup,
-        _ checks: CheckHistory?,
         _ session: Session
     ) -> String {
         var marks: [String] = []
@@ -87,25 +77,24 @@ struct ListCommand: AsyncParsableCommand {
         if !backup.tags.isEmpty { marks.append("[\(backup.tags.joined(separator: ", "))]") }
         if let note = backup.note { marks.append(printable(bytes: note.utf8)) }
         if backup.isAnomalous { marks.append("much less than before") }
-        if backup.isDamaged { marks.append("cannot be read") }
-        marks += checkMarks(checks, session)
+        if backup.isUnreadable { marks.append("cannot be read") }
+        marks += checkMarks(backup.checks, session)
         return marks.isEmpty ? "" : "  " + marks.joined(separator: ", ")
     }
 
     /// The damage that is known; else the last check, and the last one that went deeper.
-    private func checkMarks(_ history: CheckHistory?, _ session: Session) -> [String] {
+    private func checkMarks(_ history: CheckHistory, _ session: Session) -> [String] {
         func text(_ check: RunLog.Check) -> String {
             "\(session.text(check.time).prefix(10)) (\(check.part.map { "part \($0)" } ?? check.depth.rawValue))"
         }
-        if let damaged = history?.damaged { return ["DAMAGED \(text(damaged))"] }
-        guard let last = history?.last else { return [] }
-        let deepest = history?.deepest.flatMap { $0.depth > last.depth ? ", \(text($0))" : nil }
+        if let damaged = history.damaged { return ["DAMAGED \(text(damaged))"] }
+        guard let last = history.last else { return [] }
+        let deepest = history.deepest.flatMap { $0.depth > last.depth ? ", \(text($0))" : nil }
         return ["checked \(text(last))\(deepest ?? "")"]
     }
 
     private func line(
         _ backup: Backup,
-        _ checks: CheckHistory?,
         _ width: Int,
         _ session: Session
     ) -> String {
@@ -113,7 +102,7 @@ struct ListCommand: AsyncParsableCommand {
         let name =
             backup.displayName + String(repeating: " ", count: width - backup.displayName.count)
         return
-            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))\(marks(backup, checks, session))"
+            "\(name)  \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(session.text(backup.time))\(marks(backup, session))"
     }
 
     /// A backup in JSON.
@@ -148,19 +137,19 @@ struct ListCommand: AsyncParsableCommand {
             }
         }
 
-        init(_ backup: Backup, _ checks: CheckHistory?, _ session: Session) {
+        init(_ backup: Backup, _ session: Session) {
             name = backup.name
             displayName = backup.displayName
             size = backup.size
             time = backup.time.map { RFC3339.text($0, in: session.timeZone) }
             timeSource = backup.timeSource?.rawValue
             anomaly = backup.isAnomalous
-            damaged = backup.isDamaged
+            damaged = backup.isUnreadable
             pinned = backup.isPinned
             tags = backup.tags
             note = backup.note
-            lastCheck = (checks?.damaged ?? checks?.last).map { Check($0, session) }
-            deepestCheck = checks?.deepest.map { Check($0, session) }
+            lastCheck = (backup.checks.damaged ?? backup.checks.last).map { Check($0, session) }
+            deepestCheck = backup.checks.deepest.map { Check($0, session) }
         }
     }
 }

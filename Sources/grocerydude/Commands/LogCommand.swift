@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Backups
 internal import Files
 internal import Foundation
 internal import Operations
@@ -40,9 +41,9 @@ struct LogCommand: AsyncParsableCommand {
             // Those of all directories, unless one was asked for.
             if stores.path != nil { filter.stores = printable(session.absolute(session.stores)) }
             filter.command = command
-            let log = session.log
-            let entries = try log.entries(filter, limit: limit)
-            if let aside = log.putAside {
+            let log = session.memory.log
+            let entries = try log?.entries(filter, limit: limit) ?? []
+            if let aside = log?.putAside {
                 session.context.report(
                     .warning("the log was damaged and begun anew: it is in '\(printable(aside))'")
                 )

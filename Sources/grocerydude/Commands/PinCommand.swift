@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Backups
 internal import Operations
 
 struct PinCommand: AsyncParsableCommand {
@@ -53,14 +54,11 @@ struct PinArguments: ParsableArguments {
     func run(isPinned: Bool) async throws {
         try await Session.run(output, stores, remote, needsWholeStores: false) { session in
             let backup = try await PinBackup(
-                in: session.remote(),
-                catalog: session.catalog,
-                timeZone: session.timeZone,
+                in: session.folder(),
                 context: session.context
             ).run(name, isPinned: isPinned, at: session.now)
             if output.json {
-                let checks = session.checkHistories(of: [backup])[backup.name]
-                try session.console.answer(json: ListCommand.Row(backup, checks, session))
+                try session.console.answer(json: ListCommand.Row(backup, session))
             } else {
                 session.console.done(
                     "\(isPinned ? "pinned" : "unpinned") '\(backup.displayName)'"

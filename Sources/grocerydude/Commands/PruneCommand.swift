@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import Backups
+internal import Files
 internal import Operations
 internal import Remotes
 
@@ -40,7 +42,7 @@ struct PruneCommand: AsyncParsableCommand {
             flags: retention.flags + trash.flags + metrics.flags,
             needsWholeStores: false
         ) { session in
-            try await session.prune(retention, in: session.remote(), isDryRun: dryRun)
+            try await session.prune(retention, in: session.folder(), isDryRun: dryRun)
         }
     }
 }
@@ -49,18 +51,16 @@ extension Session {
     /// Prunes, and says what was kept and removed, and why.
     func prune(
         _ retention: RetentionOptions,
-        in remote: any RemoteFolder,
+        in folder: BackupFolder,
         isDryRun: Bool
     ) async throws -> ExitStatus {
         var options = PruneBackups.Options(
             policy: retention.policy(self),
-            now: now,
-            timeZone: timeZone
+            now: now
         )
         options.keepsTrash = profile.keepTrash
         options.mayRemoveAll = retention.unsafeAllowRemoveAll
-        options.log = log
-        let prune = PruneBackups(in: remote, catalog: catalog, options: options, context: context)
+        let prune = PruneBackups(in: folder, options: options, context: context)
         var plan: PruneBackups.Plan
         var problems: [Problem] = []
         if isDryRun {

@@ -1,4 +1,6 @@
 public import ArgumentParser
+internal import Backups
+internal import Files
 internal import Operations
 public import Stores
 internal import SystemPackage
@@ -74,13 +76,13 @@ struct RestoreCommand: AsyncParsableCommand {
         // A rehearsal, and what goes elsewhere, is nothing that others want to know of.
         let command: Run.Command? = dryRun || target != nil ? nil : .restore
         try await Session.run(output, stores, remote, as: command, flags: flags) { session in
+            let folder = try session.folder()
             let restore = RestoreBackup(
-                from: try session.remote(),
-                catalog: session.catalog,
+                from: folder,
                 options: options(session),
                 context: session.context
             )
-            let backup = try await restore.find(name)
+            let backup = try await folder.find(name, now: session.now)
             warn(of: backup, session)
             if target == nil, !dryRun {
                 let question =
@@ -131,7 +133,6 @@ struct RestoreCommand: AsyncParsableCommand {
         var options = RestoreBackup.Options(
             backup: CreateBackup.Options(
                 date: session.now,
-                timeZone: session.timeZone,
                 tool: session.tool
             )
         )

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Backups
 internal import Foundation
 internal import Operations
 

@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import Backups
+internal import Files
 internal import Operations
 
 struct ShowCommand: AsyncParsableCommand {
@@ -25,9 +27,7 @@ struct ShowCommand: AsyncParsableCommand {
     func run() async throws {
         try await Session.run(output, stores, remote, needsWholeStores: false) { session in
             let outcome = try await ShowBackup(
-                in: session.remote(),
-                catalog: session.catalog,
-                timeZone: session.timeZone,
+                in: session.folder(),
                 context: session.context
             ).run(name, now: session.now)
             session.console.finish()

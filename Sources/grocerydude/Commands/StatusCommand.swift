@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Backups
 internal import Files
 internal import Operations
 internal import Stores
@@ -37,13 +38,10 @@ struct StatusCommand: AsyncParsableCommand {
             let (schedule, isInstalled) = await schedule(session)
             let status = await ShowStatus(
                 of: session.absolute(session.stores),
-                in: try session.remote(),
-                catalog: session.catalog,
-                log: session.log,
+                in: try session.folder(),
                 nextRun: isInstalled
                     ? schedule?.next(after: session.now, in: session.timeZone) : nil,
-                now: session.now,
-                timeZone: session.timeZone
+                now: session.now
             ).run()
             if output.json {
                 try session.console.answer(

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Backups
 internal import Operations
 
 struct UndeleteCommand: AsyncParsableCommand {
@@ -25,9 +26,7 @@ struct UndeleteCommand: AsyncParsableCommand {
     func run() async throws {
         try await Session.run(output, stores, remote, needsWholeStores: false) { session in
             let (backup, problems) = try await DeleteBackup(
-                from: session.remote(),
-                catalog: session.catalog,
-                timeZone: session.timeZone,
+                from: session.folder(),
                 context: session.context
             ).undo(name)
             if output.json {

@@ -1,4 +1,5 @@
 internal import Archives
+internal import Backups
 internal import Foundation
 internal import Operations
 internal import Remotes

@@ -1,3 +1,4 @@
+internal import Backups
 internal import Files
 internal import Foundation
 internal import Operations
@@ -120,8 +121,6 @@ final class Console: Sendable {
         case .warning(let text): tell("warning", text)
         case .problem(let problem): tell("problem", problem.description)
         case .said(let event, let line): tell("output", "\(event): \(line)")
-        case .timed(let step, let duration):
-            timings.withLock { $0[step, default: .zero] += duration }
         case .waiting(let holder):
             tell("note", "waiting for \(holder?.description ?? "another run")")
         }

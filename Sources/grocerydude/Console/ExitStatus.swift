@@ -1,4 +1,5 @@
 internal import Archives
+internal import Backups
 internal import Files
 internal import Operations
 internal import Remotes
@@ -46,6 +47,7 @@ enum ExitStatus: Int32 {
     init(_ error: any Error) {
         switch error {
         case let error as OperationError: self.init(error)
+        case let error as BackupFolderError: self.init(error)
         case let error as FileError: self.init(error)
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
@@ -67,7 +69,6 @@ enum ExitStatus: Int32 {
 
     private init(_ error: OperationError) {
         switch error {
-        case .noBackup, .noBackups, .ambiguous, .notInTrash: self = .notFound
         case .keepsNothing: self = .usage
         case .storesInUse: self = .inUse
         case .tooLarge: self = .noSpace
@@ -85,8 +86,8 @@ enum ExitStatus: Int32 {
             // Space, locks and passwords have codes of their own; all else is "as they were".
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
-        case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .beyondLimit, .targetNotEmpty,
-            .remoteInsideStores, .mountInside, .badAnnotations, .storesLost, .nameTaken, .pinned,
+        case .noStores, .nothingToBackUp, .targetNotEmpty,
+            .remoteInsideStores, .mountInside, .storesLost,
             .commandFailed, .pingFailed:
             self = .failed
         }
@@ -97,6 +98,13 @@ enum ExitStatus: Int32 {
         if case StoreError.neverStill = error { return .inUse }
         let inner = ExitStatus(error)
         return [.inUse, .noSpace].contains(inner) ? inner : .rollbackFailed
+    }
+
+    private init(_ error: BackupFolderError) {
+        switch error {
+        case .noBackup, .noBackups, .ambiguous, .notInTrash: self = .notFound
+        case .badAnnotations, .nameTaken, .pinned: self = .failed
+        }
     }
 
     private init(_ error: FileError) {

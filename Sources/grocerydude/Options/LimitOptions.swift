@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import Backups
+internal import Files
 internal import Operations
 
 /// How much an archive without a manifest may unpack to.

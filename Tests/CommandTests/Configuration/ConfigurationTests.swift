@@ -1,3 +1,4 @@
+import Backups
 import Files
 import Foundation
 import Operations

@@ -7,6 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 @Suite("The anomaly guard")
@@ -75,8 +76,7 @@ struct AnomalyGuardTests {
         options.acceptsChanges = accepting
         let outcome = try await CreateBackup(
             of: scene.stores,
-            to: remote ?? scene.remote,
-            catalog: catalog ?? scene.catalog,
+            to: scene.folder(remote ?? scene.remote, catalog: catalog ?? scene.catalog),
             options: options,
             context: scene.context()
         ).run()

@@ -7,6 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 @Suite("Backing up")
@@ -191,7 +192,7 @@ struct CreateBackupTests {
         #expect(outcome.stores == 1)
         let target = scene.sandbox.path("Target")
         let restore = scene.restoring { $0.allowsDamage = true }
-        _ = try await restore.extract(try await restore.find("latest"), to: target)
+        _ = try await restore.extract(try await scene.folder().find("latest"), to: target)
         #expect(try scene.sandbox.read("Target/bad.sqlite") == header)
         #expect(try scene.sandbox.read("Target/bad.sqlite-journal") == Array("its journal".utf8))
     }
@@ -344,12 +345,14 @@ struct CreateBackupTests {
         // Beside it, in the directory that holds it, is fine, also for a restore.
         try await scene.backUp(to: LocalFolder(scene.sandbox.path))
         let restore = RestoreBackup(
-            from: LocalFolder(scene.sandbox.path),
-            catalog: scene.catalog,
+            from: scene.folder(LocalFolder(scene.sandbox.path)),
             options: .init(backup: scene.options()),
             context: scene.context()
         )
-        let outcome = try await restore.run(try await restore.find("latest"), to: scene.stores)
+        let outcome = try await restore.run(
+            try await scene.folder(LocalFolder(scene.sandbox.path)).find("latest"),
+            to: scene.stores
+        )
         #expect(outcome.safetyBackup != nil)
     }
 }

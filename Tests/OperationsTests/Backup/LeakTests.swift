@@ -4,6 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 @Suite("Many operations in one process")
@@ -65,9 +66,7 @@ struct LeakTests {
         let backup = try await scene.backUp(at: Scene.morning).backup
         _ = try await scene.list()
         _ = try await ShowBackup(
-            in: scene.remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
+            in: scene.folder(),
             context: scene.context()
         ).run(backup.name)
         try await scene.restore(backup.name) { $0.makesSafetyBackup = false }
@@ -85,9 +84,7 @@ struct LeakTests {
             try await scene.restore(name, fileSystem: faulty) { $0.makesSafetyBackup = false }
         }
         try await DeleteBackup(
-            from: scene.remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
+            from: scene.folder(),
             context: scene.context()
         ).run(backup, at: Scene.morning, keepingTrash: .zero)
         return 8

@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 @Suite("Skipping a backup")
@@ -15,6 +16,7 @@ struct SkipUnchangedTests {
         minute: Double,
         to remote: (any RemoteFolder)? = nil,
         context: OperationContext? = nil,
+        log: RunLog? = nil,
         _ change: (inout CreateBackup.Options) -> Void = { _ in }
     ) async throws -> CreateBackup.Outcome {
         var options = scene.options(at: Scene.morning + minute * 60)
@@ -23,8 +25,7 @@ struct SkipUnchangedTests {
         let catalog = scene.catalog
         let outcome = try await CreateBackup(
             of: scene.stores,
-            to: remote ?? scene.remote,
-            catalog: catalog,
+            to: scene.folder(remote, catalog: catalog, log: log),
             options: options,
             context: context ?? scene.context()
         ).run()
@@ -70,7 +71,7 @@ struct SkipUnchangedTests {
         try file.close()
         try Tool.check("touch", ["-r", scene.sandbox.path("times").string, path])
         // What is remembered of it is what it was.
-        #expect(try await scene.list().first?.isDamaged == false)
+        #expect(try await scene.list().first?.isUnreadable == false)
         #expect(try await !backUp(scene, minute: 1).isUnchanged)
     }
 
@@ -88,8 +89,7 @@ struct SkipUnchangedTests {
             to: "Remote/\(backup.name)"
         )
         #expect(
-            try await ListBackups(in: scene.remote, catalog: catalog, timeZone: Scene.utc)
-                .run().backups.first?.isDamaged == true
+            try await scene.folder(catalog: catalog).list().backups.first?.isUnreadable == true
         )
         #expect(try await !backUp(scene, minute: 1).isUnchanged)
         #expect(try await backUp(scene, minute: 2).isUnchanged)
@@ -102,17 +102,17 @@ struct SkipUnchangedTests {
         let backup = try await backUp(scene, minute: 0).backup
         try log.recordCheck(
             RunLog.Check(
+                id: backup.key.rawValue,
                 address: scene.remote.address,
                 name: backup.name,
-                size: backup.size,
                 time: Scene.morning,
                 depth: .data,
                 damage: "segment 3"
             )
         )
-        #expect(try await !backUp(scene, minute: 1) { $0.log = log }.isUnchanged)
-        #expect(try await backUp(scene, minute: 2) { $0.log = log }.isUnchanged)
-        #expect(try await !backUp(scene, minute: -60) { $0.log = log }.isUnchanged)
+        #expect(try await !backUp(scene, minute: 1, log: log).isUnchanged)
+        #expect(try await backUp(scene, minute: 2, log: log).isUnchanged)
+        #expect(try await !backUp(scene, minute: -60, log: log).isUnchanged)
     }
 
     @Test("says of the backup that is there what was to be said of the new one")

@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 @Suite("Listing")
@@ -29,8 +30,8 @@ struct ListBackupsTests {
         let scene = try Scene()
         let name = try await scene.backUp().backup.name
         let catalog = scene.catalog
-        let list = ListBackups(in: scene.remote, catalog: catalog, timeZone: Scene.utc)
-        #expect(try await list.run().backups.map(\.time) == [Scene.morning])
+        let folder = scene.folder(catalog: catalog)
+        #expect(try await folder.list().backups.map(\.time) == [Scene.morning])
         try await catalog.save()
         // What is not read cannot be noticed to be gone.
         let file = scene.remotePath.appending(name)
@@ -41,10 +42,10 @@ struct ListBackupsTests {
         let reference = scene.sandbox.path("Cache/reference").string
         try Tool.check("sh", ["-c", zeros, "sh", file.string, "\(size)", reference])
         #expect(try await scene.list().map(\.time) == [Scene.morning])
-        #expect(try await scene.list().map(\.isDamaged) == [false])
+        #expect(try await scene.list().map(\.isUnreadable) == [false])
         // One that was written to is read anew, and so is one that was replaced.
         try Tool.check("touch", [file.string])
-        #expect(try await scene.list().map(\.isDamaged) == [true])
+        #expect(try await scene.list().map(\.isUnreadable) == [true])
         // A file of another size is another file.
         try scene.sandbox.write("no zip", to: "Remote/\(name)")
         #expect(try await scene.list().map(\.timeSource) == [.name])
@@ -102,7 +103,7 @@ struct ListBackupsTests {
         #expect(try await scene.list().map(\.time) == [Scene.morning])
         // It is as good as none, and the next that is known replaces it.
         let catalog = scene.catalog
-        _ = try await ListBackups(in: scene.remote, catalog: catalog, timeZone: Scene.utc).run()
+        _ = try await scene.folder(catalog: catalog).list()
         try await catalog.save()
         #expect(try FileInfo(of: path).size < 1 << 20)
     }
@@ -119,30 +120,26 @@ struct ListBackupsTests {
             let size = try FileInfo(of: scene.remotePath.appending(name)).size
             try scene.sandbox.write(
                 """
-                {"folders":{"elsewhere":{"\(name)":{"size":\(size),"time":\(time),"offset":\(offset)}}},\
-                "baselines":{"elsewhere":{"name":"\(name)","size":\(size),"stores":[\
+                {"files":{"elsewhere":{"\(name)":{"size":\(size),"id":"1"}}},\
+                "backups":{"1":{"time":\(time),"offset":\(offset)}},\
+                "expected":{"elsewhere":{"id":"1","stores":[\
                 {"path":"a","rows":\(time)},{"path":"a","rows":\(time)},{"path":"b","rows":\(time)}]}}}
                 """,
                 to: "Cache/catalog.json"
             )
             let status = await ShowStatus(
                 of: scene.stores,
-                in: remote,
-                catalog: scene.catalog,
-                log: nil,
-                now: Scene.morning + 3600,
-                timeZone: Scene.utc
+                in: scene.folder(remote),
+                now: Scene.morning + 3600
             ).run()
             #expect(status.backups == 1 && status.newest != nil, "\(time) \(offset)")
             var policy = RetentionPolicy()
             policy.counts = [.daily: 1, .weekly: 1]
             let plan = try await PruneBackups(
-                in: remote,
-                catalog: scene.catalog,
+                in: scene.folder(remote),
                 options: PruneBackups.Options(
                     policy: policy,
-                    now: Scene.morning + 3600,
-                    timeZone: Scene.utc
+                    now: Scene.morning + 3600
                 ),
                 context: scene.context()
             ).plan()
@@ -157,11 +154,8 @@ struct ListBackupsTests {
         for minute in 0..<3 { try await scene.backUp(at: Scene.morning + Double(60 * minute)) }
         let status = await ShowStatus(
             of: scene.stores,
-            in: remote,
-            catalog: scene.catalog,
-            log: nil,
-            now: Scene.morning + 3600,
-            timeZone: Scene.utc
+            in: scene.folder(remote),
+            now: Scene.morning + 3600
         ).run()
         #expect(status.backups == 3 && status.size == .max)
     }
@@ -175,11 +169,7 @@ struct ListBackupsTests {
             "My Stores.zip", "notes.txt", "[2026-Nov-21] 09.01 AM Stores (conflicted copy).zip",
             ".grocerydude-5.partial",
         ] { try scene.sandbox.write("x", to: "Remote/\(name)") }
-        let outcome = try await ListBackups(
-            in: scene.remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc
-        ).run()
+        let outcome = try await scene.folder().list()
         #expect(
             outcome.backups.map(\.displayName) == [
                 "[2026-Nov-21] 09.01 AM (10)", "[2026-Nov-21] 09.01 AM (9)",
@@ -197,7 +187,7 @@ struct ListBackupsTests {
             "[2026-Nov-21] 09.01 AM Stores.zip", "[2026-Nov-20] 09.01 AM Stores.zip",
             "Nov Stores.zip",
         ]
-        .map { Backup(file: RemoteFile(name: $0, size: 1)) }
+        .map { Backup(RemoteFile(name: $0, size: 1), timeZone: Scene.utc) }
         func find(_ text: String) throws -> String {
             try backups.matching(text, address: "there").name
         }
@@ -207,10 +197,10 @@ struct ListBackupsTests {
         #expect(try find("Nov-20") == backups[1].name)
         // A whole name counts more than a part of others.
         #expect(try find("Nov") == backups[2].name)
-        #expect(throws: OperationError.self) { try find("2026") }
-        #expect(throws: OperationError.self) { try find("1999") }
-        #expect(throws: OperationError.self) { try find("") }
-        #expect(throws: OperationError.self) { try [Backup]().matching("latest", address: "there") }
+        #expect(throws: BackupFolderError.self) { try find("2026") }
+        #expect(throws: BackupFolderError.self) { try find("1999") }
+        #expect(throws: BackupFolderError.self) { try find("") }
+        #expect(throws: BackupFolderError.self) { try [Backup]().matching("latest", address: "there") }
     }
 
     @Test("after a deletion does not have it, and deleting needs the lock")
@@ -218,12 +208,10 @@ struct ListBackupsTests {
         let scene = try Scene()
         try await scene.backUp()
         let delete = DeleteBackup(
-            from: scene.remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
+            from: scene.folder(),
             context: scene.context()
         )
-        let backup = try await delete.find("latest")
+        let backup = try await scene.folder().find("latest")
         var lock: FileLock? = try await FileLock.acquire(scene.remotePath)
         await #expect(throws: FileError.self) {
             try await delete.run(backup, at: Scene.morning, keepingTrash: .zero)

@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 /// With a second process that opens the stores between a crash of a restore and the next command.
@@ -222,13 +223,13 @@ struct RecoverUnderUseTests {
         arguments: RestorePaths.Layout.allCases,
         [false, true]
     )
-    func stoppedAndKilled(layout: RestorePaths.Layout, isDamaged: Bool) async throws {
+    func stoppedAndKilled(layout: RestorePaths.Layout, isUnreadable: Bool) async throws {
         for number in 1... {
             let stage = try await Stage(layout)
             var journal = try #require(try RestoreJournal.read(stage.paths.journal))
             journal.isApplicationStopped = true
             try journal.write(to: stage.paths.journal, with: LocalFileSystem())
-            if isDamaged { try stage.damage() }
+            if isUnreadable { try stage.damage() }
             let faulty = FaultyFileSystem(
                 failing: .call(number),
                 effect: .done,

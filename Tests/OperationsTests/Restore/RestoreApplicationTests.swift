@@ -1,3 +1,4 @@
+@testable import Backups
 import Files
 import Foundation
 import Operations
@@ -114,7 +115,7 @@ struct RestoreApplicationTests {
             if scene.said.contains("verify: asking") { throw CancellationError() }
         })
         let restore = scene.restoring(context: context) { $0.application = application }
-        let backup = try await restore.find("latest")
+        let backup = try await scene.folder().find("latest")
         let error = await #expect(throws: OperationError.self) {
             try await restore.run(backup, to: scene.stores)
         }
@@ -136,7 +137,7 @@ struct RestoreApplicationTests {
             if scene.said.contains("stop: stopping") { throw CancellationError() }
         })
         let restore = scene.restoring(context: context) { $0.application = application }
-        let backup = try await restore.find("latest")
+        let backup = try await scene.folder().find("latest")
         await #expect(throws: CancellationError.self) {
             try await restore.run(backup, to: scene.stores)
         }

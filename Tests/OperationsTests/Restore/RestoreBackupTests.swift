@@ -7,6 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 @Suite("Restoring")
@@ -23,10 +24,10 @@ struct RestoreBackupTests {
     func latest() async throws {
         let scene = try Scene()
         let future = try await scene.backUp(at: Scene.morning + 365 * 86_400).backup
-        #expect(try await scene.restoring().find("latest").name == future.name)
+        #expect(try await scene.folder().find("latest", now: Scene.morning + 3600).name == future.name)
         let real = try await scene.backUp().backup
-        #expect(try await scene.restoring().find("latest").name == real.name)
-        #expect(try await scene.restoring().find(future.name).name == future.name)
+        #expect(try await scene.folder().find("latest", now: Scene.morning + 3600).name == real.name)
+        #expect(try await scene.folder().find(future.name).name == future.name)
     }
 
     @Test("brings back what was lost, and saves what it replaces")
@@ -46,7 +47,7 @@ struct RestoreBackupTests {
         let scene = try await scene()
         let restore = scene.restoring()
         let place = scene.sandbox.path("Cache/new/machine/Stores")
-        let outcome = try await restore.run(try await restore.find("latest"), to: place)
+        let outcome = try await restore.run(try await scene.folder().find("latest"), to: place)
         #expect(!outcome.replacesData)
         #expect(try GroceryStore(in: place).items().count == 12)
         #expect(try FileInfo(of: place).mode == FileInfo(of: scene.stores).mode)
@@ -68,7 +69,7 @@ struct RestoreBackupTests {
         let scene = try await scene()
         let before = try scene.sandbox.contents(of: "Stores")
         let restore = scene.restoring()
-        let backup = try await restore.find("latest")
+        let backup = try await scene.folder().find("latest")
         let target = try scene.sandbox.directory("Cache/target")
         _ = try await restore.extract(backup, to: target)
         #expect(try GroceryStore(in: target).items().count == 12)
@@ -218,7 +219,7 @@ struct RestoreBackupTests {
             let restore = scene.restoring(context: scene.context(cancellingAfter: limit)) {
                 $0.makesSafetyBackup = false
             }
-            let backup = try await restore.find("latest")
+            let backup = try await scene.folder().find("latest")
             do {
                 _ = try await restore.run(backup, to: scene.stores)
                 #expect(try scene.itemNames().count == 12)
@@ -236,12 +237,11 @@ struct RestoreBackupTests {
         let scene = try await scene()
         let faulty = FaultyFileSystem(failing: .callOf(.move, 1), with: .readOnlyFileSystem)
         let restore = RestoreBackup(
-            from: LocalFolder(scene.remotePath, fileSystem: faulty),
-            catalog: scene.catalog,
+            from: scene.folder(LocalFolder(scene.remotePath, fileSystem: faulty)),
             options: RestoreBackup.Options(backup: scene.options()),
             context: scene.context()
         )
-        let backup = try await restore.find("latest")
+        let backup = try await scene.folder().find("latest")
         let error = await #expect(throws: OperationError.self) {
             try await restore.run(backup, to: scene.stores)
         }
@@ -301,7 +301,7 @@ struct RestoreBackupTests {
         let good = try scene.sandbox.read("Remote/\(name)")
         let target = scene.sandbox.path("Cache/target")
         let restore = scene.restoring()
-        let backup = try await restore.find("latest")
+        let backup = try await scene.folder().find("latest")
         _ = try await restore.extract(backup, to: target)
         let whole = try scene.sandbox.contents(of: "Cache/target")
         var random = Pseudorandom(seed: 3)

@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 /// Restoring a stores directory that cannot change places with another, as a mount point cannot.
@@ -37,7 +38,7 @@ struct RestoreInsideTests {
             try await scene.backUp()
             let restore = scene.restoring()
             let target = sandbox.path("Cache/reference")
-            _ = try await restore.extract(try await restore.find("latest"), to: target)
+            _ = try await restore.extract(try await scene.folder().find("latest"), to: target)
             new = try sandbox.contents(of: "Cache/reference")
             _ = try GroceryStore(in: scene.stores).remove(name: "Apples")
             try LocalFileSystem().remove(sandbox.path("Stores/gone since"))

@@ -7,6 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 /// With a second process that has the stores open.
@@ -27,7 +28,7 @@ struct StoresInUseTests {
         let target = scene.sandbox.path("Cache/look")
         try LocalFileSystem().remove(target)
         _ = try await restore.extract(backup, to: target)
-        let archive = try BackupContents(
+        let archive = try ArchivedBackup(
             scene.remotePath.appending(backup.name),
             name: backup.name
         )
@@ -69,8 +70,7 @@ struct StoresInUseTests {
         options.busyTimeout = .milliseconds(1)
         let impatient = CreateBackup(
             of: scene.stores,
-            to: scene.remote,
-            catalog: scene.catalog,
+            to: scene.folder(),
             options: options,
             context: scene.context()
         )
@@ -153,7 +153,7 @@ struct StoresInUseTests {
         context.report = { event in
             report(event)
             do {
-                if case .timed("cut", _) = event { try LocalFileSystem().remove(other) }
+                if case .began(.reading, _) = event { try LocalFileSystem().remove(other) }
                 if case .note(let text) = event, text.hasSuffix("starting again") {
                     _ = restarts.next()
                     try store.copy(to: other, syncing: false)

@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 @Suite("Checking")
@@ -23,16 +24,15 @@ struct CheckBackupsTests {
         var options = CheckBackups.Options()
         change(&options)
         let checks = CheckBackups(
-            in: scene.remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
+            in: scene.folder(),
             options: options,
             context: scene.context()
         )
         let backups = try await checks.all()
         return try await checks.run(
             try #require(try checks.find(["latest"], in: backups).first),
-            reading: subset
+            reading: subset,
+            at: Scene.morning
         )
     }
 
@@ -101,12 +101,10 @@ struct CheckBackupsTests {
         let backup = try #require(try await scene.list().first)
         try LocalFileSystem().remove(scene.remotePath.appending(backup.name))
         let result = try await CheckBackups(
-            in: scene.remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
+            in: scene.folder(),
             options: CheckBackups.Options(),
             context: scene.context()
-        ).run(backup)
+        ).run(backup, at: Scene.morning)
         #expect(result.damage.isEmpty)
         #expect(result.failure != nil)
     }
@@ -136,16 +134,16 @@ struct CheckBackupsTests {
     func absurdParts() {
         func check(_ part: Int) -> RunLog.Check {
             RunLog.Check(
+                id: "1",
                 address: "there",
                 name: "a",
-                size: 5,
                 time: Scene.morning,
                 depth: .part,
                 part: .one(part, of: 2)
             )
         }
         for part in [Int.min, -5, 0, 3, Int.max] {
-            let history = CheckHistory([check(part), check(1), check(2)], size: 5)
+            let history = CheckHistory([check(part), check(1), check(2)])
             let subset = SubsetChoice.next(of: 2).subset(after: history)
             #expect(subset == .part(part < 1 ? 1 : 2, of: 2))
             let isSelected = subset.selection()

@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 @Suite("A hidden folder that is a link out of the remote folder")
@@ -26,9 +27,7 @@ struct LinkedSubfolderTests {
 
     private var delete: DeleteBackup {
         DeleteBackup(
-            from: scene.remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
+            from: scene.folder(),
             context: scene.context()
         )
     }
@@ -37,9 +36,8 @@ struct LinkedSubfolderTests {
         var policy = RetentionPolicy()
         policy.counts = [.last: 1]
         return try await PruneBackups(
-            in: scene.remote,
-            catalog: scene.catalog,
-            options: .init(policy: policy, now: Scene.morning + 86_400, timeZone: Scene.utc),
+            in: scene.folder(),
+            options: .init(policy: policy, now: Scene.morning + 86_400),
             context: scene.context()
         ).run()
     }
@@ -60,9 +58,7 @@ struct LinkedSubfolderTests {
         let (delete, backup) = (delete, backup)
         try await expectRefusal(of: name) {
             _ = try await PinBackup(
-                in: scene.remote,
-                catalog: scene.catalog,
-                timeZone: Scene.utc,
+                in: scene.folder(),
                 context: scene.context()
             ).run("latest", isPinned: true, at: Scene.morning)
         }
@@ -77,14 +73,14 @@ struct LinkedSubfolderTests {
 
     @Test("instead of the trash loses nothing to it, and keeps no backup from being made")
     func trash() async throws {
-        let name = Trash.subfolder
+        let name = BackupFolder.trashName
         try link(name)
         let (delete, backup) = (delete, backup)
         let before = try scene.sandbox.contents(of: "outside")
         try await expectRefusal(of: name) {
             try await delete.run(backup, at: Scene.morning, keepingTrash: .seconds(60))
         }
-        try await expectRefusal(of: name) { _ = try await delete.trash() }
+        try await expectRefusal(of: name) { _ = try await scene.folder().trashed() }
         try await expectRefusal(of: name) { _ = try await delete.undo("a") }
         try await scene.backUp(at: Scene.morning + 60)
         #expect(scene.told.contains { $0.contains("warning: '\(name)'") })

@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 /// A directory whose names cannot be had on the disk (fsync(2)), after they were changed.
@@ -22,9 +23,7 @@ struct NotSyncedTests {
 
     private func deletion(from remote: any RemoteFolder) -> DeleteBackup {
         DeleteBackup(
-            from: remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
+            from: scene.folder(remote),
             context: scene.context()
         )
     }
@@ -53,12 +52,11 @@ struct NotSyncedTests {
         try await scene.backUp()
         _ = try GroceryStore(in: scene.stores).remove(name: "Apples")
         let restore = RestoreBackup(
-            from: remote,
-            catalog: scene.catalog,
+            from: scene.folder(remote),
             options: RestoreBackup.Options(backup: scene.options(at: Scene.morning + 3600)),
             context: scene.context()
         )
-        let backup = try await restore.find("latest")
+        let backup = try await scene.folder().find("latest")
         let error = await #expect(throws: OperationError.self) {
             try await restore.run(backup, to: scene.stores)
         }
@@ -73,10 +71,10 @@ struct NotSyncedTests {
     func delete(trash: Int) async throws {
         let name = try await scene.backUp().backup.name
         // So that the first directory to be synced is one that was changed.
-        try scene.sandbox.directory("Remote/\(Trash.subfolder)")
+        try scene.sandbox.directory("Remote/\(BackupFolder.trashName)")
         let delete = deletion(from: remote)
         let problems = try await delete.run(
-            try await delete.find("latest"),
+            try await scene.folder().find("latest"),
             at: Scene.morning,
             keepingTrash: .seconds(trash)
         )
@@ -88,7 +86,7 @@ struct NotSyncedTests {
     func undelete() async throws {
         let name = try await scene.backUp().backup.name
         let whole = deletion(from: scene.remote)
-        try await whole.run(whole.find(name), at: Scene.morning, keepingTrash: .seconds(60))
+        try await whole.run(scene.folder().find(name), at: Scene.morning, keepingTrash: .seconds(60))
         let (backup, problems) = try await deletion(from: remote).undo(name)
         #expect(backup.name == name)
         try expectTold(problems, of: name)
@@ -100,13 +98,13 @@ struct NotSyncedTests {
         let name = try await scene.backUp().backup.name
         let old = "20261102T090100.000Z \(name)"
         for file in [old, "20261101T090100.000Z \(name)"] {
-            try scene.sandbox.write("old", to: "Remote/\(Trash.subfolder)/\(file)")
+            try scene.sandbox.write("old", to: "Remote/\(BackupFolder.trashName)/\(file)")
         }
         let broken = FaultyFileSystem(failing: .callOf(.remove, 1))
         let delete = deletion(from: LocalFolder(scene.remotePath, fileSystem: broken))
         // A deletion has nothing to do with them.
         let problems = try await delete.run(
-            try await delete.find("latest"),
+            try await scene.folder().find("latest"),
             at: Scene.morning,
             keepingTrash: .seconds(60)
         )
@@ -115,19 +113,17 @@ struct NotSyncedTests {
         var policy = RetentionPolicy()
         policy.counts = [.last: 1]
         let prune = PruneBackups(
-            in: LocalFolder(scene.remotePath, fileSystem: broken),
-            catalog: scene.catalog,
+            in: scene.folder(LocalFolder(scene.remotePath, fileSystem: broken)),
             options: PruneBackups.Options(
                 policy: policy,
-                now: Scene.morning + 60,
-                timeZone: Scene.utc
+                now: Scene.morning + 60
             ),
             context: scene.context()
         )
         let outcome = try await prune.run()
         try broken.assertFaultWasMet()
-        #expect(outcome.problems.map(\.path) == ["\(Trash.subfolder)/\(old)"])
-        #expect(try await delete.trash().map(\.deleted.description).count == 2)
+        #expect(outcome.problems.map(\.path) == ["\(BackupFolder.trashName)/\(old)"])
+        #expect(try await scene.folder().trashed().map(\.deleted.description).count == 2)
         #expect(scene.told.contains { $0.contains("cannot remove") && $0.contains(old) })
     }
 
@@ -135,18 +131,16 @@ struct NotSyncedTests {
     func prune() async throws {
         let name = try await scene.backUp(at: Scene.morning - 86_400).backup.name
         try await scene.backUp()
-        try scene.sandbox.directory("Remote/\(Trash.subfolder)")
+        try scene.sandbox.directory("Remote/\(BackupFolder.trashName)")
         var policy = RetentionPolicy()
         policy.counts = [.last: 1]
         var options = PruneBackups.Options(
             policy: policy,
-            now: Scene.morning + 60,
-            timeZone: Scene.utc
+            now: Scene.morning + 60
         )
         options.keepsTrash = .seconds(60)
         let prune = PruneBackups(
-            in: remote,
-            catalog: scene.catalog,
+            in: scene.folder(remote),
             options: options,
             context: scene.context()
         )
@@ -161,7 +155,7 @@ struct NotSyncedTests {
         try scene.sandbox.directory("Cache")
         let restore = scene.restoring(fileSystem: faulty)
         let target = scene.sandbox.path("Cache/Target")
-        let outcome = try await restore.extract(try await restore.find("latest"), to: target)
+        let outcome = try await restore.extract(try await scene.folder().find("latest"), to: target)
         try expectTold(outcome.problems, of: printable(target))
         #expect(try GroceryStore(in: target).items().count == 12)
     }

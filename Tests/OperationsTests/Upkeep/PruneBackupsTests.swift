@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 @Suite("Pruning")
@@ -30,17 +31,16 @@ struct PruneBackupsTests {
     private func pruning(
         in remote: (any RemoteFolder)? = nil,
         context: OperationContext? = nil,
+        log: RunLog? = nil,
         _ change: (inout PruneBackups.Options) -> Void
     ) -> PruneBackups {
         var options = PruneBackups.Options(
             policy: RetentionPolicy(),
-            now: Scene.morning + 60,
-            timeZone: Scene.utc
+            now: Scene.morning + 60
         )
         change(&options)
         return PruneBackups(
-            in: remote ?? scene.remote,
-            catalog: scene.catalog,
+            in: scene.folder(remote, log: log),
             options: options,
             context: context ?? scene.context()
         )
@@ -48,18 +48,14 @@ struct PruneBackupsTests {
 
     private var delete: DeleteBackup {
         DeleteBackup(
-            from: scene.remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
+            from: scene.folder(),
             context: scene.context()
         )
     }
 
     private var pin: PinBackup {
         PinBackup(
-            in: scene.remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
+            in: scene.folder(),
             context: scene.context()
         )
     }
@@ -114,21 +110,47 @@ struct PruneBackupsTests {
         let newest = try #require(try await scene.list().first)
         try log.recordCheck(
             RunLog.Check(
+                id: newest.key.rawValue,
                 address: scene.remote.address,
                 name: newest.name,
-                size: newest.size,
                 time: Scene.morning,
                 depth: .data,
                 damage: "segment 3"
             )
         )
-        let plan = try await pruning {
-            $0.policy.counts[.last] = 1
-            $0.log = log
-        }.plan()
+        let plan = try await pruning(log: log) { $0.policy.counts[.last] = 1 }.plan()
         #expect(plan.keep.map(\.backup.name) == [names[2], names[1]])
         #expect(plan.keep.map(\.reasons) == [["damaged: segment 3"], ["last snapshot"]])
         #expect(plan.remove.map(\.backup.name) == [names[0]])
+    }
+
+    @Test("keeps the last good backup though the log of the check that found a newer one damaged is lost")
+    func lostLog() async throws {
+        let names = try await backUp(daysAgo: [1, 0])
+        let newest = try #require(try await scene.list().first)
+        // One byte of the data, so that a glance shows nothing.
+        var bytes = try scene.sandbox.read("Remote/\(newest.name)")
+        bytes[200] ^= 1
+        try scene.sandbox.write(bytes, to: "Remote/\(newest.name)")
+        let log = RunLog(scene.sandbox.path("State/log.sqlite"))
+        func check(log: RunLog?) async throws -> CheckBackups.Result {
+            let folder = scene.folder(log: log)
+            let checks = CheckBackups(in: folder, options: .init(), context: scene.context())
+            return try await checks.run(try await folder.find("latest"), at: Scene.morning)
+        }
+        #expect(try await check(log: log).damage.count == 1)
+        try LocalFileSystem().remove(scene.sandbox.path("State"))
+        try LocalFileSystem().remove(scene.sandbox.path("Cache"))
+        let outcome = try await pruning { $0.policy.counts[.last] = 1 }.run()
+        #expect(outcome.removed.isEmpty)
+        #expect(outcome.plan.keep.map(\.backup.name) == [names[1], names[0]])
+        #expect(outcome.plan.keep.first?.reasons.first?.hasPrefix("damaged: ") == true)
+        // A check that finds it whole again is believed, and with less than that it stands.
+        bytes[200] ^= 1
+        try scene.sandbox.write(bytes, to: "Remote/\(newest.name)")
+        #expect(try await scene.list().first?.damage != nil)
+        #expect(try await check(log: nil).isGood)
+        #expect(try await scene.list().first?.damage == nil)
     }
 
     @Test("what was made a moment ago is the newest, however its time is rounded")
@@ -179,16 +201,13 @@ struct PruneBackupsTests {
             var policy = RetentionPolicy()
             policy.counts[.last] = 1
             return try await PruneBackups(
-                in: remote,
-                catalog: catalog,
-                options: .init(policy: policy, now: Scene.morning, timeZone: Scene.utc),
+                in: scene.folder(remote, catalog: catalog),
+                options: .init(policy: policy, now: Scene.morning),
                 context: scene.context()
             ).plan()
         }
         let checks = CheckBackups(
-            in: remote,
-            catalog: catalog,
-            timeZone: Scene.utc,
+            in: scene.folder(remote, catalog: catalog),
             options: .init(),
             context: scene.context()
         )
@@ -196,19 +215,19 @@ struct PruneBackupsTests {
         #expect(try await plan().remove.isEmpty)
         var backups = try await checks.all()
         for name in names[...1] {
-            _ = try await checks.run(#require(backups.first { $0.name == name }))
+            _ = try await checks.run(#require(backups.first { $0.name == name }), at: Scene.morning)
         }
         // One could go now, but for the newest, of which nothing is known.
         let refused = try await plan()
         #expect(refused.remove.isEmpty)
         #expect(refused.refusal?.contains("grocerydude check") == true)
         backups = try await checks.all()
-        #expect(try await checks.run(#require(backups.first)).isGood)
+        #expect(try await checks.run(#require(backups.first), at: Scene.morning).isGood)
         let allowed = try await plan()
         #expect(allowed.refusal == nil)
         #expect(allowed.remove.map(\.backup.name) == [names[1], names[0]])
         #expect(allowed.keep.last?.reasons == ["not known to be made by grocerydude"])
-        _ = try await checks.run(#require(backups.last))
+        _ = try await checks.run(#require(backups.last), at: Scene.morning)
         #expect(try await plan().keep.last?.reasons == ["not made by grocerydude"])
     }
 
@@ -226,7 +245,7 @@ struct PruneBackupsTests {
         #expect(outcome.plan.remove == plan.remove)
         #expect(outcome.removed.map(\.name) == [names[1], names[0]])
         #expect(try await scene.list().map(\.name) == [names[3], names[2]])
-        #expect(try await Set(delete.trash().map(\.name)) == Set(names[...1]))
+        #expect(try await Set(scene.folder().trashed().map(\.name)) == Set(names[...1]))
     }
 
     @Test("without a policy, or with one that keeps nothing, removes nothing unless it may")
@@ -243,7 +262,7 @@ struct PruneBackupsTests {
         }
         _ = try await all.run()
         #expect(try await scene.list().isEmpty)
-        #expect(try await delete.trash().count == 2)
+        #expect(try await scene.folder().trashed().count == 2)
     }
 
     @Test("leaves alone, and does not count, what others made or named, and what cannot be read")
@@ -291,15 +310,15 @@ struct PruneBackupsTests {
         let outcome = try await prune.run()
         #expect(outcome.removed.map(\.name) == [names[2]])
         #expect(outcome.problems.isEmpty)
-        await #expect(throws: OperationError.self) {
+        await #expect(throws: BackupFolderError.self) {
             try await delete.run(
-                delete.find(names[0]),
+                scene.folder().find(names[0]),
                 at: Scene.morning,
                 keepingTrash: .seconds(60)
             )
         }
         _ = try await pin.run(names[0], isPinned: false, at: Scene.morning)
-        let found = try await delete.find(names[0])
+        let found = try await scene.folder().find(names[0])
         try await delete.run(found, at: Scene.morning, keepingTrash: .seconds(60))
         #expect(try await scene.list().map(\.name) == [names[3], names[1]])
     }
@@ -309,7 +328,7 @@ struct PruneBackupsTests {
         try await backUp(daysAgo: [1, 0])
         try scene.sandbox.write("{", to: "Remote/\(Annotations.subfolder)/1.json")
         let prune = pruning { $0.policy.counts[.last] = 1 }
-        await #expect(throws: OperationError.self) { try await prune.plan() }
+        await #expect(throws: BackupFolderError.self) { try await prune.plan() }
         // It is no reason not to find a backup.
         #expect(try await scene.list().count == 2)
     }
@@ -351,39 +370,39 @@ struct PruneBackupsTests {
         let names = try await backUp(daysAgo: [2, 1, 0])
         let week = Duration.seconds(7 * 86_400)
         for name in names[...1] {
-            let backup = try await delete.find(name)
+            let backup = try await scene.folder().find(name)
             try await delete.run(backup, at: Scene.morning, keepingTrash: week)
         }
         #expect(try await delete.undo(BackupName.display(names[0])).backup.name == names[0])
         #expect(try await scene.list().map(\.name) == [names[2], names[0]])
-        await #expect(throws: OperationError.self) { try await delete.undo(names[0]) }
-        await #expect(throws: OperationError.self) { try await delete.undo("") }
+        await #expect(throws: BackupFolderError.self) { try await delete.undo(names[0]) }
+        await #expect(throws: BackupFolderError.self) { try await delete.undo("") }
         // A name that is taken meanwhile.
         try scene.sandbox.write("other", to: "Remote/\(names[1])")
-        await #expect(throws: OperationError.self) { try await delete.undo(names[1]) }
+        await #expect(throws: BackupFolderError.self) { try await delete.undo(names[1]) }
         #expect(try scene.sandbox.read("Remote/\(names[1])") == Array("other".utf8))
         // Eight days later, another deletion empties nothing, however short its own time is.
         let later = Scene.morning + 8 * day
-        let backup = try await delete.find(names[0])
+        let backup = try await scene.folder().find(names[0])
         try await delete.run(backup, at: later, keepingTrash: .seconds(1))
-        #expect(try await delete.trash().map(\.name) == [names[0], names[1]])
+        #expect(try await scene.folder().trashed().map(\.name) == [names[0], names[1]])
         let prune = pruning {
             $0.policy.counts[.last] = 5
             $0.now = later
             $0.keepsTrash = week
         }
         _ = try await prune.run()
-        #expect(try await delete.trash().map(\.name) == [names[0]])
+        #expect(try await scene.folder().trashed().map(\.name) == [names[0]])
     }
 
     @Test("at once and for good, where that is asked for, takes nothing else with it")
     func forGood() async throws {
         let names = try await backUp(daysAgo: [2, 1, 0])
-        let first = try await delete.find(names[0])
+        let first = try await scene.folder().find(names[0])
         try await delete.run(first, at: Scene.morning, keepingTrash: .seconds(60))
-        let second = try await delete.find(names[1])
+        let second = try await scene.folder().find(names[1])
         try await delete.run(second, at: Scene.morning + day, keepingTrash: .zero)
-        #expect(try await delete.trash().map(\.name) == [names[0]])
+        #expect(try await scene.folder().trashed().map(\.name) == [names[0]])
         #expect(try await scene.list().map(\.name) == [names[2]])
     }
 

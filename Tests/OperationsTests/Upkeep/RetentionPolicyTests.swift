@@ -3,6 +3,7 @@ internal import SystemPackage
 internal import TestSupport
 internal import Testing
 
+@testable internal import Backups
 @testable internal import Operations
 
 /// restic's own answers, which Fixtures/retention/make.py asked for.

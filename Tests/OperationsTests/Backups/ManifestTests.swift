@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Archives
+@testable import Backups
 @testable import Operations
 
 @Suite("A manifest")
@@ -22,7 +23,7 @@ struct ManifestTests {
             archive = try await scene.backUp().backup.name
             let bytes = try scene.sandbox.read("Remote/\(archive)")
             let path = scene.remotePath.appending(archive)
-            let reader = try ArchiveReader.open(path, mark: ManifestPlace.path)
+            let reader = try ArchiveReader.open(path, mark: Manifest.path)
             mutation = try ArchiveMutation(reader, bytes)
             lines = try #require(mutation.manifest).utf8.split(
                 separator: UInt8(ascii: "\n"),
@@ -101,7 +102,7 @@ struct ManifestTests {
         lines[last].insert(contentsOf: Self.blanks(4), at: 2)
         try await subject.restore(lines)
         // Though not without end.
-        lines[last].insert(contentsOf: Self.blanks(ManifestPlace.trailerLimit >> 20), at: 2)
+        lines[last].insert(contentsOf: Self.blanks(Manifest.trailerLimit >> 20), at: 2)
         let error = await #expect(throws: OperationError.self) { try await subject.restore(lines) }
         #expect(error?.description.contains("a line is too long") == true, "\(error as Any)")
     }
@@ -120,9 +121,9 @@ struct ManifestTests {
             count: 10_000
         )
         let fitting = ManifestWriter.fitting(many)
-        let trailer = ManifestTrailer(problems: fitting, entries: 1, bytes: 1, content: nil)
+        let trailer = ManifestTrailer(problems: fitting, entries: 1, bytes: 1, content: "")
         let size = try JSONEncoder().encode(trailer).count
-        #expect(size > ManifestPlace.trailerLimit / 2 && size < ManifestPlace.trailerLimit)
+        #expect(size > Manifest.trailerLimit / 2 && size < Manifest.trailerLimit)
         let left = many.count - fitting.count
         #expect(fitting.last?.reason == "permission denied; and \(left) more that are not listed")
     }
@@ -138,9 +139,9 @@ struct ManifestTests {
             // That few are no rows at all, and so it is not known how many there were.
             ("", Self.store(name, rows: .min, -5), false),
             ("", Self.store(name, rows: -30, 20), false),
-            (#""baseline":[{"path":"\#(name)","rows":-5}],"#, Self.store(name, rows: 1), false),
+            (#""expected_rows":[{"path":"\#(name)","rows":-5}],"#, Self.store(name, rows: 1), false),
             (
-                #""baseline":[{"path":"\#(name)","rows":\#(most)},{"path":"\#(name)","rows":\#(most)}],"#,
+                #""expected_rows":[{"path":"\#(name)","rows":\#(most)},{"path":"\#(name)","rows":\#(most)}],"#,
                 Self.store(name, rows: 1), true
             ),
         ] {
@@ -174,11 +175,9 @@ struct ManifestTests {
         #expect(lines[last] != subject.lines[last])
         try subject.write(lines)
         let listed = try #require(try await scene.list().first)
-        #expect(listed.isAnomalous && !listed.isDamaged)
+        #expect(listed.isAnomalous && !listed.isUnreadable)
         let shown = try await ShowBackup(
-            in: scene.remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
+            in: scene.folder(),
             context: scene.context()
         ).run(subject.archive)
         #expect(shown.problems.map(\.description) == ["'a': it weighs too much", "'b': no"])
@@ -187,13 +186,11 @@ struct ManifestTests {
         #expect(String(decoding: text, as: UTF8.self).contains(#""kind":"too_heavy""#))
         #expect(shown.problems.last?.kind == .unreadable)
         let check = CheckBackups(
-            in: scene.remote,
-            catalog: scene.catalog,
-            timeZone: Scene.utc,
+            in: scene.folder(),
             options: CheckBackups.Options(),
             context: scene.context()
         )
-        #expect(try await check.run(listed).isGood)
+        #expect(try await check.run(listed, at: Scene.morning).isGood)
         try await subject.restore(lines)
         #expect(try scene.itemNames().count == 12)
     }

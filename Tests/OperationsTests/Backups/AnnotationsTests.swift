@@ -5,13 +5,25 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Backups
 @testable import Operations
 
 @Suite("Annotations")
 struct AnnotationsTests {
     private let sandbox: Sandbox
     private let remote: LocalFolder
-    private let file = RemoteFile(name: "a Stores.zip", size: 5)
+    private let file = backup("a Stores.zip", "1")
+    private let other = backup("b Stores.zip", "2")
+
+    private static func backup(_ name: String, _ id: String?) -> Backup {
+        var backup = Backup(RemoteFile(name: name, size: 5), timeZone: Scene.utc)
+        backup.id = id.map(BackupID.init)
+        return backup
+    }
+
+    private func annotations(of remote: (any RemoteFolder)? = nil) async throws -> Annotations {
+        try await Annotations(of: remote ?? self.remote, staging: self.remote.path)
+    }
 
     init() throws {
         sandbox = try Sandbox()
@@ -19,55 +31,52 @@ struct AnnotationsTests {
     }
 
     private func files() async throws -> [String] {
-        try await remote.list(in: Annotations.subfolder).map(\.name)
+        try await remote.subfolder(Annotations.subfolder).list().map(\.name)
     }
 
-    private func pin(_ name: String, at seconds: Double, size: Int64 = 5) async throws {
-        var annotations = try await Annotations(of: remote)
-        try await annotations.change(
-            name,
-            size: size,
-            at: Date(timeIntervalSince1970: seconds)
-        ) { $0.isPinned = true }
+    private func pin(_ backup: Backup, at seconds: Double) async throws {
+        var annotations = try await self.annotations()
+        try await annotations.change(backup, at: Date(timeIntervalSince1970: seconds)) {
+            $0.isPinned = true
+        }
     }
 
     @Test("are in one file, which every change writes anew")
     func oneFile() async throws {
-        #expect(try await Annotations(of: remote).annotation(of: file) == nil)
-        try await pin(file.name, at: 1)
+        #expect(try await annotations().annotation(of: file) == nil)
+        try await pin(file, at: 1)
         let first = try await files()
-        try await pin("b Stores.zip", at: 2)
+        try await pin(other, at: 2)
         let second = try await files()
         #expect(first.count == 1 && second.count == 1 && first != second)
-        #expect(try await Annotations(of: remote).annotation(of: file)?.isPinned == true)
+        #expect(try await annotations().annotation(of: file)?.isPinned == true)
         // What changes nothing writes nothing.
-        try await pin(file.name, at: 3)
+        try await pin(file, at: 3)
         #expect(try await files() == second)
     }
 
     @Test("of two machines are taken together, and of one backup the newest counts")
     func merging() async throws {
-        func write(_ name: String, _ changed: Int, pinned: Bool, to copy: String) throws {
+        func write(_ id: String, _ changed: Int, pinned: Bool, to copy: String) throws {
             try sandbox.write(
                 """
-                {"format":1,"backups":{"\(name)":{"size":5,"changed":\(changed),"tags":[],"pinned":\(pinned)}}}
+                {"format":1,"backups":{"\(id)":{"name":"a","changed":\(changed),"tags":[],"pinned":\(pinned)}}}
                 """,
                 to: "Remote/\(Annotations.subfolder)/\(copy).json"
             )
         }
-        try write(file.name, 10, pinned: true, to: "1")
-        try write(file.name, 20, pinned: false, to: "1 (Anna's conflicted copy)")
-        try write("b Stores.zip", 5, pinned: true, to: "2")
-        var annotations = try await Annotations(of: remote)
-        let other = RemoteFile(name: "b Stores.zip", size: 5)
+        try write("1", 10, pinned: true, to: "1")
+        try write("1", 20, pinned: false, to: "1 (Anna's conflicted copy)")
+        try write("2", 5, pinned: true, to: "2")
+        var annotations = try await self.annotations()
         #expect(annotations.annotation(of: file)?.isPinned == false)
         #expect(annotations.annotation(of: other)?.isPinned == true)
         // With a clock that is behind, the change is the last word all the same.
-        try await annotations.change(file.name, size: 5, at: .init(timeIntervalSince1970: 0)) {
+        try await annotations.change(file, at: .init(timeIntervalSince1970: 0)) {
             $0.isPinned = true
         }
         #expect(try await files().count == 1)
-        let read = try await Annotations(of: remote)
+        let read = try await self.annotations()
         #expect(read.annotation(of: file)?.isPinned == true)
         #expect(read.annotation(of: other)?.isPinned == true)
     }
@@ -76,27 +85,47 @@ struct AnnotationsTests {
     func endOfTime(changed: Int64) async throws {
         try sandbox.write(
             """
-            {"format":1,"backups":{"\(file.name)":{"size":5,"changed":\(changed),"tags":["a"],"pinned":false}}}
+            {"format":1,"backups":{"1":{"name":"a Stores.zip","changed":\(changed),"tags":["a"],"pinned":false}}}
             """,
             to: "Remote/\(Annotations.subfolder)/1.json"
         )
-        try await pin(file.name, at: 1)
-        try await pin("b Stores.zip", at: 2)
-        let annotation = try await Annotations(of: remote).annotation(of: file)
+        try await pin(file, at: 1)
+        try await pin(other, at: 2)
+        let annotation = try await annotations().annotation(of: file)
         #expect(annotation?.isPinned == true && annotation?.tags == ["a"])
         #expect(try await files().count == 1)
     }
 
-    @Test("are of one archive: another one of that name has none")
-    func otherSize() async throws {
-        try await pin(file.name, at: 1)
-        var annotations = try await Annotations(of: remote)
-        let other = RemoteFile(name: file.name, size: 6)
-        #expect(annotations.annotation(of: other) == nil)
-        try await annotations.change(file.name, size: 6, at: Date(timeIntervalSince1970: 2)) {
-            $0.note = "new"
-        }
-        #expect(annotations.annotation(of: other)?.isPinned == false)
+    @Test("follow a backup that is renamed, and not its name")
+    func renamed() async throws {
+        try await pin(file, at: 1)
+        let read = try await annotations()
+        #expect(read.annotation(of: Self.backup("new Stores.zip", "1"))?.isPinned == true)
+        #expect(read.annotation(of: Self.backup(file.name, "3")) == nil)
+        // As long as its identity is not known, the name that it had has to do.
+        #expect(read.annotation(of: Self.backup(file.name, nil))?.isPinned == true)
+    }
+
+    @Test("of a backup that nobody has opened are under its name, and move once somebody has")
+    func unknownIdentity() async throws {
+        try await pin(Self.backup(file.name, nil), at: 1)
+        #expect(try await annotations().annotation(of: file)?.isPinned == true)
+        var read = try await annotations()
+        try await read.change(file, at: Date(timeIntervalSince1970: 2)) { $0.tags = ["a"] }
+        let moved = try await annotations().annotation(of: Self.backup("new Stores.zip", "1"))
+        #expect(moved?.isPinned == true && moved?.tags == ["a"])
+        #expect(try await annotations().annotation(of: Self.backup(file.name, "3")) == nil)
+    }
+
+    @Test("are forgotten with the last file of their backup")
+    func forgotten() async throws {
+        try await pin(file, at: 1)
+        var read = try await annotations()
+        let copy = Self.backup("copy Stores.zip", "1")
+        try await read.forget([file.name], keeping: [copy])
+        #expect(try await annotations().annotation(of: copy)?.isPinned == true)
+        try await read.forget([file.name], keeping: [])
+        #expect(try await annotations().annotation(of: copy) == nil)
     }
 
     @Test(
@@ -107,7 +136,7 @@ struct AnnotationsTests {
     )
     func damage(content: String) async throws {
         try sandbox.write(content, to: "Remote/\(Annotations.subfolder)/1.json")
-        await #expect(throws: OperationError.self) { try await Annotations(of: remote) }
+        await #expect(throws: BackupFolderError.self) { try await annotations() }
     }
 
     @Test("that are longer than any are an error, be it found only once they were fetched")
@@ -117,20 +146,20 @@ struct AnnotationsTests {
             to: "Remote/\(Annotations.subfolder)/1.json"
         )
         let liar = Elsewhere(folder: remote, isFetching: true, claimedSize: 1)
-        await #expect(throws: OperationError.self) { try await Annotations(of: remote) }
-        await #expect(throws: OperationError.self) { try await Annotations(of: liar) }
+        await #expect(throws: BackupFolderError.self) { try await annotations() }
+        await #expect(throws: BackupFolderError.self) { try await annotations(of: liar) }
         try sandbox.stretch(path, to: 3 << 40)
-        await #expect(throws: OperationError.self) { try await Annotations(of: remote) }
+        await #expect(throws: BackupFolderError.self) { try await annotations() }
     }
 
     @Test("a change that fails loses nothing that was said", arguments: [Errno.noSpace, .ioError])
     func failures(errno: Errno) async throws {
-        try await pin(file.name, at: 1)
+        try await pin(file, at: 1)
         let steps = FaultyFileSystem()
         func change(_ fileSystem: FaultyFileSystem, to note: String) async throws {
             let folder = LocalFolder(remote.path, fileSystem: fileSystem)
-            var annotations = try await Annotations(of: folder)
-            try await annotations.change("b Stores.zip", size: 5, at: Scene.morning) {
+            var annotations = try await self.annotations(of: folder)
+            try await annotations.change(other, at: Scene.morning) {
                 $0.note = note
             }
         }
@@ -144,7 +173,7 @@ struct AnnotationsTests {
                 error is FileError || (error as? RemoteError)?.problem != nil
             }
             try fileSystem.assertFaultWasMet()
-            #expect(try await Annotations(of: remote).annotation(of: file)?.isPinned == true)
+            #expect(try await annotations().annotation(of: file)?.isPinned == true)
             let partial = try Directory.open(remote.path).names().filter {
                 $0.description.hasSuffix(".partial")
             }
@@ -160,8 +189,7 @@ struct AnnotationsTests {
         options.note = "before the move"
         let backup = try await CreateBackup(
             of: scene.stores,
-            to: scene.remote,
-            catalog: scene.catalog,
+            to: scene.folder(),
             options: options,
             context: scene.context()
         ).run().backup
@@ -176,11 +204,11 @@ struct AnnotationsTests {
     func trashed() async throws {
         let scene = try Scene()
         let first = try await scene.backUp().backup
-        try await Trash(remote: scene.remote).put(first.name, at: Scene.morning + 1)
+        try await scene.folder().trash.put(first.name, at: Scene.morning + 1)
         let second = try await scene.backUp().backup
         #expect(second.name != first.name)
-        let entry = try #require(try await Trash(remote: scene.remote).entries().first)
-        try await Trash(remote: scene.remote).takeOut(entry)
+        let entry = try #require(try await scene.folder().trash.entries().first)
+        try await scene.folder().trash.takeOut(entry)
         #expect(try await scene.list().count == 2)
     }
 
@@ -188,16 +216,15 @@ struct AnnotationsTests {
     func sameMinute() async throws {
         let scene = try Scene()
         let first = try await scene.backUp().backup
-        var annotations = try await Annotations(of: scene.remote)
-        try await annotations.change(first.name, size: first.size, at: Scene.morning) {
+        var annotations = try await scene.folder().annotations()
+        try await annotations.change(first, at: Scene.morning) {
             $0.isPinned = true
         }
         var options = scene.options()
         options.tags = ["a"]
         let second = try await CreateBackup(
             of: scene.stores,
-            to: scene.remote,
-            catalog: scene.catalog,
+            to: scene.folder(),
             options: options,
             context: scene.context()
         ).run().backup

@@ -1,24 +1,24 @@
 public import Foundation
 
 /// Dates as text, in the two forms that backups need, without a formatter's start-up time.
-enum Timestamp {
+package enum Timestamp {
     /// The parts of a date in a time zone.
-    struct Parts: Equatable {
-        var year: Int, month: Int, day: Int
-        var hour: Int, minute: Int, second: Int, millisecond: Int
+    package struct Parts: Equatable {
+        package var year: Int, month: Int, day: Int
+        package var hour: Int, minute: Int, second: Int, millisecond: Int
         /// Seconds east of UTC.
-        var offset: Int
+        package var offset: Int
     }
 
     /// The moments that can be written with a year of four digits: milliseconds since 1970-01-01 UTC.
-    static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+    package static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
 
     /// The offsets that RFC 3339 has digits for: seconds east of UTC.
-    static let offsets: ClosedRange<Int> = -362_340...362_340
+    package static let offsets: ClosedRange<Int> = -362_340...362_340
 
     /// The parts of a date, of which one that is out of `range` is taken for the end that it is beyond:
     /// what a file says of a time may be any number.
-    static func parts(of date: Date, in timeZone: TimeZone) -> Parts {
+    package static func parts(of date: Date, in timeZone: TimeZone) -> Parts {
         func clamped(_ milliseconds: Double) -> Int {
             Int(min(max(milliseconds, Double(range.lowerBound)), Double(range.upperBound)))
         }
@@ -45,7 +45,7 @@ enum Timestamp {
     }
 
     /// The moment that some parts name, with their offset.
-    static func date(of parts: Parts) -> Date? {
+    package static func date(of parts: Parts) -> Date? {
         guard (1...12).contains(parts.month), (1...31).contains(parts.day),
             (0...23).contains(parts.hour),
             (0...59).contains(parts.minute), (0...60).contains(parts.second),
@@ -58,14 +58,14 @@ enum Timestamp {
     }
 
     /// The moment at which clocks of a time zone show what those of UTC show at another one.
-    static func moment(_ local: Date, in timeZone: TimeZone) -> Date {
+    package static func moment(_ local: Date, in timeZone: TimeZone) -> Date {
         // The offset depends on the moment, and the moment on the offset: the second look settles it.
         let near = local - Double(timeZone.secondsFromGMT(for: local))
         return local - Double(timeZone.secondsFromGMT(for: near))
     }
 
     /// As RFC 3339 has it, with milliseconds and an offset: `2026-11-21T09:01:00.123+01:00`.
-    static func rfc3339(_ date: Date, in timeZone: TimeZone) -> String {
+    package static func rfc3339(_ date: Date, in timeZone: TimeZone) -> String {
         let parts = parts(of: date, in: timeZone)
         let day = "\(pad(parts.year, 4))-\(pad(parts.month, 2))-\(pad(parts.day, 2))"
         let time =
@@ -77,10 +77,10 @@ enum Timestamp {
     }
 
     /// Reads RFC 3339; `nil` where it is not that.
-    static func date(rfc3339 text: String) -> Date? { parts(rfc3339: text).flatMap(date(of:)) }
+    package static func date(rfc3339 text: String) -> Date? { parts(rfc3339: text).flatMap(date(of:)) }
 
     /// Reads RFC 3339; `nil` where it has not the form of that.
-    static func parts(rfc3339 text: String) -> Parts? {
+    package static func parts(rfc3339 text: String) -> Parts? {
         var scanner = TextScanner(text)
         guard let year = scanner.number(digits: 4), scanner.take("-"),
             let month = scanner.number(digits: 2), scanner.take("-"),
@@ -129,7 +129,7 @@ enum Timestamp {
         return (sign == 0 ? 60 : -60) * (hours * 60 + minutes)
     }
 
-    static func pad(_ number: Int, _ width: Int) -> String {
+    package static func pad(_ number: Int, _ width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
@@ -137,7 +137,7 @@ enum Timestamp {
     // Days since 1970-01-01 in the proleptic Gregorian calendar, and back
     // (https://howardhinnant.github.io/date_algorithms.html).
 
-    static func daysSinceEpoch(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    package static func daysSinceEpoch(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = floorDivide(shifted, 400)
         let yearOfEra = shifted - era * 400
@@ -158,7 +158,7 @@ enum Timestamp {
         return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 
-    static func floorDivide(_ dividend: Int, _ divisor: Int) -> Int {
+    package static func floorDivide(_ dividend: Int, _ divisor: Int) -> Int {
         dividend >= 0 ? dividend / divisor : -((divisor - 1 - dividend) / divisor)
     }
 }

@@ -1,10 +1,13 @@
 import Foundation
 import Testing
 
-@testable import Operations
+@testable import Backups
 
 @Suite("A backup's name")
 struct BackupNameTests {
+    private static let morning = Date(timeIntervalSince1970: 1_795_251_660.123)
+    private static let utc = TimeZone(secondsFromGMT: 0) ?? .gmt
+
     private func zone(_ name: String) throws -> TimeZone {
         try #require(TimeZone(identifier: name))
     }
@@ -31,11 +34,11 @@ struct BackupNameTests {
 
     @Test("has a number from the second one of a minute on")
     func numbers() throws {
-        let name = BackupName.make(Scene.morning, in: Scene.utc, number: 2)
+        let name = BackupName.make(Self.morning, in: Self.utc, number: 2)
         #expect(name == "[2026-Nov-21] 09.01 AM (2) Stores.zip")
         #expect(BackupName.display(name) == "[2026-Nov-21] 09.01 AM (2)")
-        let minute = BackupName.date(of: "[2026-Nov-21] 09.01 AM Stores.zip", in: Scene.utc)
-        #expect(BackupName.date(of: name, in: Scene.utc) == minute)
+        let minute = BackupName.date(of: "[2026-Nov-21] 09.01 AM Stores.zip", in: Self.utc)
+        #expect(BackupName.date(of: name, in: Self.utc) == minute)
     }
 
     @Test(
@@ -49,7 +52,7 @@ struct BackupNameTests {
         ]
     )
     func otherShapes(name: String) {
-        #expect(BackupName.date(of: name, in: Scene.utc) == nil)
+        #expect(BackupName.date(of: name, in: Self.utc) == nil)
     }
 
     @Test("in the hour that comes twice, and in the one that is missing, is still a moment")
@@ -73,6 +76,9 @@ struct BackupNameTests {
 
 @Suite("A timestamp")
 struct TimestampTests {
+    private static let morning = Date(timeIntervalSince1970: 1_795_251_660.123)
+    private static let utc = TimeZone(secondsFromGMT: 0) ?? .gmt
+
     @Test(
         "keeps moment and offset",
         arguments: ["UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu"]
@@ -85,8 +91,8 @@ struct TimestampTests {
             let read = try #require(Timestamp.date(rfc3339: text), "\(text)")
             #expect(abs(read.timeIntervalSince(date)) < 0.002, "\(text)")
         }
-        #expect(RFC3339.text(Scene.morning, in: Scene.utc) == "2026-11-21T09:01:00.123Z")
-        #expect(Timestamp.date(rfc3339: "2026-11-21T10:01:00.1229996+01:00") == Scene.morning)
+        #expect(RFC3339.text(Self.morning, in: Self.utc) == "2026-11-21T09:01:00.123Z")
+        #expect(Timestamp.date(rfc3339: "2026-11-21T10:01:00.1229996+01:00") == Self.morning)
     }
 
     @Test("is a text for every number of seconds", arguments: [1e12, 1e16, 1e30, .infinity])
@@ -110,16 +116,5 @@ struct TimestampTests {
     )
     func refusals(text: String) {
         #expect(Timestamp.date(rfc3339: text) == nil)
-    }
-
-    @Test(
-        "Bytes are counted as people do",
-        arguments: [
-            (0, "0 bytes"), (999, "999 bytes"), (1000, "1.00 kB"), (12_340_000, "12.34 MB"),
-            (999_994, "999.99 kB"), (999_999, "1.00 MB"), (5_000_000_000, "5.00 GB"),
-        ] as [(Int64, String)]
-    )
-    func sizes(count: Int64, text: String) {
-        #expect(byteCount(count) == text)
     }
 }

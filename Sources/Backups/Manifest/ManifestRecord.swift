@@ -1,113 +1,9 @@
 internal import Archives
 internal import Files
-public import Foundation
-internal import Stores
-
-/// What an archive says of itself at the beginning of its manifest; see
-/// `Documentation/ArchiveFormat.md`.
-public struct ManifestHeader: Codable, Sendable {
-    /// The version of the format that this program writes, and the newest that it reads.
-    public static let currentFormat = 1
-
-    public var format: Int
-    /// RFC 3339 with an offset.
-    public var created: String
-    /// The program that made the archive, and its version.
-    public var tool: String
-    /// Why it was made, where it was not for its own sake.
-    public var reason: String?
-    public var segmentSize: Int
-    public var root: Root
-    public var stores: [StoreRecord]
-    /// What this backup has much less of than there was; `nil` where there is nothing.
-    public var anomalies: [Anomaly]?
-    /// What the next backup is to be compared with, where that is not this one.
-    public var baseline: [StoreRows]?
-
-    /// The stores directory itself.
-    public struct Root: Codable, Sendable, Equatable {
-        public var mode: String
-        public var uid: UInt32
-        public var gid: UInt32
-    }
-
-    /// A store and what is in it.
-    public struct StoreRecord: Codable, Sendable {
-        /// Printable: names in a manifest's records are exact, this one is for people.
-        public var path: String
-        public var pageSize: Int
-        public var pageCount: Int64
-        public var journalMode: String
-        public var userVersion: Int64
-        public var applicationId: Int64
-        public var kind: String
-        public var tables: [Table]
-    }
-
-    /// A table and how many rows it has.
-    public struct Table: Codable, Sendable {
-        public var name: String
-        /// `nil` where they could not be counted.
-        public var rows: Int64?
-
-        init(name: String, rows: Int64?) {
-            self.name = name
-            self.rows = rows
-        }
-
-        public init(from decoder: any Decoder) throws {
-            let values = try decoder.container(keyedBy: CodingKeys.self)
-            name = try values.decode(String.self, forKey: .name)
-            rows = try values.decodeRows(forKey: .rows)
-        }
-    }
-
-    /// When the backup was made.
-    public var date: Date? { Timestamp.date(rfc3339: created) }
-}
-
-extension ManifestHeader.StoreRecord {
-    init(path: RelativePath, facts: StoreFacts) {
-        self.init(
-            path: path.description,
-            pageSize: facts.pageSize,
-            pageCount: facts.pageCount,
-            journalMode: facts.journalMode,
-            userVersion: facts.userVersion,
-            applicationId: facts.applicationID,
-            kind: facts.kind.rawValue,
-            tables: facts.tables.map { ManifestHeader.Table(name: $0.name, rows: $0.rows) }
-        )
-    }
-}
-
-/// What a manifest says after the records of its files.
-public struct ManifestTrailer: Codable, Sendable {
-    /// What could not be done as it should.
-    public var problems: [Problem]
-    /// How many entries there are, without the manifest.
-    public var entries: Int
-    /// Bytes in all files before compression.
-    public var bytes: Int64
-    /// The digest of all content; `nil` in some of before the first release.
-    public var content: String?
-}
-
-/// The names that a manifest has in an archive.
-enum ManifestPlace {
-    static let directoryName: FileName = ".grocerydude"
-    static let path = RelativePath(name: directoryName).appending("manifest.json")
-
-    /// Bytes of the first line and of the last at most: what is longer is there to fill our memory.
-    ///
-    /// They do not grow with the files, but with what is in the stores and with what was wrong, of
-    /// which a small archive may have much.
-    static let headerLimit = 64 << 20
-    static let trailerLimit = 64 << 20
-}
+internal import Foundation
 
 /// The manifest's record of one entry.
-struct FileRecord: Decodable {
+package struct ManifestRecord: Decodable {
     var attributes: EntryAttributes
     var size: Int64
     var segments: [SegmentRecord]
@@ -126,7 +22,7 @@ struct FileRecord: Decodable {
     private struct Segment: Decodable {
         var record: SegmentRecord
 
-        init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             var values = try decoder.unkeyedContainer()
             let text = try values.decode(String.self)
             let length = try values.decode(Int.self)
@@ -140,7 +36,7 @@ struct FileRecord: Decodable {
         }
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let bytes =
             try values.decodeIfPresent(Data.self, forKey: .pathBase64).map(Array.init)
@@ -196,12 +92,12 @@ struct FileRecord: Decodable {
         return Array(text.utf8)
     }
 
-    static func octal(_ mode: UInt16) -> String {
+    package static func octal(_ mode: UInt16) -> String {
         let digits = String(mode, radix: 8)
         return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
     }
 
-    /// What an entry is but for its times and for how it was compressed: equal for equal content.
+    /// The entry without its times and its compression: equal for equal content.
     var contentKey: [UInt8] {
         var key = attributes.path.bytes + [0]
         let owner = "\(attributes.owner?.user ?? 0) \(attributes.owner?.group ?? 0)"

@@ -1,16 +1,16 @@
-internal import Archives
+package import Archives
 internal import Files
-internal import Foundation
-internal import SystemPackage
+package import Foundation
+package import SystemPackage
 
 /// Makes a manifest while the archive is written: a line for each entry.
 ///
 /// The header, which says what is in the stores, comes first in it and is known only when some
 /// lines are there already: they wait for it.
-final class ManifestWriter {
+package final class ManifestWriter {
     private static let waitingLimit = 1 << 20
 
-    let entry: DeferredEntry
+    package let entry: DeferredEntry
     private var waiting: [UInt8]? = []
     private var entries = 0
     private var bytes: Int64 = 0
@@ -20,10 +20,10 @@ final class ManifestWriter {
     ///   - modified: when the backup is made.
     ///   - compression: how hard to compress.
     ///   - directory: where it is kept while it is large.
-    init(modified: Date, compression: Compression, in directory: FilePath) {
+    package init(modified: Date, compression: Compression, in directory: FilePath) {
         entry = DeferredEntry(
             EntryAttributes(
-                path: ManifestPlace.path,
+                path: Manifest.path,
                 kind: .file,
                 mode: 0o600,
                 modified: Int64(modified.timeIntervalSince1970 * 1_000_000_000)
@@ -34,22 +34,22 @@ final class ManifestWriter {
     }
 
     /// Whether so many lines wait for the header that it should come now.
-    var isHeaderDue: Bool { (waiting?.count ?? 0) > Self.waitingLimit }
+    package var isHeaderDue: Bool { (waiting?.count ?? 0) > Self.waitingLimit }
 
     /// Writes the first line, and what has waited for it; once.
-    func begin(_ header: ManifestHeader) throws {
+    package func begin(_ header: ManifestHeader) throws {
         guard let lines = waiting else { return }
         waiting = nil
-        var text = try Self.encoder.encode(header)
+        var text = try Manifest.encoder.encode(header)
         text.removeLast()
         try entry.append(text)
-        try entry.append(",\"files\":[\n".utf8)
+        try entry.append(Manifest.headerEnding + [UInt8(ascii: "\n")])
         try entry.append(lines)
     }
 
-    func append(_ written: WrittenEntry) throws {
+    package func append(_ written: WrittenEntry) throws {
         if entries > 0 { try appendText(Array(",\n".utf8)) }
-        let record = FileRecord(written)
+        let record = ManifestRecord(written)
         try appendText(record.line)
         content = (content.bytes + record.contentKey).withUnsafeBytes { Digest(of: $0) }
         entries += 1
@@ -67,7 +67,7 @@ final class ManifestWriter {
     /// Writes the end.
     ///
     /// - Precondition: the header was written.
-    func finish(problems: [Problem]) throws -> ManifestTrailer {
+    package func finish(problems: [Problem]) throws -> ManifestTrailer {
         precondition(waiting == nil)
         let trailer = ManifestTrailer(
             problems: Self.fitting(problems),
@@ -76,7 +76,7 @@ final class ManifestWriter {
             content: content.description
         )
         try entry.append("\n],".utf8)
-        try entry.append(Self.encoder.encode(trailer).dropFirst())
+        try entry.append(Manifest.encoder.encode(trailer).dropFirst())
         try entry.append("\n".utf8)
         return trailer
     }
@@ -84,7 +84,7 @@ final class ManifestWriter {
     /// As many problems as surely fit into a last line that is read, and how many more there were.
     static func fitting(_ problems: [Problem]) -> [Problem] {
         // A byte may take six in JSON.
-        var room = ManifestPlace.trailerLimit / 8
+        var room = Manifest.trailerLimit / 8
         let fit = problems.prefix { problem in
             room -= problem.path.utf8.count + problem.reason.utf8.count + 64
             return room >= 0
@@ -93,12 +93,5 @@ final class ManifestWriter {
         var last = problems[fit.count]
         last.reason += "; and \(problems.count - fit.count - 1) more that are not listed"
         return fit + [last]
-    }
-
-    private static var encoder: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
     }
 }

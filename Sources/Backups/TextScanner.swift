@@ -1,31 +1,31 @@
 /// Reads text of a fixed form from its beginning on, in ASCII; without a regular expression, which
 /// takes longer to compile than a thousand names to read.
-struct TextScanner {
+package struct TextScanner {
     private var rest: Substring.UTF8View
 
-    init(_ text: String) {
+    package init(_ text: String) {
         rest = Substring(text).utf8
     }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    package var isAtEnd: Bool { rest.isEmpty }
     /// What has not been gone past.
-    var remainder: String { String(decoding: rest, as: UTF8.self) }
+    package var remainder: String { String(decoding: rest, as: UTF8.self) }
 
     /// Goes past a text; `false`, and stays, where there is another one.
-    mutating func take(_ text: String) -> Bool {
+    package mutating func take(_ text: String) -> Bool {
         guard rest.starts(with: text.utf8) else { return false }
         rest = rest.dropFirst(text.utf8.count)
         return true
     }
 
     /// Goes past one of some texts, and tells which.
-    mutating func take(oneOf texts: [String]) -> Int? {
+    package mutating func take(oneOf texts: [String]) -> Int? {
         for (index, text) in texts.enumerated() where take(text) { return index }
         return nil
     }
 
     /// Goes past that many decimal digits, one at least and 18 at most.
-    mutating func number(digits: ClosedRange<Int>) -> Int? {
+    package mutating func number(digits: ClosedRange<Int>) -> Int? {
         let found = rest.prefix(digits.upperBound).prefix { (0x30...0x39).contains($0) }
         guard digits.contains(found.count) else { return nil }
         rest = rest.dropFirst(found.count)
@@ -33,5 +33,5 @@ struct TextScanner {
     }
 
     /// Goes past just that many decimal digits.
-    mutating func number(digits: Int) -> Int? { number(digits: digits...digits) }
+    package mutating func number(digits: Int) -> Int? { number(digits: digits...digits) }
 }

@@ -1,0 +1,223 @@
+internal import Files
+package import Foundation
+internal import Remotes
+internal import Stores
+internal import SystemPackage
+
+/// Tags, note and pin of one backup, beside it in the remote folder, so that its archive stays as it is.
+package struct Annotation: Codable, Equatable, Sendable {
+    /// The backup's file name when this was written, for a backup whose identity is not known here.
+    var name: String
+    /// The moment of the last change: milliseconds since 1970-01-01 UTC; the latest counts.
+    var changed: Int64
+    package var tags: [String] = []
+    package var note: String?
+    /// Whether the backup is never removed but by name.
+    package var isPinned = false
+    /// Damage that checks found, by the file's name: a copy of the backup may be whole.
+    var damage: [String: Damage]?
+
+    /// Damage, and the check that found it.
+    struct Damage: Codable, Equatable {
+        var reason: String
+        var depth: String
+        var part: String?
+
+        /// `nil` for a check that found the backup whole.
+        init?(_ check: RunLog.Check) {
+            guard let damage = check.damage else { return nil }
+            reason = damage
+            depth = check.depth.rawValue
+            part = check.part?.description
+        }
+
+        /// Returns whether a check that found the backup whole would have found this damage.
+        func isRefuted(by check: RunLog.Check) -> Bool {
+            // A newer version may know depths beyond ours.
+            guard let depth = RunLog.Check.Depth(rawValue: depth) else { return false }
+            if check.depth > depth { return true }
+            if case .share = check.part { return false }
+            return check.depth == depth && check.part?.description == part
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case name, changed, tags, note, damage
+        case isPinned = "pinned"
+    }
+}
+
+/// All annotations of a remote folder: JSON files in a hidden subfolder, which together say it all
+/// (`Documentation/ArchiveFormat.md`, 8).
+///
+/// A file is never changed. A writer writes a new file with everything that was said so far, and removes
+/// the files that it has read. Two machines that do so at the same time leave two files, and a
+/// synchronising program any number of copies: of their words on one backup, the newest counts.
+package struct Annotations {
+    private struct Content: Codable {
+        var format = 1
+        var backups: [BackupID: Annotation] = [:]
+    }
+
+    package static let subfolder = ".grocerydude-notes"
+    private static let suffix = ".json"
+    private static let sizeLimit: Int64 = 64 << 20
+
+    /// Another run may remove a file that we were about to read.
+    private static let triesLimit = 5
+
+    private let folder: any RemoteFolder
+    private let staging: FilePath
+    private var content = Content()
+    /// Annotations of backups that were in other folders, for those that were moved from there.
+    private let remembered: [BackupID: Annotation]
+    /// The files that were read.
+    private var files: [String] = []
+
+    /// Reads the annotations of a remote folder.
+    ///
+    /// - Throws: `RemoteError`, `FileError`; `BackupFolderError.badAnnotations` if a file is not one of
+    ///   them: it may be the one that keeps a backup from being removed.
+    init(
+        of remote: any RemoteFolder,
+        staging: FilePath,
+        remembering remembered: [BackupID: Annotation] = [:]
+    ) async throws {
+        self.remembered = remembered
+        folder = remote.subfolder(Self.subfolder)
+        self.staging = staging
+        for attempt in 1... {
+            do {
+                try await readAll()
+                return
+            } catch let error where attempt < Self.triesLimit && Self.isMissing(error) {
+                continue
+            }
+        }
+    }
+
+    private static func isMissing(_ error: any Error) -> Bool {
+        if case RemoteError.noFile = error { return true }
+        return (error as? FileError)?.isMissing ?? false
+    }
+
+    private mutating func readAll() async throws {
+        content = Content()
+        files = []
+        for file in try await folder.list().sorted(by: { $0.name < $1.name })
+        where file.name.hasSuffix(Self.suffix) {
+            let found = try await read(file)
+            content.backups.merge(found.backups) { $0.changed >= $1.changed ? $0 : $1 }
+            files.append(file.name)
+        }
+    }
+
+    private func read(_ file: RemoteFile) async throws -> Content {
+        let damaged = BackupFolderError.badAnnotations(folder.address, file: file.name)
+        guard file.size <= Self.sizeLimit else { throw damaged }
+        var downloaded: ScratchDirectory?
+        defer { withExtendedLifetime(downloaded) {} }
+        let path: FilePath
+        if let location = file.location {
+            path = location
+        } else {
+            let directory = try ScratchDirectory(in: staging)
+            downloaded = directory
+            path = directory.path.appending("notes")
+            try await folder.download(file.name, to: path)
+        }
+        do {
+            // It may have grown since it was listed.
+            let bytes = try File.contents(of: path, limit: Self.sizeLimit)
+            let content = try JSONDecoder().decode(Content.self, from: Data(bytes))
+            guard content.format == 1 else { throw damaged }
+            return content
+        } catch FileError.tooLong {
+            throw damaged
+        } catch is DecodingError {
+            throw damaged
+        }
+    }
+
+    /// Returns the annotation of a backup.
+    package func annotation(of backup: Backup) -> Annotation? {
+        key(of: backup).flatMap { content.backups[$0] } ?? backup.id.flatMap { remembered[$0] }
+    }
+
+    /// Returns the key that a backup's annotation has: its identity, or as long as that is not known, or
+    /// was not when the annotation was written, its name.
+    private func key(of backup: Backup) -> BackupID? {
+        let named = Backup.key(of: backup.name)
+        if let id = backup.id {
+            return [id, named].first { content.backups[$0] != nil }
+        }
+        if content.backups[named] != nil { return named }
+        return content.backups.filter { $0.value.name == backup.name }
+            .max { $0.value.changed < $1.value.changed }?.key
+    }
+
+    /// Adds its annotation to each backup of a folder.
+    func annotate(_ backups: inout [Backup]) {
+        let names = Set(backups.map(\.name))
+        for index in backups.indices {
+            guard let annotation = annotation(of: backups[index]) else { continue }
+            backups[index].tags = annotation.tags
+            backups[index].note = annotation.note
+            backups[index].isPinned = annotation.isPinned
+            // Found in this file, or in one that was renamed to it.
+            backups[index].notedDamage =
+                (annotation.damage?[backups[index].name]
+                ?? annotation.damage?.first { !names.contains($0.key) }?.value)?.reason
+        }
+    }
+
+    /// Changes the annotation of a backup, and writes it to the folder, which the caller has locked.
+    ///
+    /// - Throws: `RemoteError`, `FileError`; nothing that was said before is lost then.
+    package mutating func change(
+        _ backup: Backup,
+        at date: Date,
+        _ body: (inout Annotation) -> Void
+    ) async throws {
+        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        let oldKey = key(of: backup)
+        let old = annotation(of: backup)
+        var annotation = old ?? Annotation(name: backup.name, changed: now)
+        body(&annotation)
+        guard annotation != old else { return }
+        annotation.name = backup.name
+        // A clock that was set back does not make this the older word.
+        annotation.changed = max(now, (old?.changed ?? 0).addingSaturated(1))
+        if let oldKey { content.backups[oldKey] = nil }
+        content.backups[backup.id ?? oldKey ?? backup.key] = annotation
+        try await save()
+    }
+
+    /// Forgets the annotations of backups that are gone, unless another one has their identity or name.
+    package mutating func forget(_ names: Set<String>, keeping left: [Backup]) async throws {
+        let kept = Set(left.compactMap(key))
+        let gone = content.backups.filter { names.contains($0.value.name) && !kept.contains($0.key) }
+        guard !gone.isEmpty else { return }
+        for key in gone.keys { content.backups[key] = nil }
+        try await save()
+    }
+
+    private mutating func save() async throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let data = try encoder.encode(content)
+        let partial = staging.appending(PartialName.make())
+        do {
+            let file = try File.create(partial)
+            try data.withUnsafeBytes { try file.write($0, at: 0) }
+            try file.sync()
+            let name = "\(UInt64.random(in: 0 ... .max))\(Self.suffix)"
+            try await folder.upload(partial, as: name)
+            for old in files { try await folder.delete(old) }
+            files = [name]
+        } catch {
+            try? LocalFileSystem().remove(partial)
+            throw error
+        }
+    }
+}

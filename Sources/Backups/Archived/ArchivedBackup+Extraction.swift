@@ -1,0 +1,143 @@
+internal import Archives
+package import Files
+internal import Foundation
+internal import Stores
+
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+extension ArchivedBackup {
+    /// A few files are flushed one by one; for many, one call for the whole file system takes a
+    /// fraction of the time.
+    private static let filesToSyncOneByOne = 64
+
+    /// Whether files may be given to their owners: only root may.
+    package static var mayGiveAway: Bool { geteuid() == 0 }
+
+    /// Verifies the data, and writes nothing.
+    ///
+    /// - Parameters:
+    ///   - subset: the part of the data to read.
+    ///   - threads: how many threads work.
+    ///   - progressed: told of bytes that were gone through; it throws to stop.
+    /// - Returns: remarks about entries that a restore would leave out.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError.badManifest`, `FileError`.
+    package func verify(
+        reading subset: DataSubset = .all,
+        threads: Int,
+        progressed: @escaping (Int64) throws -> Void
+    ) throws -> [String] {
+        try run(into: nil, syncing: .never, reading: subset, threads, progressed)
+    }
+
+    /// Extracts everything into a directory that is thrown away afterwards: nothing is flushed to the
+    /// disk; see `verify(reading:threads:progressed:)`.
+    package func rehearse(
+        into directory: Directory,
+        threads: Int,
+        progressed: @escaping (Int64) throws -> Void
+    ) throws -> [String] {
+        try run(into: directory, syncing: .never, reading: .all, threads, progressed)
+    }
+
+    /// Extracts everything into an empty directory; see `verify(reading:threads:progressed:)`.
+    ///
+    /// - Returns: remarks, and the flush to the disk, which may still be under way: the data is restored
+    ///   only once that has ended.
+    package func extract(
+        into directory: Directory,
+        threads: Int,
+        progressed: @escaping (Int64) throws -> Void
+    ) throws -> (remarks: [String], flush: BackgroundWork<Void>) {
+        let syncsEach = files <= Self.filesToSyncOneByOne || !Directory.canSyncFileSystem
+        let syncing: ArchiveExtractor.Syncing = syncsEach ? .each : .byCaller
+        let remarks = try run(into: directory, syncing: syncing, reading: .all, threads, progressed)
+        if syncsEach { return (remarks, BackgroundWork(value: ())) }
+        return (remarks, BackgroundWork { _ in try directory.syncFileSystem() })
+    }
+
+    private func run(
+        into directory: Directory?,
+        syncing: ArchiveExtractor.Syncing,
+        reading subset: DataSubset,
+        _ threads: Int,
+        _ progressed: @escaping (Int64) throws -> Void
+    ) throws -> [String] {
+        let extractor = ArchiveExtractor(
+            reader,
+            into: directory,
+            syncing: syncing,
+            threads: threads,
+            selects: subset.selection(),
+            progressed: progressed
+        )
+        defer { extractor.close() }
+        var remarks = Remarks()
+        try forEach { item in
+            guard !remarks.leavesOut(item) else { return }
+            var item = item
+            if !Self.mayGiveAway {
+                if let owner = item.attributes.owner, owner.user != geteuid() {
+                    remarks.foreignOwners += 1
+                }
+                item.attributes.owner = nil
+            }
+            try extractor.extract(item)
+        }
+        try extractor.finish()
+        return remarks.texts(isExtracted: directory != nil)
+    }
+}
+
+/// Entries that do not come back as they are in the archive.
+private struct Remarks {
+    var foreignOwners = 0
+    private var reserved = 0
+    private var special: (count: Int, first: RelativePath?) = (0, nil)
+
+    /// Returns whether an entry is not restored.
+    mutating func leavesOut(_ item: ArchiveExtractor.Item) -> Bool {
+        if Self.isReserved(item.attributes.path) {
+            reserved += 1
+            return true
+        }
+        guard item.entry.isSpecial else { return false }
+        special = (special.count + 1, special.first ?? item.attributes.path)
+        return true
+    }
+
+    /// Returns whether an entry would be taken for a leftover of a restore.
+    ///
+    /// Its case makes no difference, since some file systems make none.
+    private static func isReserved(_ path: RelativePath) -> Bool {
+        let reserved = StoresDirectory.restoreArea.bytes
+        guard path.bytes.count >= reserved.count, let first = path.components.first?.bytes else {
+            return false
+        }
+        return first.count == reserved.count && zip(first, reserved).allSatisfy { $0 | 0x20 == $1 }
+    }
+
+    func texts(isExtracted: Bool) -> [String] {
+        var texts: [String] = []
+        if reserved > 0 {
+            let area = StoresDirectory.restoreArea
+            texts.append("'\(area)' is left out: a restore journal in it is not to be obeyed")
+        }
+        if let first = special.first {
+            let count = counted(special.count, "entry is", "entries are")
+            texts.append(
+                "\(count) left out, '\(first)' first: named pipes, sockets and devices are not restored"
+            )
+        }
+        if foreignOwners > 0, isExtracted {
+            let count = counted(foreignOwners, "name belongs", "names belong")
+            texts.append(
+                "\(count) to other users; only root can give them back, so they are yours now"
+            )
+        }
+        return texts
+    }
+}

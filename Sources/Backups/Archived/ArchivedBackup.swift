@@ -1,0 +1,111 @@
+package import Archives
+package import Files
+internal import Foundation
+package import SystemPackage
+
+/// A backup whose archive was opened: its entries, with everything that its manifest says of them.
+///
+/// An archive of another program has no manifest; then there is only the zip's own description.
+package final class ArchivedBackup {
+    /// The backup's file name.
+    package let name: String
+    package let id: BackupID
+    /// `nil` if the archive has no manifest of ours.
+    package let header: ManifestHeader?
+    /// How many files it unpacks to, and their bytes.
+    package let files: Int
+    package let bytes: Int64
+
+    let reader: ArchiveReader
+    /// The directory of an archive that was fetched, which goes with the last reference.
+    private let scratch: ScratchDirectory?
+
+    /// Opens an archive on this machine, whose structure is checked at once.
+    ///
+    /// - Parameters:
+    ///   - path: the archive.
+    ///   - name: the backup's file name, for messages.
+    ///   - scratch: a directory to keep as long as the archive is open.
+    ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `FileError`.
+    package init(
+        _ path: FilePath,
+        name: String,
+        in scratch: ScratchDirectory? = nil,
+        holdingTo limits: RestoreLimits? = nil
+    ) throws {
+        self.name = name
+        self.scratch = scratch
+        reader = try ArchiveReader.open(path, mark: Manifest.path)
+        header = try ManifestReader(of: reader, name: name)?.header()
+        id = header?.id ?? Self.foreignID(of: reader)
+        let size = try ArchiveSize(of: reader)
+        (files, bytes) = (size.files, size.bytes)
+        if let limits { try size.check(reader, name: name, isForeign: header == nil, limits) }
+    }
+
+    /// Reads the identity and the first line of the manifest, and looks at no more of the archive than
+    /// that takes.
+    ///
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `FileError`.
+    static func glance(at path: FilePath, name: String) throws -> (id: BackupID, header: ManifestHeader?) {
+        let reader = try ArchiveReader.openWithoutChecks(path, mark: Manifest.path)
+        let header = try ManifestReader(of: reader, name: name)?.header()
+        return (header?.id ?? foreignID(of: reader), header)
+    }
+
+    private static func foreignID(of reader: ArchiveReader) -> BackupID {
+        BackupID(rawValue: "sha256:\(reader.directoryDigest)")
+    }
+
+    /// A remark to make about an archive that its manifest does not describe any more.
+    package var originRemark: String? {
+        reader.isPackedAnew
+            ? "another program packed this backup anew: its manifest no longer describes it, so each file is held to its CRC-32 instead of its SHA-256"
+            : nil
+    }
+
+    // MARK: - Entries
+
+    /// Calls `body` for every entry but the manifest, in the order of the archive.
+    ///
+    /// - Returns: the manifest's last line, if there is a manifest.
+    /// - Throws: `ArchivedBackupError.badManifest` if the manifest and the archive contradict each other;
+    ///   `ArchiveError`; what `body` throws.
+    @discardableResult
+    package func forEach(_ body: (ArchiveExtractor.Item) throws -> Void) throws -> ManifestTrailer? {
+        guard let manifest = try ManifestReader(of: reader, name: name) else {
+            for index in 0..<reader.count { try foreignItem(at: index).map(body) }
+            return nil
+        }
+        func bad(_ reason: String) -> ArchivedBackupError { .badManifest(name, reason: reason) }
+        var index = 0
+        let trailer = try manifest.forEach { record in
+            guard index < reader.count - 1 else { throw bad("it has more files than the archive") }
+            let entry = try reader.entry(at: index)
+            guard record.attributes.path == entry.attributes.path, record.size == entry.size,
+                record.attributes.kind == entry.attributes.kind
+            else { throw bad("it contradicts the archive at '\(entry.attributes.path)'") }
+            try body(
+                ArchiveExtractor.Item(
+                    entry: entry,
+                    attributes: record.attributes,
+                    segments: record.segments
+                )
+            )
+            index += 1
+        }
+        guard index == reader.count - 1 else { throw bad("it has fewer files than the archive") }
+        return trailer
+    }
+
+    private func foreignItem(at index: Int) throws -> ArchiveExtractor.Item? {
+        let entry = try reader.entry(at: index)
+        // It came along from an archive of ours that was unpacked.
+        guard entry.attributes.path != Manifest.path else { return nil }
+        var attributes = entry.attributes
+        // A stranger's program must not run with the rights of the user who restores it.
+        attributes.mode &= 0o777
+        return ArchiveExtractor.Item(entry: entry, attributes: attributes)
+    }
+}

@@ -1,0 +1,30 @@
+public import Files
+
+/// A reason not to trust an archive's description of itself; the payload is the archive's name.
+public enum ArchivedBackupError: ExplainedError, Equatable {
+    /// The manifest says things that cannot be true of the archive.
+    case badManifest(String, reason: String)
+    /// An archive without a manifest would unpack to more than a limit.
+    case beyondLimit(String, reason: String, RestoreLimits.Kind)
+    /// The archive's format is newer than this program.
+    case newerFormat(String, format: Int)
+
+    public var description: String {
+        switch self {
+        case .badManifest(let name, let reason): "the manifest of '\(name)' is damaged: \(reason)"
+        case .beyondLimit(let name, let reason, _): "'\(name)' is refused: \(reason)"
+        case .newerFormat(let name, let format):
+            "'\(name)' has archive format \(format), which is newer than this program"
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .badManifest:
+            "restore another backup; 'unzip' may still get single files out of this one"
+        case .beyondLimit(_, _, let limit):
+            "this archive may be hostile; if you know its origin, raise the limit with '--max-\(limit)'"
+        case .newerFormat: "install a newer grocerydude"
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package import Foundation
+
+// Lists of backups are sorted newest first.
+extension [Backup] {
+    /// Returns the backup that a person means: by its file name, its display name, any unique part of it,
+    /// or `latest`.
+    ///
+    /// - Parameters:
+    ///   - text: the person's words.
+    ///   - address: the folder, for messages.
+    ///   - now: a later backup is `latest` only if there is no other; `nil` if that does not matter.
+    /// - Throws: `BackupFolderError.noBackup`, `.noBackups`, `.ambiguous`.
+    package func matching(_ text: String, address: String, now: Date? = nil) throws -> Backup {
+        let real = now.map(notFromFuture) ?? self
+        if text == "latest", let newest = real.first ?? first { return newest }
+        if let exact = first(where: { $0.name == text || $0.displayName == text }) { return exact }
+        let matches = text.isEmpty ? [] : filter { $0.name.contains(text) }
+        guard matches.count < 2 else {
+            throw BackupFolderError.ambiguous(text, matches: matches.map(\.displayName))
+        }
+        guard let match = matches.first else {
+            throw isEmpty
+                ? BackupFolderError.noBackups(address)
+                : BackupFolderError.noBackup(text, address: address)
+        }
+        return match
+    }
+
+    /// Returns those that are not from the future, in the same order.
+    package func notFromFuture(_ now: Date) -> [Backup] { filter { !$0.isFromFuture(at: now) } }
+
+    /// Returns the newest good one.
+    package func newestGood(at now: Date) -> Backup? {
+        first { $0.time != nil && $0.warning(at: now) == nil }
+    }
+
+    /// The newest whose manifest is known and that is not damaged.
+    package var newestKnown: Backup? { first { $0.damage == nil && $0.timeSource == .manifest } }
+
+    /// Whether the anomaly guard is up, so that no policy may remove a backup.
+    ///
+    /// The newest backup has much less than there was before, and the others may have the rest. Its
+    /// manifest says so; the manifest of an archive elsewhere is known if this machine made or read it.
+    /// A damaged backup, or one without a manifest, tells nothing; the one before it may.
+    public var isGuarded: Bool { newestKnown?.isAnomalous ?? false }
+
+    /// Puts the newest first; backups of unknown time come last, those of one moment by name, "(10)"
+    /// before "(9)".
+    mutating func sortNewestFirst() {
+        sort { left, right in
+            switch (left.time, right.time) {
+            case (let first?, let second?) where first != second: first > second
+            case (_?, nil): true
+            case (nil, _?): false
+            default:
+                left.name.count == right.name.count
+                    ? left.name > right.name : left.name.count > right.name.count
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+internal import Files
+internal import Foundation
+internal import Remotes
+internal import Synchronization
+public import SystemPackage
+
+/// A cache of the manifests of backups, so that listing opens no archive twice, and of the rows that the
+/// next backup is compared with, so that an archive elsewhere need not be fetched for it.
+///
+/// See `BackupMemory` for the consequences of losing it.
+public final class BackupCatalog: Sendable {
+    /// The facts of one backup, wherever its archive is.
+    private struct Facts: Codable {
+        /// Milliseconds since 1970-01-01 UTC; `nil` for an archive without a manifest.
+        var time: Int64?
+        /// Seconds east of UTC at the place it was made.
+        var offset: Int?
+        /// `nil` if it was no anomaly.
+        var isAnomalous: Bool?
+        /// The trailer's digest of all content.
+        var content: String?
+        var root: ManifestHeader.Root?
+
+        /// Whether a manifest can have said so.
+        var isPossible: Bool {
+            time.map(Timestamp.range.contains) ?? true
+                && offset.map(Timestamp.offsets.contains) ?? true
+        }
+    }
+
+    /// A file that was looked at, and the backup that it held then.
+    private struct Sighting: Codable {
+        var id: BackupID
+        var size: Int64
+        /// Of a file on this machine: its inode, and its modification in nanoseconds since 1970-01-01
+        /// UTC, which a file gets anew if it is replaced or written to.
+        var state: String?
+
+        init?(_ file: RemoteFile, _ id: BackupID?) {
+            guard let id else { return nil }
+            self.id = id
+            size = file.size
+            guard let location = file.location else { return }
+            guard let info = try? FileInfo(of: location) else { return nil }
+            state = "\(info.identity.inode) \(info.modified)"
+        }
+    }
+
+    /// The rows that the backup after one is compared with.
+    private struct Expectation: Codable {
+        /// `nil` if the newest backup of the folder is one whose identity is not known.
+        var id: BackupID?
+        var stores: [StoreRows]
+    }
+
+    /// The content of the cache file.
+    private struct Content: Codable {
+        /// By the address of a folder, and by the name of a file in it.
+        var files: [String: [String: Sighting]] = [:]
+        var backups: [BackupID: Facts] = [:]
+        /// By the address of a folder.
+        var expected: [String: Expectation] = [:]
+        /// The annotations of backups, which may be moved to another folder without them.
+        var annotations: [BackupID: Annotation]?
+    }
+
+    /// A piece of knowledge that is added to whatever other runs have learnt meanwhile.
+    private typealias Change = @Sendable (inout Content) -> Void
+
+    private struct State {
+        var content = Content()
+        var isRead = false
+        /// The changes to `content` that are not in the file yet.
+        var changes: [Change] = []
+
+        mutating func change(_ change: @escaping Change) {
+            change(&content)
+            changes.append(change)
+        }
+    }
+
+    /// Bytes; a hundred thousand backups take half of it.
+    private static let sizeLimit: Int64 = 64 << 20
+
+    /// Another run writes the file within milliseconds.
+    private static let patience = Duration.seconds(10)
+
+    private let path: FilePath
+    private let state = Mutex(State())
+
+    /// Names the cache file, which need not be there.
+    public init(_ path: FilePath) {
+        self.path = path
+    }
+
+    /// Returns a backup with everything that is remembered of it, or that its manifest says if it is on
+    /// this machine, or else its name.
+    func backup(_ file: RemoteFile, in address: String, timeZone: TimeZone) -> Backup {
+        var backup = Backup(file, timeZone: timeZone)
+        if recall(&backup, in: address) { return backup }
+        guard let location = file.location else { return backup }
+        do {
+            let glance = try ArchivedBackup.glance(at: location, name: file.name)
+            backup.id = glance.id
+            backup.isForeign = glance.header == nil
+            if let header = glance.header { backup.take(header) }
+            remember(backup, in: address)
+        } catch {
+            // An unreadable archive is listed all the same, with the time of its name.
+            backup.isUnreadable = true
+        }
+        return backup
+    }
+
+    private func recall(_ backup: inout Backup, in address: String) -> Bool {
+        let file = backup.file
+        let known = state.withLock { state -> (BackupID, Facts)? in
+            read(&state)
+            guard let sighting = state.content.files[address]?[file.name],
+                sighting.size == file.size,
+                let facts = state.content.backups[sighting.id], facts.isPossible,
+                file.location == nil || sighting.state == Sighting(file, sighting.id)?.state
+            else { return nil }
+            return (sighting.id, facts)
+        }
+        guard let (id, facts) = known else { return false }
+        backup.id = id
+        backup.content = facts.content
+        backup.root = facts.root
+        guard let time = facts.time else {
+            backup.isForeign = true
+            return true
+        }
+        backup.time = Date(timeIntervalSince1970: Double(time) / 1000)
+        backup.timeSource = .manifest
+        backup.offset = facts.offset
+        backup.isAnomalous = facts.isAnomalous ?? false
+        return true
+    }
+
+    /// Returns the digest of everything in a backup, read from its manifest if it is on this machine.
+    ///
+    /// - Returns: `nil` if it is not known.
+    func content(of backup: Backup, in address: String) -> String? {
+        if let content = backup.content { return content }
+        guard let location = backup.file.location,
+            let archived = try? ArchivedBackup(location, name: backup.name),
+            let content = try? archived.forEach({ _ in })?.content
+        else { return nil }
+        var known = backup
+        known.content = content
+        remember(known, in: address)
+        return content
+    }
+
+    /// Remembers a backup that was looked at.
+    func remember(_ backup: Backup, in address: String) {
+        let time = backup.timeSource == .manifest ? backup.time : nil
+        guard time != nil || backup.isForeign, let sighting = Sighting(backup.file, backup.id)
+        else { return }
+        let facts = Facts(
+            time: time.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) },
+            offset: backup.offset,
+            isAnomalous: backup.isAnomalous ? true : nil,
+            content: backup.content,
+            root: backup.root
+        )
+        change {
+            $0.files[address, default: [:]][backup.name] = sighting
+            $0.backups[sighting.id] = facts
+        }
+    }
+
+    /// The annotations that backups had in the folders that they were seen in.
+    var annotations: [BackupID: Annotation] {
+        state.withLock { state in
+            read(&state)
+            return state.content.annotations ?? [:]
+        }
+    }
+
+    /// Remembers the annotations of some backups.
+    func remember(_ annotations: Annotations, of backups: [Backup]) {
+        var found: [BackupID: Annotation] = [:]
+        for backup in backups {
+            if let id = backup.id { found[id] = annotations.annotation(of: backup) }
+        }
+        let news = found
+        guard news != self.annotations.filter({ news.keys.contains($0.key) }) else { return }
+        change { $0.annotations = ($0.annotations ?? [:]).merging(news) { $1 } }
+    }
+
+    private func change(_ change: @escaping Change) {
+        state.withLock { state in
+            read(&state)
+            state.change(change)
+        }
+    }
+
+    /// Remembers the rows that the backup after this one is compared with.
+    package func rememberExpectedRows(_ rows: [StoreRows], after backup: Backup, in address: String) {
+        change { $0.expected[address] = Expectation(id: backup.id, stores: rows) }
+    }
+
+    /// Returns the rows that the next backup is compared with: those of the newest known one.
+    ///
+    /// An archive on this machine is asked if its rows are not remembered. One elsewhere is not fetched
+    /// for it; then the rows are the last that were remembered, perhaps of an older one.
+    /// - Parameters:
+    ///   - backups: those of the folder, newest first.
+    ///   - address: the folder's.
+    /// - Returns: `nil` if nothing is known.
+    package func expectedRows(after backups: [Backup], in address: String) -> [StoreRows]? {
+        let remembered = state.withLock { state in
+            read(&state)
+            return state.content.expected[address]
+        }
+        for backup in backups {
+            if let id = backup.id, id == remembered?.id { break }
+            // A damaged backup, or one without a manifest, tells nothing; the one before it may.
+            if let location = backup.file.location,
+                let header = try? ArchivedBackup.glance(at: location, name: backup.name).header
+            {
+                return header.successorRows
+            }
+        }
+        return backups.isEmpty ? nil : remembered?.stores
+    }
+
+    /// Forgets the files of a folder that are not there any more.
+    ///
+    /// Files that another run has seen meanwhile are not forgotten.
+    func keepOnly(_ names: Set<String>, in address: String) {
+        state.withLock { state in
+            read(&state)
+            let known = state.content.files[address].map { Set($0.keys) } ?? []
+            let gone = known.subtracting(names)
+            guard !gone.isEmpty else { return }
+            state.change { content in
+                for name in gone { content.files[address]?[name] = nil }
+                let seen = Set(content.files.values.flatMap { $0.values.map(\.id) })
+                content.backups = content.backups.filter { seen.contains($0.key) }
+            }
+        }
+    }
+
+    /// Writes everything that was learnt to the cache file, if there is anything.
+    ///
+    /// Other runs may have added to it since it was read: it is read again, under a lock.
+    /// - Throws: `FileError`; the cache file is then as it was, and nothing that was learnt is forgotten.
+    public func save() async throws {
+        guard state.withLock({ !$0.changes.isEmpty }) else { return }
+        let directory = path.removingLastComponent()
+        try LocalFileSystem().createDirectories(directory)
+        let lock = try await FileLock.acquire(directory, wait: Self.patience)
+        defer { withExtendedLifetime(lock) {} }
+        try state.withLock { state in
+            var content = readFile()
+            for change in state.changes { change(&content) }
+            try LocalFileSystem().write(Array(JSONEncoder().encode(content)), to: path)
+            state.content = content
+            state.changes = []
+        }
+    }
+
+    private func read(_ state: inout State) {
+        guard !state.isRead else { return }
+        state.isRead = true
+        state.content = readFile()
+    }
+
+    /// Returns the cache; an empty one if it is not there, cannot be read or is absurdly long.
+    private func readFile() -> Content {
+        guard let bytes = try? File.contents(of: path, limit: Self.sizeLimit) else {
+            return Content()
+        }
+        return (try? JSONDecoder().decode(Content.self, from: Data(bytes))) ?? Content()
+    }
+}

@@ -1,0 +1,206 @@
+package import Foundation
+package import Remotes
+package import Stores
+package import SystemPackage
+
+// The caller of all of these has the staging directory locked.
+extension BackupFolder {
+    /// A finished archive that is to become a backup.
+    package struct NewBackup {
+        var partial: FilePath
+        var size: Int64
+        var header: ManifestHeader
+        var content: String
+        var tags: [String]
+        var note: String?
+
+        package init(
+            _ partial: FilePath,
+            size: Int64,
+            header: ManifestHeader,
+            content: String,
+            tags: [String] = [],
+            note: String? = nil
+        ) {
+            self.partial = partial
+            self.size = size
+            self.header = header
+            self.content = content
+            self.tags = tags
+            self.note = note
+        }
+    }
+
+    /// Gives an archive its name, the next one of that minute that is free.
+    ///
+    /// Tags and note are written before the archive can be seen: a policy that keeps a tag must never
+    /// find the backup without it.
+    /// - Parameters:
+    ///   - new: the archive, which is on the disk.
+    ///   - date: the time that its name tells.
+    ///   - warn: told if the trash cannot be looked into.
+    ///   - checkCancellation: asked before each try.
+    /// - Returns: the backup, and the error if it may not be on the disk.
+    /// - Throws: `RemoteError`, `FileError`; nothing is in the folder then.
+    package func publish(
+        _ new: NewBackup,
+        at date: Date,
+        warn: (RemoteError) -> Void,
+        checkCancellation: () throws -> Void
+    ) async throws -> (backup: Backup, notSynced: RemoteError?) {
+        let taken = try await trashedNames(warn)
+        for number in 1... {
+            let name = BackupName.make(date, in: timeZone, number: number)
+            // A deleted backup may come back under its name.
+            if taken.contains(name) { continue }
+            try checkCancellation()
+            var backup = Backup(RemoteFile(name: name, size: new.size), timeZone: timeZone)
+            backup.take(new.header)
+            backup.content = new.content
+            if !new.tags.isEmpty || new.note != nil {
+                var annotations = try await annotations()
+                try await annotations.change(backup, at: date) {
+                    $0.tags = new.tags
+                    $0.note = new.note
+                }
+                backup.tags = new.tags
+                backup.note = new.note
+            }
+            var notSynced: RemoteError?
+            do {
+                backup.file = try await remote.upload(new.partial, as: name)
+            } catch RemoteError.exists {
+                continue
+            } catch let error as RemoteError where error.problem != nil {
+                notSynced = error
+                backup.file = try await remote.list().first { $0.name == name } ?? backup.file
+            }
+            memory.catalog.rememberExpectedRows(
+                new.header.successorRows,
+                after: backup,
+                in: address
+            )
+            memory.catalog.remember(backup, in: address)
+            return (backup, notSynced)
+        }
+        preconditionFailure("numbers do not end")
+    }
+
+    private func trashedNames(_ warn: (RemoteError) -> Void) async throws -> Set<String> {
+        do {
+            return try await Set(trash.entries().map(\.name))
+        } catch let error as RemoteError {
+            // Nothing can come back out of a link or a file: no reason to make no backup.
+            guard case .notASubfolder = error else { throw error }
+            warn(error)
+            return []
+        }
+    }
+
+    /// Changes tags, note or pin of a backup.
+    ///
+    /// - Returns: the backup as it is now, and whether that is a change.
+    /// - Throws: `BackupFolderError.badAnnotations`, `RemoteError`, `FileError`.
+    package func annotate(
+        _ backup: Backup,
+        at date: Date,
+        _ body: (inout Annotation) -> Void
+    ) async throws -> (backup: Backup, isChanged: Bool) {
+        var annotations = try await annotations()
+        let before = annotations.annotation(of: backup)
+        try await annotations.change(backup, at: date, body)
+        var annotated = [backup]
+        annotations.annotate(&annotated)
+        return (annotated[0], annotations.annotation(of: annotated[0]) != before)
+    }
+
+    /// Moves a backup into the trash, or removes it for good.
+    ///
+    /// - Returns: a problem if a loss of power may undo the removal.
+    /// - Throws: `RemoteError` if it was not removed.
+    package func remove(
+        _ backup: Backup,
+        at date: Date,
+        keepingTrash duration: Duration
+    ) async throws -> Problem? {
+        try await RemoteError.problem {
+            if duration > .zero {
+                try await trash.put(backup.name, at: date)
+            } else {
+                try await remote.delete(backup.name)
+            }
+        }
+    }
+
+    /// Brings a deleted backup back.
+    ///
+    /// - Parameter text: its name, its display name, or a unique part of it; of several of one name
+    ///   the one that was deleted last.
+    /// - Returns: the backup that came back, and a problem if a loss of power may undo that.
+    /// - Throws: `BackupFolderError.notInTrash`, `.ambiguous`, `.nameTaken`; `RemoteError`.
+    package func bringBack(
+        _ text: String
+    ) async throws -> (backup: TrashedBackup, problem: Problem?) {
+        let entries = try await trash.entries()
+        let names = Set(entries.map(\.name))
+        let exact = names.filter { $0 == text || BackupName.display($0) == text }
+        let found = exact.isEmpty ? names.filter { !text.isEmpty && $0.contains(text) } : exact
+        guard found.count < 2 else {
+            throw BackupFolderError.ambiguous(
+                text,
+                matches: found.map(BackupName.display).sorted()
+            )
+        }
+        guard let entry = entries.first(where: { found.contains($0.name) }) else {
+            throw BackupFolderError.notInTrash(text, address: address)
+        }
+        do {
+            var problem = try await RemoteError.problem { try await trash.takeOut(entry) }
+            // Not by its name in the trash.
+            problem?.path = entry.name
+            return (entry, problem)
+        } catch RemoteError.exists {
+            throw BackupFolderError.nameTaken(entry.name, address: address)
+        }
+    }
+
+    /// Returns the deleted backups that can come back, the last one first.
+    public func trashed() async throws -> [TrashedBackup] { try await trash.entries() }
+
+    /// Removes for good every backup that was deleted before a moment, and forgets its annotation.
+    ///
+    /// - Returns: everything that could not be removed.
+    /// - Throws: `RemoteError`, `FileError`.
+    package func emptyTrash(before date: Date) async throws -> [Problem] {
+        let (removed, problems) = try await trash.empty(before: date)
+        guard !removed.isEmpty else { return problems }
+        let left = try await Set(trash.entries().map(\.name))
+        try await forget(Set(removed.map(\.name)).subtracting(left))
+        return problems
+    }
+
+    /// Forgets the annotations of backups that are gone for good.
+    package func forget(_ names: Set<String>) async throws {
+        let left = try await list().backups
+        var annotations = try await annotations()
+        try await annotations.forget(names.subtracting(left.map(\.name)), keeping: left)
+    }
+
+    /// Writes beside the archive that a check found damage, or found that there is none any more.
+    ///
+    /// - Throws: `BackupFolderError.badAnnotations`, `RemoteError`, `FileError`.
+    package func note(_ check: RunLog.Check, of backup: Backup) async throws {
+        // Damage that was found in a file of another name is this one's if it was renamed.
+        let others = try await Set(remote.list().map(\.name)).subtracting([backup.name])
+        var annotations = try await annotations()
+        try await annotations.change(backup, at: check.time) { annotation in
+            var damage = annotation.damage ?? [:]
+            if let found = Annotation.Damage(check) {
+                damage[backup.name] = found
+            } else {
+                damage = damage.filter { others.contains($0.key) || !$0.value.isRefuted(by: check) }
+            }
+            annotation.damage = damage.isEmpty ? nil : damage
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package import Files
+public import Foundation
+public import Remotes
+internal import Stores
+public import SystemPackage
+
+/// A remote folder seen as the backups in it, with their notes, the trash, and everything that checks
+/// found.
+///
+/// Methods that change the folder say so; their caller has `staging` locked.
+public struct BackupFolder: Sendable {
+    /// A file that is no backup, and the reason.
+    public struct PassedOver: Sendable, Equatable {
+        public var name: String
+        public var reason: String
+    }
+
+    /// The backups of a folder, and what is known of them.
+    public struct Listing: Sendable {
+        /// Newest first.
+        public var backups: [Backup] = []
+        public var passedOver: [PassedOver] = []
+        /// The reason that tags, notes and pins are not known, if they are not.
+        public var annotationsError: (any Error)?
+        /// The reason that checks are not known, if they are not.
+        public var logError: (any Error)?
+    }
+
+    public let remote: any RemoteFolder
+    /// A directory on this machine, for this folder only. A file that is made there is best uploaded
+    /// from there; runs that use the folder lock it.
+    public let staging: FilePath
+    public let memory: BackupMemory
+    /// The time zone of names.
+    public let timeZone: TimeZone
+
+    public var address: String { remote.address }
+
+    public init(
+        _ remote: any RemoteFolder,
+        staging: FilePath,
+        memory: BackupMemory,
+        timeZone: TimeZone
+    ) {
+        self.remote = remote
+        self.staging = staging
+        self.memory = memory
+        self.timeZone = timeZone
+    }
+
+    /// Names a directory of this machine, in which files are made that are to be uploaded.
+    public init(_ folder: LocalFolder, memory: BackupMemory, timeZone: TimeZone) {
+        self.init(folder, staging: folder.path, memory: memory, timeZone: timeZone)
+    }
+
+    /// The directory that stands for the folder on this machine; `nil` if there is none.
+    package var identity: FileInfo.Identity? {
+        (try? staging.resolved()).flatMap { try? FileInfo(of: $0) }?.identity
+    }
+
+    /// Returns the tags, notes and pins of the folder.
+    ///
+    /// - Throws: see `Annotations.init`.
+    package func annotations() async throws -> Annotations {
+        try await Annotations(
+            of: remote,
+            staging: staging,
+            remembering: memory.catalog.annotations
+        )
+    }
+
+    var trash: Trash { Trash(remote: remote) }
+
+    /// The name of the subfolder that deleted backups are in.
+    package static let trashName = Trash.subfolder
+
+    // MARK: - Finding
+
+    /// Reads the folder.
+    ///
+    /// - Throws: `RemoteError`.
+    public func list() async throws -> Listing {
+        var listing = Listing()
+        for file in try await remote.list() {
+            if let reason = Self.reasonToPassOver(file.name) {
+                listing.passedOver.append(PassedOver(name: file.name, reason: reason))
+            } else {
+                listing.backups.append(
+                    memory.catalog.backup(file, in: address, timeZone: timeZone)
+                )
+            }
+        }
+        do {
+            let annotations = try await annotations()
+            annotations.annotate(&listing.backups)
+            memory.catalog.remember(annotations, of: listing.backups)
+        } catch {
+            // No reason not to find and restore a backup.
+            listing.annotationsError = error
+        }
+        do {
+            try addChecks(to: &listing.backups)
+        } catch {
+            listing.logError = error
+        }
+        memory.catalog.keepOnly(Set(listing.backups.map(\.name)), in: address)
+        listing.backups.sortNewestFirst()
+        listing.passedOver.sort { $0.name < $1.name }
+        return listing
+    }
+
+    private static func reasonToPassOver(_ name: String) -> String? {
+        if name.hasPrefix(PartialName.prefix) {
+            return "a backup that is being made, or was interrupted"
+        }
+        return name.hasSuffix(BackupName.suffix)
+            ? nil : "its name does not end in '\(BackupName.suffix)'"
+    }
+
+    private func addChecks(to backups: inout [Backup]) throws {
+        guard let log = memory.log else { return }
+        let checks = try log.lastChecks(of: Set(backups.map(\.key.rawValue)))
+        let names = Set(backups.map(\.name))
+        for index in backups.indices {
+            guard let found = checks[backups[index].key.rawValue] else { continue }
+            backups[index].checks = CheckHistory(
+                of: backups[index].name,
+                in: address,
+                among: found,
+                whereOthersAre: names
+            )
+        }
+    }
+
+    /// Returns the backup that a person means; see `[Backup].matching`.
+    ///
+    /// - Throws: `BackupFolderError.noBackup` and its like; `RemoteError`.
+    public func find(_ text: String, now: Date? = nil) async throws -> Backup {
+        try await list().backups.matching(text, address: address, now: now)
+    }
+
+    /// Opens a backup, fetching its archive first if that is elsewhere.
+    ///
+    /// - Parameters:
+    ///   - backup: one of this folder.
+    ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
+    ///   - fetching: called before the archive is fetched, with its size in bytes.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`.
+    package func open(
+        _ backup: Backup,
+        holdingTo limits: RestoreLimits?,
+        fetching: (Int64) -> Void
+    ) async throws -> ArchivedBackup {
+        if let location = backup.file.location {
+            return try ArchivedBackup(location, name: backup.name, holdingTo: limits)
+        }
+        fetching(backup.size)
+        let scratch = try ScratchDirectory(in: staging)
+        let path = scratch.path.appending("archive.zip")
+        try await remote.download(backup.name, to: path)
+        let archived = try ArchivedBackup(
+            path,
+            name: backup.name,
+            in: scratch,
+            holdingTo: limits
+        )
+        learn(archived, of: backup)
+        return archived
+    }
+
+    /// Remembers everything that an archive that had to be fetched says of its backup.
+    private func learn(_ archived: ArchivedBackup, of backup: Backup) {
+        var known = backup
+        known.id = archived.id
+        known.isForeign = archived.header == nil
+        if let header = archived.header { known.take(header) }
+        memory.catalog.remember(known, in: address)
+    }
+
+    /// Returns the digest of everything in a backup, if it is known or can be read here.
+    package func content(of backup: Backup) -> String? {
+        memory.catalog.content(of: backup, in: address)
+    }
+}

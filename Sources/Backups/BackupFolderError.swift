@@ -1,0 +1,48 @@
+public import Files
+
+/// An error about the backups of a folder; nothing was changed.
+public enum BackupFolderError: ExplainedError, Equatable {
+    /// No backup has that name.
+    case noBackup(String, address: String)
+    /// There is no backup at all.
+    case noBackups(String)
+    /// Several backups have that in their names.
+    case ambiguous(String, matches: [String])
+    /// A file with tags, notes and pins cannot be read.
+    case badAnnotations(String, file: String)
+    /// A name is taken by another backup.
+    case nameTaken(String, address: String)
+    /// No backup of that name was deleted lately.
+    case notInTrash(String, address: String)
+    /// A backup that is pinned is removed only once it is not.
+    case pinned(String)
+
+    public var description: String {
+        switch self {
+        case .noBackup(let name, let address): "there is no backup named '\(name)' in '\(address)'"
+        case .noBackups(let address): "there is no backup in '\(address)'"
+        case .ambiguous(let name, let matches):
+            "'\(name)' is in the names of \(matches.count) backups: \(matches.prefix(5).joined(separator: ", "))"
+        case .badAnnotations(let address, let file):
+            "the tags, notes and pins of '\(address)' cannot be read: '\(file)' is damaged"
+        case .nameTaken(let name, let address):
+            "'\(name)' cannot come back: there is another backup of that name in '\(address)'"
+        case .notInTrash(let name, let address):
+            "there is no deleted backup named '\(name)' in '\(address)'"
+        case .pinned(let name): "'\(name)' is pinned, and was not removed"
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .noBackup: "run 'grocerydude list' to see what there is"
+        case .noBackups: "run 'grocerydude backup' to make one"
+        case .ambiguous: "give more of the name, or 'latest'"
+        case .badAnnotations(let address, _):
+            "restore it, or if no pin in it matters, remove it: see '\(address)/\(Annotations.subfolder)'"
+        case .nameTaken: "rename that one first"
+        case .notInTrash: "run 'grocerydude list --trash' to see what there is"
+        case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
+        }
+    }
+}

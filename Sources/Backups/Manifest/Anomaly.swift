@@ -1,0 +1,46 @@
+/// Something that a backup has much less of than the one before.
+public struct Anomaly: Codable, Sendable, Equatable, CustomStringConvertible {
+    /// The kinds of anomaly; an archive of a newer version may have others.
+    public struct Kind: RawRepresentable, Codable, Sendable, Equatable {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// A store that had rows is not there, or is no database any more.
+        public static let missing = Kind(rawValue: "store_missing")
+        /// A store that had rows is there, and cannot be read or counted.
+        public static let unreadable = Kind(rawValue: "store_unreadable")
+        /// A store that had rows has none at all.
+        public static let empty = Kind(rawValue: "store_empty")
+        /// A store, or all together, has less than half of the rows.
+        public static let fewerRows = Kind(rawValue: "fewer_rows")
+    }
+
+    public var kind: Kind
+    /// The store's path, printable; `nil` for all together.
+    public var path: String?
+    /// The rows that there were; `nil` where they were not known.
+    public var before: Int64?
+    /// The rows that there are; `nil` where they cannot be counted.
+    public var now: Int64?
+
+    package init(kind: Kind, path: String?, before: Int64?, now: Int64?) {
+        self.kind = kind
+        self.path = path
+        self.before = before
+        self.now = now
+    }
+
+    public var description: String {
+        let name = path.map { "'\($0)'" } ?? "all stores together"
+        let had = before.map { " (it had \($0) rows)" } ?? ""
+        return switch kind {
+        case .missing: "\(name) is gone, or is no database any more\(had)"
+        case .unreadable: "\(name) cannot be read any more\(had)"
+        case .empty, .fewerRows: "\(name) had \(before ?? 0) rows and now \(now ?? 0)"
+        default: "\(name) has less than before\(had)"
+        }
+    }
+}

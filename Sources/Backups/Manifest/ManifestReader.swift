@@ -1,0 +1,152 @@
+internal import Archives
+internal import Files
+internal import Foundation
+
+/// Reads a manifest's records a few at a time, so that memory does not grow with their number.
+final class ManifestReader {
+    private static let batch = 200
+    /// A batch ends early where its records are long.
+    private static let batchBytes = 1 << 20
+
+    private let reader: ArchiveReader
+    private let entry: ArchiveReader.Entry
+    private let name: String
+    private var line: [UInt8] = []
+    /// A record that is longer is there to fill our memory.
+    ///
+    /// A segment takes 75 bytes of its file's line, and a thousand of the archive at least; a path's
+    /// 65,535 bytes take six each at most.
+    private let recordLimit: Int64
+    private var records: [UInt8] = []
+    private var count = 0
+    private var isFirstLine = true
+    private var trailer: ManifestTrailer?
+    private let decoder = JSONDecoder()
+
+    /// Opens our manifest, which is the last entry; `nil` if there is none.
+    ///
+    /// One that is elsewhere came along when another program packed a directory anew, and describes
+    /// an archive that is no more.
+    init?(of reader: ArchiveReader, name: String) throws {
+        guard reader.hasMark else { return nil }
+        self.reader = reader
+        entry = try reader.entry(at: reader.count - 1)
+        self.name = name
+        recordLimit = 1 << 20 + reader.size / 8
+        decoder.keyDecodingStrategy = .useDefaultKeys
+    }
+
+    /// Reads the first line.
+    ///
+    /// - Throws: `ArchivedBackupError`, `ArchiveError`.
+    func header() throws -> ManifestHeader {
+        var text: [UInt8] = []
+        try reader.read(entry) { part in
+            let end = part.endOfLine
+            text.append(contentsOf: UnsafeRawBufferPointer(rebasing: part[..<(end ?? part.count)]))
+            return end == nil && text.count < Manifest.headerLimit
+        }
+        guard text.suffix(Manifest.headerEnding.count).elementsEqual(Manifest.headerEnding) else {
+            throw bad("its first line is not that of a manifest")
+        }
+        text.removeLast(Manifest.headerEnding.count)
+        text.append(UInt8(ascii: "}"))
+        struct Version: Decodable { var format: Int }
+        do {
+            let decoder = Manifest.decoder
+            let format = try decoder.decode(Version.self, from: Data(text)).format
+            guard format <= ManifestHeader.currentFormat else {
+                throw ArchivedBackupError.newerFormat(name, format: format)
+            }
+            let header = try decoder.decode(ManifestHeader.self, from: Data(text))
+            guard format > 0, header.segmentSize == Segment.size, !header.id.rawValue.isEmpty else {
+                throw bad("there is no such format, identity or size of segments")
+            }
+            return header
+        } catch is DecodingError {
+            throw bad("its first line is not what the format says")
+        }
+    }
+
+    /// Calls `body` for every record, in the order of the archive.
+    ///
+    /// - Throws: `ArchivedBackupError.badManifest`, `ArchiveError`; what `body` throws.
+    func forEach(_ body: (ManifestRecord) throws -> Void) throws -> ManifestTrailer {
+        try reader.read(entry) { part in
+            var rest = part
+            while let end = rest.endOfLine {
+                try extendLine(UnsafeRawBufferPointer(rebasing: rest[..<end]))
+                rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+                try take(body)
+                line.removeAll(keepingCapacity: true)
+            }
+            try extendLine(rest)
+            return true
+        }
+        guard let trailer else { throw bad("its end is missing") }
+        return trailer
+    }
+
+    private func extendLine(_ bytes: UnsafeRawBufferPointer) throws {
+        // It was read before; tables and anomalies make it as long as they are many.
+        if isFirstLine { return }
+        let isTrailer = (line.first ?? bytes.first) == UInt8(ascii: "]")
+        let limit = isTrailer ? Int64(Manifest.trailerLimit) : recordLimit
+        guard Int64(line.count + bytes.count) <= limit else { throw bad("a line is too long") }
+        line.append(contentsOf: bytes)
+    }
+
+    private func take(_ body: (ManifestRecord) throws -> Void) throws {
+        if isFirstLine {
+            isFirstLine = false
+        } else if trailer != nil {
+            throw bad("something follows its end")
+        } else if line.first == UInt8(ascii: "]") {
+            try flush(body)
+            try takeTrailer()
+        } else if !line.isEmpty {
+            records.append(contentsOf: line)
+            count += 1
+            if count == Self.batch || records.count > Self.batchBytes { try flush(body) }
+        }
+    }
+
+    private func flush(_ body: (ManifestRecord) throws -> Void) throws {
+        guard count > 0 else { return }
+        if records.last == UInt8(ascii: ",") { records.removeLast() }
+        let batch: [ManifestRecord]
+        do {
+            batch = try decoder.decode(
+                [ManifestRecord].self,
+                from: Data([UInt8(ascii: "[")] + records + [UInt8(ascii: "]")])
+            )
+        } catch {
+            throw bad("a record of a file is not what the format says")
+        }
+        // A line that holds several records would make the count lie.
+        guard batch.count == count else { throw bad("a line has not just one record") }
+        records.removeAll(keepingCapacity: true)
+        count = 0
+        for record in batch { try body(record) }
+    }
+
+    private func takeTrailer() throws {
+        let text = Array("{".utf8) + line.dropFirst(2)
+        guard let trailer = try? decoder.decode(ManifestTrailer.self, from: Data(text)) else {
+            throw bad("its end is not what the format says")
+        }
+        self.trailer = trailer
+    }
+
+    private func bad(_ reason: String) -> ArchivedBackupError {
+        .badManifest(name, reason: reason)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Where the first line break in it is.
+    fileprivate var endOfLine: Int? {
+        guard let baseAddress, let end = memchr(baseAddress, 0x0A, count) else { return nil }
+        return UnsafeRawPointer(end) - baseAddress
+    }
+}

@@ -1,0 +1,11 @@
+/// The last line of a manifest; see `Documentation/ArchiveFormat.md`, 4.3.
+public struct ManifestTrailer: Codable, Sendable {
+    /// Everything that could not be done as it should.
+    public var problems: [Problem]
+    /// How many entries there are, without the manifest.
+    public var entries: Int
+    /// Bytes in all files before compression.
+    public var bytes: Int64
+    /// The digest of all content.
+    public var content: String
+}

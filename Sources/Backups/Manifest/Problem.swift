@@ -1,0 +1,45 @@
+/// Something that a backup could not do as it should; the rest of it is good.
+public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
+    /// The kinds of problem; an archive of a newer version may have others.
+    public struct Kind: RawRepresentable, Codable, Sendable, Equatable {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// A file that never held still: what is in the archive may be two states mixed.
+        public static let neverStill = Kind(rawValue: "never_still")
+        /// A file that could not be read, and is not in the archive.
+        public static let unreadable = Kind(rawValue: "unreadable")
+        /// A store that SQLite finds damaged: its bytes are in the archive as they are.
+        public static let damagedStore = Kind(rawValue: "damaged_store")
+        /// A backup that should have been removed and could not be.
+        public static let notRemoved = Kind(rawValue: "not_removed")
+        /// A file of external data that a store refers to and that is not there.
+        public static let missingExternalData = Kind(rawValue: "missing_external_data")
+        /// The stores have much less than in the backup before.
+        public static let anomaly = Kind(rawValue: "anomaly")
+        /// What was done with a file is not known to be on the disk: a loss of power may undo it.
+        public static let notSynced = Kind(rawValue: "not_synced")
+    }
+
+    public var kind: Kind
+    /// The path below the stores directory, printable.
+    public var path: String
+    public var reason: String
+
+    public init(kind: Kind, path: String, reason: String) {
+        self.kind = kind
+        self.path = path
+        self.reason = reason
+    }
+
+    public var description: String {
+        switch kind {
+        case .anomaly: reason
+        case .notSynced: "what became of '\(path)' may not outlast a loss of power: \(reason)"
+        default: "'\(path)': \(reason)"
+        }
+    }
+}

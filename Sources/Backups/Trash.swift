@@ -1,0 +1,61 @@
+internal import Files
+internal import Foundation
+internal import Remotes
+
+/// Backups that were removed and can come back for a while, in a hidden subfolder.
+///
+/// A file is called as the backup was, with the moment of its removal before it:
+/// `20261121T090100.123Z [2026-Nov-20] 09.01 AM Stores.zip`.
+struct Trash {
+    static let subfolder = ".grocerydude-trash"
+
+    private let root: any RemoteFolder
+    private let folder: any RemoteFolder
+
+    init(remote: any RemoteFolder) {
+        root = remote
+        folder = remote.subfolder(Self.subfolder)
+    }
+
+    /// What is there, what was removed last coming first.
+    func entries() async throws -> [TrashedBackup] {
+        try await folder.list().compactMap(TrashedBackup.init)
+            .sorted { $0.deleted > $1.deleted }
+    }
+
+    /// Removes a backup, so that it can come back.
+    ///
+    /// - Throws: `RemoteError`; it is where it was then, or in the trash.
+    func put(_ name: String, at date: Date) async throws {
+        let stamp = Timestamp.rfc3339(date, in: .gmt).filter { $0 != "-" && $0 != ":" }
+        try await root.move(name, to: folder, as: "\(stamp) \(name)")
+    }
+
+    /// Puts a removed backup back.
+    ///
+    /// - Throws: `RemoteError.exists` where its name is taken.
+    func takeOut(_ entry: TrashedBackup) async throws {
+        try await folder.move(entry.file.name, to: root, as: entry.name)
+    }
+
+    /// Removes for good what was removed before a moment, each for itself.
+    ///
+    /// - Returns: what it was, and what could not be removed.
+    func empty(before date: Date) async throws -> (removed: [TrashedBackup], problems: [Problem]) {
+        var removed: [TrashedBackup] = []
+        var problems: [Problem] = []
+        for entry in try await entries() where entry.deleted < date {
+            do {
+                let problem = try await RemoteError.problem {
+                    try await folder.delete(entry.file.name)
+                }
+                removed.append(entry)
+                problems += problem.map { [$0] } ?? []
+            } catch {
+                let path = "\(Self.subfolder)/\(entry.file.name)"
+                problems.append(Problem(kind: .notRemoved, path: path, reason: explain(error)))
+            }
+        }
+        return (removed, problems)
+    }
+}

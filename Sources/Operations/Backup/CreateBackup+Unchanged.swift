@@ -1,0 +1,49 @@
+internal import Backups
+internal import Foundation
+internal import Remotes
+
+/// An archive that is written and has no name yet.
+struct WrittenArchive {
+    var header: ManifestHeader
+    var trailer: ManifestTrailer
+    var stores: Int
+}
+
+extension CreateBackup {
+    /// Returns the newest backup, if it has everything that was written, and no more.
+    ///
+    /// It must be good as far as is known, and be there yet. On this machine it is opened: a backup that
+    /// cannot be opened is no reason to make none.
+    func unchanged(_ written: WrittenArchive, since backups: [Backup]) async throws -> Backup? {
+        guard options.skipsUnchanged, written.trailer.problems.isEmpty,
+            written.header.anomalies == nil,
+            let newest = backups.notFromFuture(options.date).first, newest.damage == nil
+        else { return nil }
+        var root = newest.root
+        if let location = newest.file.location {
+            guard let archived = try? ArchivedBackup(location, name: newest.name) else {
+                return nil
+            }
+            root = archived.header?.root
+        }
+        guard root == written.header.root,
+            folder.content(of: newest) == written.trailer.content,
+            // Another machine may have deleted it, which our lock does not keep out.
+            try await folder.remote.list().contains(where: {
+                $0.name == newest.name && $0.size == newest.size
+            })
+        else { return nil }
+        return newest
+    }
+
+    /// Adds the tags and the note to the backup that makes a new one unnecessary.
+    ///
+    /// - Returns: the backup as it is now, and whether that is a change.
+    func annotate(_ backup: Backup) async throws -> (Backup, Bool) {
+        guard !options.tags.isEmpty || options.note != nil else { return (backup, false) }
+        return try await folder.annotate(backup, at: options.date) {
+            for tag in options.tags where !$0.tags.contains(tag) { $0.tags.append(tag) }
+            $0.note = options.note ?? $0.note
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import Backups
+internal import Files
+internal import SystemPackage
+
+extension OperationContext {
+    /// Opens a backup; tells if its archive has to be fetched, and if its manifest does not describe it.
+    ///
+    /// - Throws: see `BackupFolder.open`.
+    func open(
+        _ backup: Backup,
+        in folder: BackupFolder,
+        holdingTo limits: RestoreLimits? = nil
+    ) async throws -> ArchivedBackup {
+        let archived = try await folder.open(backup, holdingTo: limits) {
+            report(.began(.fetching, total: $0))
+        }
+        if limits != nil, let remark = archived.originRemark { report(.note(remark)) }
+        return archived
+    }
+
+    /// Verifies a backup's data; see `ArchivedBackup.verify`.
+    func verify(_ archived: ArchivedBackup, reading subset: DataSubset = .all) throws {
+        report(.began(.verifying, total: archived.bytes))
+        tell(try archived.verify(reading: subset, threads: threads, progressed: advance))
+    }
+
+    /// Extracts a backup into a directory that is thrown away; see `ArchivedBackup.rehearse`.
+    func rehearse(_ archived: ArchivedBackup, into directory: Directory) throws {
+        report(.began(.extracting, total: archived.bytes))
+        tell(try archived.rehearse(into: directory, threads: threads, progressed: advance))
+    }
+
+    /// Extracts a backup into an empty directory; see `ArchivedBackup.extract`.
+    ///
+    /// - Returns: the flush to the disk, which may still be under way.
+    func extract(
+        _ archived: ArchivedBackup,
+        into directory: Directory
+    ) throws -> BackgroundWork<Void> {
+        report(.began(.extracting, total: archived.bytes))
+        let (remarks, flush) = try archived.extract(
+            into: directory,
+            threads: threads,
+            progressed: advance
+        )
+        tell(remarks)
+        return flush
+    }
+
+    private func tell(_ remarks: [String]) {
+        for remark in remarks { report(.note(remark)) }
+    }
+
+    /// Tells of progress, and asks whether to stop.
+    func advance(_ bytes: Int64) throws {
+        try checkCancellation()
+        report(.advanced(bytes))
+    }
+}
+
+extension ArchivedBackup {
+    /// Throws if the files would not fit, which is better told before than half-way.
+    func checkSpace(at path: FilePath) throws {
+        let available = try Directory.open(path).availableSpace()
+        guard bytes <= available else {
+            throw OperationError.tooLarge(path, needed: bytes, available: available)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+public import SystemPackage
+
+/// A file in a remote folder.
+public struct RemoteFile: Sendable, Equatable {
+    public var name: String
+    /// Bytes.
+    public var size: Int64
+    /// The file's path, if it can be read on this machine without downloading it.
+    public var location: FilePath?
+
+    public init(name: String, size: Int64, location: FilePath? = nil) {
+        self.name = name
+        self.size = size
+        self.location = location
+    }
+}

@@ -183,31 +183,3 @@ public enum OperationError: ExplainedError {
         return text.count > 60 ? text.prefix(57) + "..." : text
     }
 }
-
-/// An error of any module as one line.
-public func explain(_ error: any Error) -> String {
-    switch error {
-    case let error as any ExplainedError: error.description
-    case is CancellationError: "interrupted"
-    default: "\(error)"
-    }
-}
-
-/// Bytes as people read them: decimal units, `12.34 MB`.
-public func byteCount(_ count: Int64) -> String {
-    var value = Double(count)
-    guard value >= 1000 else { return "\(count) bytes" }
-    var unit = ""
-    // What would be rounded up to 1000 belongs to the next unit.
-    for next in ["kB", "MB", "GB", "TB", "PB"] where unit.isEmpty || value >= 999.995 {
-        value /= 1000
-        unit = next
-    }
-    let hundredths = Int((value * 100).rounded())
-    return "\(hundredths / 100).\(Timestamp.pad(hundredths % 100, 2)) \(unit)"
-}
-
-/// A number of things, in English.
-public func counted(_ number: Int, _ singular: String, _ plural: String) -> String {
-    "\(number) \(number == 1 ? singular : plural)"
-}

@@ -52,6 +52,22 @@ struct FileLockTests {
         #expect(try !isLocked(path))
     }
 
+    @Test("a scope holds the lock to its end, also when it throws", .enabled(if: hasFlock))
+    func scope() async throws {
+        let wasLocked = try await FileLock.withLock(on: path) { try isLocked(path) }
+        #expect(wasLocked)
+        #expect(try !isLocked(path))
+        await #expect(throws: CancellationError.self) {
+            try await FileLock.withLock(on: path) { throw CancellationError() }
+        }
+        #expect(try !isLocked(path))
+        try await FileLock.withLock(on: path) {
+            _ = await #expect(throws: FileError.self) {
+                try await FileLock.withLock(on: path) { _ = Issue.record("the body ran") }
+            }
+        }
+    }
+
     @Test("the lock is free when it is released, though a child that is being started has a copy")
     func releasedDespiteCopies() async throws {
         var lock: FileLock? = try await FileLock.acquire(path)

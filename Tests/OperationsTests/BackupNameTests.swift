@@ -111,15 +111,4 @@ struct TimestampTests {
     func refusals(text: String) {
         #expect(Timestamp.date(rfc3339: text) == nil)
     }
-
-    @Test(
-        "Bytes are counted as people do",
-        arguments: [
-            (0, "0 bytes"), (999, "999 bytes"), (1000, "1.00 kB"), (12_340_000, "12.34 MB"),
-            (999_994, "999.99 kB"), (999_999, "1.00 MB"), (5_000_000_000, "5.00 GB"),
-        ] as [(Int64, String)]
-    )
-    func sizes(count: Int64, text: String) {
-        #expect(byteCount(count) == text)
-    }
 }

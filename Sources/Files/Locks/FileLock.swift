@@ -32,6 +32,20 @@ public final class FileLock: Sendable {
         try Directory.open(path).info().identity == directory.info().identity
     }
 
+    /// Holds the lock while `body` runs; see `acquire(_:wait:waiting:)`.
+    ///
+    /// - Throws: what `acquire` throws, and what `body` throws.
+    public static func withLock<Result>(
+        on path: FilePath,
+        wait: Duration = .zero,
+        waiting: (LockHolder?) throws -> Void = { _ in },
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        let lock = try await acquire(path, wait: wait, waiting: waiting)
+        defer { withExtendedLifetime(lock) {} }
+        return try await body()
+    }
+
     /// Takes the lock, trying again until `wait` is over.
     ///
     /// - Parameters:
@@ -71,69 +85,5 @@ public final class FileLock: Sendable {
         let lock = FileLock(holding: directory)
         // While we waited, a restore may have put another directory in its place.
         return try lock.isHeld(on: path) ? lock : nil
-    }
-}
-
-/// Who holds a lock.
-public struct LockHolder: Sendable, Equatable, CustomStringConvertible {
-    /// The process.
-    public let process: Int32
-    /// What the process is called, where the system tells.
-    public let command: String?
-
-    /// Names a process.
-    public init(process: Int32) {
-        self.process = process
-        command = LockHolder.commandLine(of: process)
-    }
-
-    public var description: String {
-        guard process > 0 else { return "another process" }
-        return command.map { "process \(process) (\($0))" } ?? "process \(process)"
-    }
-
-    /// Finds who holds the flock(2) lock of a directory, where the system tells (proc_locks(5)).
-    ///
-    /// - Throws: `FileError` where there is no such directory.
-    public static func of(_ path: FilePath) throws -> LockHolder? {
-        let identity = try Directory.open(path).info().identity
-        guard let table = try? String(decoding: readSystemFile("/proc/locks"), as: UTF8.self) else {
-            return nil
-        }
-        for line in table.split(separator: "\n") {
-            // 1: FLOCK  ADVISORY  WRITE 2345 fe:00:6789 0 EOF
-            let fields = line.split(separator: " ")
-            guard fields.count >= 6, fields[1] == "FLOCK", let process = Int32(fields[4]),
-                process > 0,
-                fields[5].split(separator: ":").last.flatMap({ UInt64($0) }) == identity.inode
-            else { continue }
-            return LockHolder(process: process)
-        }
-        return nil
-    }
-
-    private static func commandLine(of process: Int32) -> String? {
-        guard let bytes = try? readSystemFile(FilePath("/proc/\(process)/cmdline")) else {
-            return nil
-        }
-        let words = bytes.split(separator: 0).map { printable(bytes: $0) }
-        guard let program = words.first?.split(separator: "/").last else { return nil }
-        return ([String(program)] + words.dropFirst().prefix(1)).joined(separator: " ")
-    }
-}
-
-/// Reads a file of the proc file system, whose size says nothing.
-func readSystemFile(_ path: FilePath) throws -> [UInt8] {
-    let file = try File.open(path)
-    var bytes: [UInt8] = []
-    while true {
-        let part = try [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-            count = try file.read(
-                into: UnsafeMutableRawBufferPointer(buffer),
-                at: Int64(bytes.count)
-            )
-        }
-        if part.isEmpty { return bytes }
-        bytes += part
     }
 }

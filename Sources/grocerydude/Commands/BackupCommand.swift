@@ -1,5 +1,6 @@
 public import Archives
 public import ArgumentParser
+internal import Files
 internal import Operations
 internal import Remotes
 

@@ -1,4 +1,5 @@
 public import ArgumentParser
+internal import Files
 internal import Foundation
 public import Operations
 internal import Stores

@@ -1,4 +1,5 @@
 public import ArgumentParser
+internal import Files
 internal import Operations
 public import Stores
 internal import SystemPackage

@@ -1,3 +1,4 @@
+internal import Files
 internal import Operations
 
 /// A line on the terminal that says how far long work is; it appears after a second.

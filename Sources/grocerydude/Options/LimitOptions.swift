@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Files
 internal import Operations
 
 /// How much an archive without a manifest may unpack to.

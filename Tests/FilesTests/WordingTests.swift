@@ -1,0 +1,32 @@
+internal import Files
+internal import SystemPackage
+internal import Testing
+
+@Suite("Wording")
+struct WordingTests {
+    private struct Plain: Error {}
+
+    @Test(
+        "Bytes are counted as people do",
+        arguments: [
+            (0, "0 bytes"), (999, "999 bytes"), (1000, "1.00 kB"), (12_340_000, "12.34 MB"),
+            (999_994, "999.99 kB"), (999_999, "1.00 MB"), (5_000_000_000, "5.00 GB"),
+            (1_050_000, "1.05 MB"),
+        ] as [(Int64, String)]
+    )
+    func sizes(count: Int64, text: String) {
+        #expect(byteCount(count) == text)
+    }
+
+    @Test("one thing is singular, and none is plural")
+    func numbers() {
+        #expect([0, 1, 2].map { counted($0, "row", "rows") } == ["0 rows", "1 row", "2 rows"])
+    }
+
+    @Test("any error is explained in one line")
+    func errors() {
+        #expect(explain(FileError.exists("/a")) == "'/a' is there already")
+        #expect(explain(CancellationError()) == "interrupted")
+        #expect(explain(Plain()) == "Plain()")
+    }
+}

@@ -49,7 +49,7 @@ let package = Package(
         ),
         .target(name: "CFiles"),
 
-        // The arrow: grocerydude → Operations → { Stores, Archives, Remotes } → Processes → Files.
+        // The arrow: see scripts/lint.sh.
         .target(
             name: "Files",
             dependencies: [
@@ -72,6 +72,16 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "History",
+            dependencies: ["Files", filePath, .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Sample",
+            dependencies: ["Files", filePath, .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Archives",
             dependencies: ["Files", "CLibzip", "CIsal", "CZlib", filePath],
             swiftSettings: strict
@@ -83,13 +93,16 @@ let package = Package(
         ),
         .target(
             name: "Operations",
-            dependencies: ["Stores", "Archives", "Remotes", "Processes", "Files", filePath],
+            dependencies: [
+                "Stores", "Archives", "Remotes", "History", "Processes", "Files", filePath,
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "grocerydude",
             dependencies: [
-                "Operations", "Stores", "Archives", "Remotes", "Processes", "Files", filePath,
+                "Operations", "Stores", "Archives", "Remotes", "History", "Sample", "Processes",
+                "Files", filePath,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -120,6 +133,19 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "HistoryTests",
+            dependencies: ["History", "Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SampleTests",
+            dependencies: [
+                "Sample", "Files", "TestSupport", filePath,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "FilesTests",
             dependencies: ["Files", "TestSupport", filePath],
             swiftSettings: strict
@@ -142,8 +168,9 @@ let package = Package(
         .testTarget(
             name: "OperationsTests",
             dependencies: [
-                "Operations", "Stores", "Archives", "Remotes", "Files", "TestSupport",
-                "StoreWriter", filePath, .product(name: "GRDB", package: "GRDB.swift"),
+                "Operations", "Stores", "Archives", "Remotes", "History", "Sample", "Files",
+                "TestSupport", "StoreWriter", filePath,
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),

@@ -1,7 +1,7 @@
 internal import Files
 public import Foundation
 public import Remotes
-internal import Stores
+internal import History
 
 /// A saved state of a stores directory, as users list, restore and delete it.
 public struct Backup: Sendable, Equatable {

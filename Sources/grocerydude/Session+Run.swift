@@ -1,7 +1,7 @@
 internal import Files
 internal import Foundation
 internal import Operations
-internal import Stores
+internal import History
 internal import Synchronization
 internal import SystemPackage
 

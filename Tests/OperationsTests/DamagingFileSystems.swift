@@ -1,6 +1,6 @@
 import Files
 import Foundation
-import Stores
+import Sample
 import Synchronization
 import SystemPackage
 import TestSupport

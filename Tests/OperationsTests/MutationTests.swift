@@ -1,6 +1,6 @@
 import Files
 import Foundation
-import Stores
+import Sample
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Files
 import Foundation
 import Remotes
-import Stores
+import Sample
 import Synchronization
 import SystemPackage
 import TestSupport

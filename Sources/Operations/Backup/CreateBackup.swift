@@ -1,8 +1,9 @@
+public import History
 public import Archives
 internal import Files
 public import Foundation
 public import Remotes
-public import Stores
+internal import Stores
 public import SystemPackage
 
 /// Saves a stores directory into one archive in a remote folder, while applications use it.
@@ -155,6 +156,7 @@ public struct CreateBackup: Sendable {
         // Of a note that was not synced, it has to be said that there is no backup.
         (error as? RemoteError).map { $0.problem == nil } ?? false
             || error is OperationError || error is CancellationError || error is StoreError
+            || error is HistoryError
     }
 
     /// We have the lock, so what is here was left by a run that was killed.

@@ -1,6 +1,6 @@
 public import Foundation
 public import Remotes
-public import Stores
+public import History
 
 /// Lists the backups in a remote folder, newest first.
 public struct ListBackups: Sendable {

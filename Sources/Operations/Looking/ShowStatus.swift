@@ -1,7 +1,7 @@
 internal import Files
 public import Foundation
 public import Remotes
-public import Stores
+public import History
 public import SystemPackage
 
 /// How things stand: what an operator wants to know before anything is wrong.

@@ -1,6 +1,6 @@
 internal import Files
 internal import Foundation
-internal import Stores
+internal import History
 internal import SystemPackage
 
 /// The state of things as Prometheus reads it

@@ -1,6 +1,6 @@
 internal import Files
 public import Foundation
-public import Stores
+public import History
 public import SystemPackage
 
 /// One run of a command, with what goes on around it: hooks, pings, an entry in the log, metrics.

@@ -1,7 +1,7 @@
 internal import Files
 public import Foundation
 public import Remotes
-public import Stores
+public import History
 
 /// Removes the backups that a retention policy does not keep.
 ///

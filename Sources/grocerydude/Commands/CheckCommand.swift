@@ -2,7 +2,7 @@ public import ArgumentParser
 internal import Files
 internal import Foundation
 public import Operations
-internal import Stores
+internal import History
 
 extension SubsetChoice: ExpressibleByArgument {
     public init?(argument: String) {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Stores
+internal import Sample
 internal import SystemPackage
 
 struct InitCommand: AsyncParsableCommand {

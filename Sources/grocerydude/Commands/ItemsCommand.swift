@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Files
-internal import Stores
+internal import Sample
 
 struct ItemsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Files
 internal import Foundation
 internal import Operations
-internal import Stores
+internal import History
 
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Files
 internal import Operations
-internal import Stores
+internal import History
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 internal import Archives
 internal import Files
+internal import History
 internal import Operations
 internal import Remotes
 internal import Stores
@@ -49,6 +50,7 @@ enum ExitStatus: Int32 {
         case let error as FileError: self.init(error)
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
+        case HistoryError.busy: self = .locked
         case ArchiveError.encrypted: self = .password
         case CommandError.answerLost: self = .partial
         case is CommandError, is ConfigurationError, is UsageError: self = .usage

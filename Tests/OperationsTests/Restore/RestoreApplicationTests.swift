@@ -1,7 +1,7 @@
 import Files
 import Foundation
 import Operations
-import Stores
+import Sample
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Sample
 import Files
 import Foundation
 import Stores

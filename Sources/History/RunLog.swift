@@ -1,5 +1,5 @@
 internal import Files
-public import Foundation
+internal import Foundation
 internal import GRDB
 internal import Synchronization
 public import SystemPackage
@@ -9,59 +9,6 @@ public import SystemPackage
 /// It opens when it is first needed. One that is damaged is put aside, as `NAME.damaged`, and begun
 /// anew. It prunes itself.
 public final class RunLog: Sendable {
-    /// One run of a command.
-    public struct Entry: Sendable, Equatable {
-        /// The command's name: `backup`.
-        public var command: String
-        /// The profile that it was run with, if any.
-        public var profile: String?
-        /// The stores directory.
-        public var stores: String
-        /// The remote folder's address.
-        public var remote: String
-        public var began: Date
-        public var duration: Duration
-        public var exitCode: Int32
-        /// What went wrong, or was worth saying.
-        public var message: String?
-        /// The backup that was made or restored: its file name.
-        public var backup: String?
-        /// Bytes in its archive.
-        public var size: Int64?
-        /// Bytes in all files before compression.
-        public var bytes: Int64?
-
-        public init(
-            command: String,
-            profile: String? = nil,
-            stores: String,
-            remote: String,
-            began: Date,
-            duration: Duration,
-            exitCode: Int32
-        ) {
-            self.command = command
-            self.profile = profile
-            self.stores = stores
-            self.remote = remote
-            self.began = began
-            self.duration = duration
-            self.exitCode = exitCode
-        }
-    }
-
-    /// What to look for; `nil` is anything.
-    public struct Filter: Sendable {
-        public var command: String?
-        public var profile: String?
-        public var stores: String?
-        public var remote: String?
-        /// Only runs that ended with 0.
-        public var isSuccess = false
-
-        public init() {}
-    }
-
     private struct State {
         var queue: DatabaseQueue?
         var putAside: FilePath?
@@ -94,7 +41,7 @@ public final class RunLog: Sendable {
 
     /// Adds a run, and removes those that are too many.
     ///
-    /// - Throws: `StoreError`, `FileError`.
+    /// - Throws: `HistoryError`, `FileError`.
     public func record(_ entry: Entry) throws {
         try writing { database in
             try database.execute(
@@ -131,7 +78,7 @@ public final class RunLog: Sendable {
     ///   - filter: which runs.
     ///   - limit: how many at most.
     /// - Returns: none where there is no log.
-    /// - Throws: `StoreError`, `FileError`.
+    /// - Throws: `HistoryError`, `FileError`.
     public func entries(_ filter: Filter = Filter(), limit: Int = .max) throws -> [Entry] {
         try reading(else: []) { database in
             try Row.fetchAll(
@@ -191,7 +138,7 @@ public final class RunLog: Sendable {
         try state.withLock { state in
             do {
                 return try translating { try body(&state) }
-            } catch StoreError.damaged {
+            } catch HistoryError.damaged {
                 try? state.queue?.close()
                 state.queue = nil
                 state.putAside = try putAsideDamaged()
@@ -217,32 +164,10 @@ public final class RunLog: Sendable {
         do {
             return try body()
         } catch let error as DatabaseError {
-            throw storeError(
-                printable(path),
-                code: error.resultCode.rawValue,
-                message: error.message
-            )
+            throw HistoryError(error, of: path)
         } catch let error as CocoaError {
-            throw StoreError.unreadable(printable(path), reason: error.localizedDescription)
+            throw HistoryError.unreadable(path, reason: error.localizedDescription)
         }
-    }
-}
-
-extension RunLog.Entry {
-    fileprivate init(_ row: Row) {
-        self.init(
-            command: row["command"],
-            profile: row["profile"],
-            stores: row["stores"],
-            remote: row["remote"],
-            began: date(row["began"]),
-            duration: .milliseconds(row["duration"] as Int64),
-            exitCode: row["exit_code"]
-        )
-        message = row["message"]
-        backup = row["backup"]
-        size = row["size"]
-        bytes = row["bytes"]
     }
 }
 

@@ -29,48 +29,63 @@ public struct GroceryStore {
     private let queue: DatabaseQueue
     private let directory: FilePath
 
+    private var path: FilePath { directory.appending(Self.fileName) }
+
     /// Opens the store in a stores directory.
     ///
-    /// - Throws: `StoreError.missing` where there is none.
+    /// - Throws: `SampleError.missing` if there is none; `SampleError.failed`.
     public init(in directory: FilePath) throws {
         let path = directory.appending(Self.fileName)
-        guard try FileInfo.ifPresent(path) != nil else { throw StoreError.missing(path.string) }
-        try self.init(path: path, directory: directory)
+        guard try FileInfo.ifPresent(path) != nil else { throw SampleError.missing(path) }
+        try self.init(opening: path, in: directory)
     }
 
-    /// Creates the store with its default data, and the stores directory where it is missing.
+    /// Creates the store with its default data, and the stores directory if it is missing.
     ///
     /// - Parameters:
     ///   - directory: the stores directory.
     ///   - withTestData: adds some 20 MB of items with photos.
     /// - Returns: the new store, opened.
-    /// - Throws: `StoreError.exists` where there is a store already.
+    /// - Throws: `SampleError.exists` if there is a store already; `SampleError.failed`.
     public static func create(in directory: FilePath, withTestData: Bool) throws -> GroceryStore {
         let path = directory.appending(Self.fileName)
-        guard try FileInfo.ifPresent(path) == nil else { throw StoreError.exists(path.string) }
+        guard try FileInfo.ifPresent(path) == nil else { throw SampleError.exists(path) }
         try FileManager.default.createDirectory(
             atPath: directory.string,
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700]
         )
-        let store = try GroceryStore(path: path, directory: directory)
-        try store.queue.write { try GroceryDefaults.insert(into: $0) }
+        let store = try GroceryStore(opening: path, in: directory)
+        try store.write { try GroceryDefaults.insert(into: $0) }
         if withTestData { try store.insertTestData() }
         return store
     }
 
-    private init(path: FilePath, directory: FilePath) throws {
+    private init(opening path: FilePath, in directory: FilePath) throws {
         self.directory = directory
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.journalMode = .wal
-        queue = try DatabaseQueue(path: path.string, configuration: configuration)
-        try GrocerySchema.migrator.migrate(queue)
+        queue = try SampleError.translating(path) {
+            let queue = try DatabaseQueue(path: path.string, configuration: configuration)
+            try GrocerySchema.migrator.migrate(queue)
+            return queue
+        }
     }
 
-    /// All items, by name.
+    private func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try SampleError.translating(path) { try queue.read(body) }
+    }
+
+    private func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try SampleError.translating(path) { try queue.write(body) }
+    }
+
+    /// Returns all items, by name.
+    ///
+    /// - Throws: `SampleError.failed`.
     public func items() throws -> [Item] {
-        try queue.read { database in
+        try read { database in
             try Row.fetchAll(
                 database,
                 sql: """
@@ -97,8 +112,10 @@ public struct GroceryStore {
     }
 
     /// Adds an item to the list; a unit that is not known yet is made.
+    ///
+    /// - Throws: `SampleError.failed`.
     public func add(name: String, quantity: Double, unit: String?) throws {
-        try queue.write { database in
+        try write { database in
             let unitID = try unit.map { try GroceryDefaults.row(in: "unit", named: $0, database) }
             try database.execute(
                 sql: """
@@ -113,9 +130,9 @@ public struct GroceryStore {
     /// Removes the items with a name, and their photos.
     ///
     /// - Returns: how many there were.
-    /// - Throws: `StoreError.noItem` where there is none.
+    /// - Throws: `SampleError.noItem` if there is none; `SampleError.failed`, `FileError`.
     public func remove(name: String) throws -> Int {
-        let photos = try queue.write { database -> [Data?] in
+        let photos = try write { database -> [Data?] in
             let photos = try Row.fetchAll(
                 database,
                 sql: "SELECT photo FROM item WHERE name = ?",
@@ -125,7 +142,7 @@ public struct GroceryStore {
             try database.execute(sql: "DELETE FROM item WHERE name = ?", arguments: [name])
             return photos
         }
-        guard !photos.isEmpty else { throw StoreError.noItem(name) }
+        guard !photos.isEmpty else { throw SampleError.noItem(name) }
         for case let photo? in photos {
             let file = String(decoding: photo.dropFirst().dropLast(), as: UTF8.self)
             try LocalFileSystem().remove(externalDirectory.appending(file))
@@ -145,7 +162,7 @@ public struct GroceryStore {
             attributes: [.posixPermissions: 0o700]
         )
         var generator = SystemRandomNumberGenerator()
-        try queue.write { database in
+        try write { database in
             for number in 1...200 {
                 let identifier = UUID().uuidString
                 // A photo does not compress, so random bytes stand for one.

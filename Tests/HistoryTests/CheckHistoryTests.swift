@@ -1,5 +1,5 @@
 import Foundation
-import Stores
+import History
 import SystemPackage
 import TestSupport
 import Testing

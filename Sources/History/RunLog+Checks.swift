@@ -84,7 +84,7 @@ extension RunLog {
     /// A share that is read at random and found whole does not make one that was damaged forgotten: the
     /// damage may be where it did not look.
     ///
-    /// - Throws: `StoreError`, `FileError`.
+    /// - Throws: `HistoryError`, `FileError`.
     public func recordCheck(_ check: Check) throws {
         try writing { database in
             if case .share = check.part, check.damage == nil,
@@ -127,7 +127,7 @@ extension RunLog {
     /// The last checks of the backups in a remote folder, by file name: of each the last one of each
     /// depth and of each part, in the order in which they were recorded.
     ///
-    /// - Throws: `StoreError`, `FileError`.
+    /// - Throws: `HistoryError`, `FileError`.
     public func lastChecks(in address: String) throws -> [String: [Check]] {
         try reading(else: [:]) { database in
             let checks = try Row.fetchAll(
@@ -142,7 +142,7 @@ extension RunLog {
 
     /// Forgets the checks of backups that are not there any more.
     ///
-    /// - Throws: `StoreError`, `FileError`.
+    /// - Throws: `HistoryError`, `FileError`.
     public func keepChecks(of names: Set<String>, in address: String) throws {
         let gone = try Set(lastChecks(in: address).keys).subtracting(names)
         guard !gone.isEmpty else { return }
@@ -173,44 +173,5 @@ extension RunLog.Check {
             part: words.count == 2 ? Part(words[1]) : nil,
             damage: row["damage"]
         )
-    }
-}
-
-/// The tables of the log.
-enum RunLogSchema {
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1: runs, checks") { database in
-            try database.create(table: "run") { definition in
-                definition.autoIncrementedPrimaryKey("id")
-                definition.column("command", .text).notNull()
-                definition.column("profile", .text)
-                definition.column("stores", .text).notNull()
-                definition.column("remote", .text).notNull()
-                // Milliseconds since 1970-01-01 UTC, and milliseconds.
-                definition.column("began", .integer).notNull()
-                definition.column("duration", .integer).notNull()
-                definition.column("exit_code", .integer).notNull()
-                definition.column("message", .text)
-                definition.column("backup", .text)
-                definition.column("size", .integer)
-                definition.column("bytes", .integer)
-            }
-            try database.create(
-                index: "run_kind",
-                on: "run",
-                columns: ["command", "profile", "stores", "remote"]
-            )
-            try database.create(table: "backup_check") { definition in
-                definition.column("address", .text).notNull()
-                definition.column("name", .text).notNull()
-                definition.column("depth", .text).notNull()
-                definition.column("size", .integer).notNull()
-                definition.column("time", .integer).notNull()
-                definition.column("damage", .text)
-                definition.primaryKey(["address", "name", "depth"])
-            }
-        }
-        return migrator
     }
 }

@@ -1,6 +1,6 @@
 import Files
 import Foundation
-import Stores
+import History
 import SystemPackage
 import TestSupport
 import Testing
@@ -164,8 +164,9 @@ struct RunLogTests {
         let log = RunLog(sandbox.path("Other/log.sqlite"))
         #expect(throws: (any Error).self) { try log.record(entry()) }
         try sandbox.directory("State/grocerydude/log.sqlite")
-        #expect(throws: StoreError.self) { try RunLog(path).record(entry()) }
-        #expect(throws: StoreError.self) { try RunLog(path).entries() }
+        let error = HistoryError.unreadable(path, reason: "unable to open database file")
+        #expect(throws: error) { try RunLog(path).record(entry()) }
+        #expect(throws: error) { try RunLog(path).entries() }
         #expect(sandbox.exists("State/grocerydude/log.sqlite"))
     }
 
@@ -173,7 +174,7 @@ struct RunLogTests {
     func locked() throws {
         try log.record(entry())
         let writer = try StoreApplication(on: path, "BEGIN EXCLUSIVE")
-        #expect(throws: StoreError.self) {
+        #expect(throws: HistoryError.busy(path)) {
             try RunLog(path, busyTimeout: .zero).record(entry())
         }
         try writer.run("COMMIT")

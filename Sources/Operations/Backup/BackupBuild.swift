@@ -29,6 +29,8 @@ final class BackupBuild {
         var anomalyGuard: AnomalyGuard
         /// Whether every store is checked in full.
         var checksStores: Bool
+        /// Whether a remark of that check is damage.
+        var isStrict: Bool
         /// The remote folder, which may be mounted elsewhere from the stores directory.
         var remote: (identity: FileInfo.Identity, address: String)?
         /// Files of external data that were missing in the cut before.
@@ -115,6 +117,7 @@ final class BackupBuild {
         let counting = StoreReports(
             of: cut.members,
             checking: plan.checksStores ? .full : .none,
+            isStrict: plan.isStrict,
             context
         )
         defer { counting.close() }
@@ -130,6 +133,9 @@ final class BackupBuild {
         for (member, report) in stores {
             let needed = member.externalFiles(report).subtracting(missing)
             try addExternalData(of: member.store, needed: needed)
+            for remark in report.remarks {
+                context.report(.note("'\(member.store.path)': \(remark)"))
+            }
         }
     }
 

@@ -26,6 +26,8 @@ public struct CreateBackup: Sendable {
         public var busyTimeout: Duration = .seconds(30)
         /// Whether every store is checked in full while it is saved, which takes a while.
         public var checksStores = false
+        /// Whether a remark of that check is damage: rows that refer to rows that are not there.
+        public var isStrict = false
         /// Whether what is there is right, however much less than before it is.
         public var acceptsChanges = false
         /// Whether to make none where the newest one has the same content; times do not count.
@@ -248,6 +250,7 @@ public struct CreateBackup: Sendable {
             header: { try header(of: directory, $0) },
             anomalyGuard: anomalyGuard,
             checksStores: options.checksStores,
+            isStrict: options.isStrict,
             remote: remote.identity.map { ($0, remote.address) },
             knownMissing: missing,
             isLastTry: isLastTry

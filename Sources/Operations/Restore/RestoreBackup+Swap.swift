@@ -286,7 +286,13 @@ extension RestoreBackup {
     func checkStaged(_ path: FilePath) throws -> Int {
         context.report(.began(.checking, total: nil))
         return try context.timing("check stores") {
-            try StoresDirectory(path).checkStores(options.check, context, tolerating: tolerate)
+            try StoresDirectory(path).checkStores(
+                options.check,
+                isStrict: options.isStrict,
+                context,
+                remark: { context.report(.note($0)) },
+                tolerating: tolerate
+            )
         }
     }
 

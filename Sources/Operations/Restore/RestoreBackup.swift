@@ -16,6 +16,8 @@ public struct RestoreBackup: Sendable {
     public struct Options: Sendable {
         /// How the staged stores are checked.
         public var check: CheckLevel = .quick
+        /// Whether a remark of that check is damage: rows that refer to rows that are not there.
+        public var isStrict = false
         /// Whether a damaged store is restored all the same.
         public var allowsDamage = false
         /// Whether to go on though a store is in use.

@@ -11,6 +11,8 @@ public struct CheckBackups: Sendable {
     public struct Options: Sendable {
         /// Whether to restore into a scratch directory, open every store and check it in full.
         public var restores = false
+        /// Whether a remark of that check is damage: rows that refer to rows that are not there.
+        public var isStrict = false
         public var limits = RestoreLimits()
 
         public init() {}
@@ -23,6 +25,8 @@ public struct CheckBackups: Sendable {
         public var subset: DataSubset?
         /// What is wrong with it; empty for a backup that is whole.
         public var damage: [String]
+        /// What is worth knowing of its stores, and is no damage.
+        public var remarks: [String] = []
         /// Why it could not be checked: nothing is known of it then.
         public var failure: (any Error)?
 
@@ -100,7 +104,7 @@ public struct CheckBackups: Sendable {
             )
             catalog.learn(plan.contents, of: backup, in: remote.address)
             if options.restores {
-                result.damage = try rehearse(plan)
+                try rehearse(plan, &result)
             } else {
                 try Extraction(plan, context).verify(reading: subset)
             }
@@ -126,21 +130,28 @@ public struct CheckBackups: Sendable {
 
     // MARK: - Rehearsal
 
-    private func rehearse(_ plan: Extraction.Plan) throws -> [String] {
+    private func rehearse(_ plan: Extraction.Plan, _ result: inout Result) throws {
         try plan.checkSpace(at: context.scratch)
         let scratch = try ScratchDirectory(in: context.scratch)
         defer { withExtendedLifetime(scratch) {} }
         try Extraction(plan, context).rehearse(into: Directory.open(scratch.path))
         context.report(.began(.checking, total: nil))
-        var damage: [String] = []
         let directory = try StoresDirectory(scratch.path)
         let search = try ExternalDataSearch(in: directory, context)
         defer { search.close() }
-        _ = try directory.checkStores(.full, context) { error in
-            guard case .damaged = error else { throw error }
-            damage.append(error.description)
-        }
+        var (damage, remarks): ([String], [String]) = ([], [])
+        try directory.checkStores(
+            .full,
+            isStrict: options.isStrict,
+            context,
+            remark: { remarks.append($0) },
+            tolerating: { error in
+                guard case .damaged = error else { throw error }
+                damage.append(error.description)
+            }
+        )
+        result.remarks = remarks
         // No fault of the archive, but of what it saved: a person wants to know it all the same.
-        return try damage + search.finish().map(\.description)
+        result.damage = try damage + search.finish().map(\.description)
     }
 }

@@ -123,20 +123,8 @@ final class Connection {
         do {
             return try body()
         } catch let error as DatabaseError {
-            throw storeError(name, code: error.resultCode.rawValue, message: error.message)
+            throw StoreError(name, code: error.resultCode.rawValue, message: error.message)
         }
-    }
-}
-
-/// What a result code of SQLite means for a store (https://www.sqlite.org/rescode.html).
-func storeError(_ name: String, code: CInt, message: String? = nil) -> StoreError {
-    let reason = message ?? String(cString: sqlite3_errstr(code))
-    switch code & 0xFF {
-    case SQLITE_BUSY, SQLITE_LOCKED: return .busy(name)
-    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: return .damaged(name, reason: reason)
-    // A schema that SQLite's parser does not take.
-    case SQLITE_ERROR where reason.contains("malformed"): return .damaged(name, reason: reason)
-    default: return .unreadable(name, reason: reason)
     }
 }
 

@@ -21,31 +21,31 @@ extension Store {
     /// - Parameters:
     ///   - scratchParent: where a copy goes if the store must be recovered before it can be read.
     ///   - busyTimeout: how long to wait for a writer that lets nobody read.
-    /// - Returns: a session whose transaction has begun.
+    /// - Returns: a transaction that has begun.
     /// - Throws: `StoreError`; `FileError` where a file cannot be opened.
-    func beginReading(scratchParent: FilePath, busyTimeout: Duration) throws -> StoreSession {
+    func beginReading(scratchParent: FilePath, busyTimeout: Duration) throws -> ReadTransaction {
         // Each try may find that an application opened or closed the store since the last look.
         for attempt in 0..<8 {
             try refuseStrangeSidecars()
-            let session: StoreSession?
+            let transaction: ReadTransaction?
             switch try condition() {
             case .rollback:
-                session = try beginUnderLocks(.rollback, busyTimeout, scratchParent)
+                transaction = try beginUnderLocks(.rollback, busyTimeout, scratchParent)
             case .log where attempt > 0:
                 // Perhaps it is no log that SQLite could read: then nobody is reading it.
-                session =
+                transaction =
                     try beginOnRecoveredCopy(scratchParent)
                     ?? beginUnderLocks(.log, busyTimeout, scratchParent)
             case .log:
-                session = try beginUnderLocks(.log, busyTimeout, scratchParent)
+                transaction = try beginUnderLocks(.log, busyTimeout, scratchParent)
             case .atRest:
-                session = try beginAtRest()
+                transaction = try beginAtRest()
             case .logWithoutIndex:
-                session = try beginOnRecoveredCopy(scratchParent)
+                transaction = try beginOnRecoveredCopy(scratchParent)
             case .foreign:
                 throw StoreError.damaged(path.description, reason: "it has no whole SQLite header")
             }
-            if let session { return session }
+            if let transaction { return transaction }
         }
         throw StoreError.neverStill(path.description)
     }
@@ -75,10 +75,10 @@ extension Store {
     }
 
     private func beginUnderLocks(
-        _ hold: StoreSession.Hold,
+        _ hold: ReadTransaction.Hold,
         _ busyTimeout: Duration,
         _ scratchParent: FilePath
-    ) throws -> StoreSession? {
+    ) throws -> ReadTransaction? {
         do {
             let connection = try Connection(
                 location,
@@ -86,8 +86,8 @@ extension Store {
                 access: .shared,
                 busyTimeout: busyTimeout
             )
-            let session = StoreSession(self, connection, hold)
-            return try session.begin() ? session : nil
+            let transaction = ReadTransaction(self, connection, hold)
+            return try transaction.begin() ? transaction : nil
         } catch let error as StoreError {
             // SQLite does not play back a journal on a read-only connection
             // (SQLITE_READONLY_ROLLBACK), nor index a log where it may not write
@@ -104,7 +104,7 @@ extension Store {
             || FileInfo.ifPresent(sidecar("-wal")) != nil
     }
 
-    private func beginAtRest() throws -> StoreSession? {
+    private func beginAtRest() throws -> ReadTransaction? {
         guard let rest = try StoreAtRest(location, log: sidecar("-wal")) else {
             throw StoreError.busy(path.description)
         }
@@ -114,8 +114,8 @@ extension Store {
             access: .immutable,
             busyTimeout: .zero
         )
-        let session = StoreSession(self, connection, .rest(rest))
-        return try session.begin() ? session : nil
+        let transaction = ReadTransaction(self, connection, .rest(rest))
+        return try transaction.begin() ? transaction : nil
     }
 
     // MARK: - A copy
@@ -123,7 +123,7 @@ extension Store {
     /// Copies the database with its journal or log, lets SQLite recover the copy, and reads that.
     ///
     /// - Returns: `nil` where the store was opened by an application while it was copied.
-    func beginOnRecoveredCopy(_ scratchParent: FilePath) throws -> StoreSession? {
+    func beginOnRecoveredCopy(_ scratchParent: FilePath) throws -> ReadTransaction? {
         do {
             return try recoverCopy(scratchParent)
         } catch StoreError.unreadable {
@@ -132,7 +132,7 @@ extension Store {
         }
     }
 
-    private func recoverCopy(_ scratchParent: FilePath) throws -> StoreSession? {
+    private func recoverCopy(_ scratchParent: FilePath) throws -> ReadTransaction? {
         let scratch = try ScratchDirectory(in: scratchParent)
         let copy = scratch.path.appending("copy.sqlite")
         guard let states = try copyUnderLock(to: scratch.path) else { return nil }
@@ -150,8 +150,8 @@ extension Store {
             access: .immutable,
             busyTimeout: .zero
         )
-        let session = StoreSession(self, connection, .copy(scratch, of: states))
-        return try session.begin() ? session : nil
+        let transaction = ReadTransaction(self, connection, .copy(scratch, of: states))
+        return try transaction.begin() ? transaction : nil
     }
 
     /// Copies while a lock keeps others from playing back the journal, or from closing the log.

@@ -14,15 +14,6 @@ struct WALState: Equatable {
     var isInDatabase: Bool
 }
 
-/// What can be known of a log at a moment.
-enum LogState: Equatable {
-    /// No process keeps an index of one.
-    case absent
-    /// Somebody is changing it just now.
-    case changing
-    case state(WALState)
-}
-
 extension WALState {
     /// Reads the header of a shared index, in the machine's byte order: twice the same 48 bytes,
     /// then the checkpoint's progress.

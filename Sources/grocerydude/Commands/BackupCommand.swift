@@ -61,6 +61,9 @@ struct BackupCommand: AsyncParsableCommand {
     @Flag(help: "Have SQLite check all of every store; what it finds gives exit code 3.")
     var check = false
 
+    @Flag(help: "With --check: rows that refer to rows that are not there are damage.")
+    var strict = false
+
     @Flag(help: "Take what is there for right, however much less than in the last backup it is.")
     var acceptChanges = false
 
@@ -91,6 +94,7 @@ struct BackupCommand: AsyncParsableCommand {
             )
             options.compression = session.profile.compression
             options.checksStores = session.profile.checksStores
+            options.isStrict = strict
             options.acceptsChanges = acceptChanges
             options.skipsUnchanged = session.profile.skipsIfUnchanged
             options.tags =

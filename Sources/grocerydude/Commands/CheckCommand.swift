@@ -39,6 +39,9 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Rehearse a restore, and have SQLite check every store in full.")
     var restore = false
 
+    @Flag(help: "With --restore: rows that refer to rows that are not there are damage.")
+    var strict = false
+
     @Option(
         help: ArgumentHelp(
             "Read only a part of the data: 10% of it at random, the first seventh (1/7), or the one whose turn it is (next/7).",
@@ -139,6 +142,7 @@ struct CheckCommand: AsyncParsableCommand {
         var options = CheckBackups.Options()
         // A subset that was asked for now is not overruled by a rehearsal that the profile asks for.
         options.restores = settings.restores && readDataSubset == nil
+        options.isStrict = strict
         return options
     }
 
@@ -148,6 +152,7 @@ struct CheckCommand: AsyncParsableCommand {
             let part = result.part.map { "  (part \($0))" } ?? ""
             session.console.done("\(name)  whole\(part)")
         }
+        for remark in result.remarks { session.console.answer("\(name)  note  \(remark)") }
         for damage in result.damage { session.console.answer("\(name)  DAMAGED  \(damage)") }
         if let failure = result.failure {
             session.console.answer("\(name)  not checked  \(explain(failure))")
@@ -163,6 +168,7 @@ struct CheckCommand: AsyncParsableCommand {
         var depth: String
         var part: String?
         var damage: [String]
+        var remarks: [String]
         var error: String?
 
         init(_ result: CheckBackups.Result, _ session: Session) {
@@ -173,6 +179,7 @@ struct CheckCommand: AsyncParsableCommand {
             depth = result.depth.rawValue
             part = result.part?.description
             damage = result.damage
+            remarks = result.remarks
             error = result.failure.map(explain)
         }
     }

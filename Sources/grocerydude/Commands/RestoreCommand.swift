@@ -48,6 +48,9 @@ struct RestoreCommand: AsyncParsableCommand {
     )
     var check: CheckLevel?
 
+    @Flag(help: "With --check full: rows that refer to rows that are not there are damage.")
+    var strict = false
+
     @Flag(help: "Restore damaged stores too.")
     var allowDamaged = false
 
@@ -137,6 +140,7 @@ struct RestoreCommand: AsyncParsableCommand {
             )
         )
         options.check = session.profile.restore.level
+        options.isStrict = strict
         options.allowsDamage = allowDamaged
         options.force = force
         options.makesSafetyBackup = session.profile.restore.makesSafetyBackup

@@ -216,11 +216,19 @@ struct RestoreLocks {
 extension StoresDirectory {
     /// Checks every store in a directory that nobody uses.
     ///
+    /// - Parameters:
+    ///   - level: how thoroughly.
+    ///   - isStrict: whether a remark is damage.
+    ///   - context: what the operation is given.
+    ///   - remark: receives what was found and is no damage.
+    ///   - tolerating: whether to go on though a store is damaged; throws if not.
     /// - Returns: how many there are.
     @discardableResult
     func checkStores(
         _ level: CheckLevel,
+        isStrict: Bool = false,
         _ context: OperationContext,
+        remark: (String) -> Void = { _ in },
         tolerating: (StoreError) throws -> Void = { throw $0 }
     ) throws -> Int {
         let survey = try survey()
@@ -234,11 +242,13 @@ extension StoresDirectory {
         for store in stores {
             try context.checkCancellation()
             do {
-                try store.check(
+                let remarks = try store.check(
                     level,
+                    isStrict: isStrict,
                     scratchParent: context.scratch,
                     checkCancellation: context.checkCancellation
                 )
+                for finding in remarks { remark("'\(store.path)': \(finding)") }
             } catch let error as StoreError {
                 try tolerating(error)
             }

@@ -3,49 +3,6 @@ internal import Files
 internal import Foundation
 internal import GRDB
 
-/// What a manifest says of a store.
-public struct StoreFacts: Sendable, Equatable, Codable {
-    /// The kinds of store.
-    public enum Kind: String, Sendable, Codable {
-        case sqlite
-        case coreData = "core_data"
-    }
-
-    /// A table and how many rows it has.
-    public struct Table: Sendable, Equatable, Codable {
-        public var name: String
-        /// `nil` where they cannot be counted.
-        public var rows: Int64?
-    }
-
-    public var pageSize: Int
-    public var pageCount: Int64
-    /// As `PRAGMA journal_mode` names it: `wal`, or `delete` for all rollback modes.
-    public var journalMode: String
-    public var userVersion: Int64
-    public var applicationID: Int64
-    public var kind: Kind
-    public var tables: [Table]
-
-    enum CodingKeys: String, CodingKey {
-        case pageSize = "page_size"
-        case pageCount = "page_count"
-        case journalMode = "journal_mode"
-        case userVersion = "user_version"
-        case applicationID = "application_id"
-        case kind, tables
-    }
-}
-
-/// What a look at a snapshot brought up.
-public struct StoreReport: Sendable {
-    public var facts: StoreFacts
-    /// What is damaged, in SQLite's words.
-    public var damage: [String]
-    /// The names that its rows give to files of external data.
-    public var externalReferences: Set<String>
-}
-
 extension StoreSnapshot {
     /// Counts rows and collects references, in the snapshot's transaction.
     ///
@@ -54,7 +11,7 @@ extension StoreSnapshot {
     ///     store of Core Data, rows are searched for references.
     ///   - checkCancellation: asked in the middle of long queries; what it throws ends them.
     /// - Returns: what is known; a table whose rows cannot be counted has no count.
-    /// - Throws: `StoreError` where not even the list of tables can be read.
+    /// - Throws: `StoreError` if not even the list of tables can be read.
     public func report(
         hasSupportDirectory: Bool,
         checkCancellation: @escaping () throws -> Void = {}
@@ -79,6 +36,7 @@ extension StoreSnapshot {
         }
         let facts = try connection.access { database in
             StoreFacts(
+                path: path.description,
                 pageSize: pageSize,
                 pageCount: pageCount,
                 journalMode: try Self.journalMode(database),
@@ -122,7 +80,7 @@ extension StoreSnapshot {
         try tolerating(&damage) { database in
             try Int64.fetchOne(
                 database,
-                sql: "SELECT count(*) FROM \(table.asIdentifier)"
+                sql: "SELECT count(*) FROM \(table.sqlIdentifier)"
             )
         }
     }
@@ -135,10 +93,10 @@ extension StoreSnapshot {
         let found = try tolerating(&damage) { database -> Set<String> in
             let columns = try Row.fetchAll(
                 database,
-                sql: "PRAGMA table_info(\(table.asIdentifier))"
+                sql: "PRAGMA table_info(\(table.sqlIdentifier))"
             )
             .filter { ($0["type"] as String? ?? "").uppercased().contains("BLOB") }
-            .compactMap { ($0["name"] as String?)?.asIdentifier }
+            .compactMap { ($0["name"] as String?)?.sqlIdentifier }
             var names: Set<String> = []
             // SQLite has a limit on how deep an expression may be (limits.html, 1,000).
             for start in stride(from: 0, to: columns.count, by: 500) {
@@ -162,7 +120,7 @@ extension StoreSnapshot {
         let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT \(values.joined(separator: ", ")) FROM \(table.asIdentifier)
+                SELECT \(values.joined(separator: ", ")) FROM \(table.sqlIdentifier)
                 WHERE \(lengths.joined(separator: " OR "))
                 """
         )
@@ -200,12 +158,5 @@ extension StoreSnapshot {
         } catch StoreError.unreadable {
             return nil
         }
-    }
-}
-
-extension String {
-    /// As an identifier in SQL, whatever is in it (https://www.sqlite.org/lang_keywords.html).
-    fileprivate var asIdentifier: String {
-        "\"\(replacing("\"", with: "\"\""))\""
     }
 }

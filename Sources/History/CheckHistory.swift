@@ -1,4 +1,4 @@
-/// What is known of one backup from its checks, the last of each kind.
+/// The knowledge of one backup from its checks, the last of each kind.
 public struct CheckHistory: Sendable, Equatable {
     private let checks: [RunLog.Check]
 
@@ -38,7 +38,7 @@ public struct CheckHistory: Sendable, Equatable {
 
     /// One of so many parts whose turn it is: one that was never read, else the one that was read first.
     ///
-    /// Of several that were never read it is any, so that all have their turn even where nothing is
+    /// Of several that were never read it is any, so that all have their turn even if nothing is
     /// remembered.
     public func nextPart(of count: Int) -> Int {
         let read = checks.compactMap { check -> Int? in

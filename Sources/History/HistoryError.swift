@@ -2,7 +2,7 @@ public import Files
 internal import GRDB
 public import SystemPackage
 
-/// What can go wrong with the log of runs; the payload names its file.
+/// An error with the log of runs; the payload names its file.
 public enum HistoryError: ExplainedError, Equatable {
     /// SQLite finds the log damaged.
     case damaged(FilePath, reason: String)

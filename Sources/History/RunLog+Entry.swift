@@ -15,7 +15,7 @@ extension RunLog {
         public var began: Date
         public var duration: Duration
         public var exitCode: Int32
-        /// What went wrong, or was worth saying.
+        /// The problem, or something else worth saying.
         public var message: String?
         /// The backup that was made or restored: its file name.
         public var backup: String?
@@ -43,7 +43,7 @@ extension RunLog {
         }
     }
 
-    /// What to look for; `nil` is anything.
+    /// The runs to look for; `nil` is any.
     public struct Filter: Sendable {
         public var command: String?
         public var profile: String?

@@ -36,7 +36,7 @@ public final class RunLog: Sendable {
         self.entriesLimit = entriesLimit
     }
 
-    /// Where a damaged log was put, if one was found.
+    /// The path to which a damaged log was moved, if one was found.
     public var putAside: FilePath? { state.withLock { $0.putAside } }
 
     /// Adds a run, and removes those that are too many.
@@ -77,7 +77,7 @@ public final class RunLog: Sendable {
     /// - Parameters:
     ///   - filter: which runs.
     ///   - limit: how many at most.
-    /// - Returns: none where there is no log.
+    /// - Returns: none if there is no log.
     /// - Throws: `HistoryError`, `FileError`.
     public func entries(_ filter: Filter = Filter(), limit: Int = .max) throws -> [Entry] {
         try reading(else: []) { database in
@@ -100,7 +100,7 @@ public final class RunLog: Sendable {
 
     // MARK: - The database
 
-    /// Changes the database, which is made where it is missing.
+    /// Changes the database, which is made if it is missing.
     func writing(_ body: (Database) throws -> Void) throws {
         try recovering {
             try LocalFileSystem().createDirectories(path.removingLastComponent())
@@ -131,7 +131,7 @@ public final class RunLog: Sendable {
         return queue
     }
 
-    /// Tries once more with a new database where the one that is there is damaged.
+    /// Tries once more with a new database if the one that is there is damaged.
     private func recovering<Result: Sendable>(
         _ body: (inout State) throws -> Result
     ) throws -> Result {
@@ -153,7 +153,7 @@ public final class RunLog: Sendable {
         let fileSystem = LocalFileSystem()
         try fileSystem.remove(aside)
         try fileSystem.move(path, to: aside)
-        // What belongs to the damaged one must not be played back into the new one.
+        // A journal of the damaged one must not be played back into the new one.
         for suffix in ["-journal", "-wal", "-shm"] {
             try fileSystem.remove(path.removingLastComponent().appending(name + suffix))
         }

@@ -2,7 +2,7 @@ public import Files
 internal import GRDB
 public import SystemPackage
 
-/// What can go wrong with the sample store.
+/// An error with the sample store.
 public enum SampleError: ExplainedError, Equatable {
     /// There is a store already.
     case exists(FilePath)

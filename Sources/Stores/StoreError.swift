@@ -1,6 +1,6 @@
 public import Files
 
-/// What can go wrong with a store; the payload is its path below the stores directory.
+/// An error with a store; the payload is its path below the stores directory.
 public enum StoreError: ExplainedError, Equatable {
     /// SQLite finds the store damaged, or cannot make sense of it.
     case damaged(String, reason: String)

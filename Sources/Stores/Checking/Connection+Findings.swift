@@ -67,15 +67,6 @@ extension Connection {
         return []
     }
 
-    private func tables() throws -> [String] {
-        try access { database in
-            try String.fetchAll(
-                database,
-                sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-            )
-        }
-    }
-
     // MARK: - Foreign keys
 
     /// Looks for rows that refer to rows that are not there.

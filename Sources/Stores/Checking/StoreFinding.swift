@@ -6,16 +6,17 @@ public enum StoreFinding: Sendable, Equatable, CustomStringConvertible {
     case damage(String)
     /// Rows of a table refer to rows of a parent table that are not there.
     ///
-    /// Where an application does not have SQLite enforce foreign keys, such rows are nothing unusual.
+    /// Such rows are nothing unusual if the application does not have SQLite enforce foreign keys.
     case missingParents(table: String, parent: String, rows: Int64)
     /// SQLite cannot check a table's foreign keys, since the schema does not match itself.
     case uncheckedKeys(table: String, reason: String)
     /// So many more remarks, which are not told one by one.
     case more(Int)
 
-    /// Returns whether the finding is damage, and not only worth a remark.
+    /// Tells damage from what is only worth a remark.
     ///
     /// - Parameter isStrict: whether a remark is damage too.
+    /// - Returns: whether the finding is damage.
     public func isDamage(isStrict: Bool) -> Bool {
         if case .damage = self { true } else { isStrict }
     }

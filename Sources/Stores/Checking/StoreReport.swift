@@ -1,7 +1,7 @@
 /// The outcome of a look at a snapshot.
 public struct StoreReport: Sendable {
     public var facts: StoreFacts
-    /// What is damaged, in SQLite's words.
+    /// The damage, in SQLite's words.
     public var damage: [String]
     /// Findings that are no damage.
     public var remarks: [StoreFinding] = []

@@ -23,7 +23,7 @@ extension StoreSnapshot {
 
     private func report(_ hasSupportDirectory: Bool) throws -> StoreReport {
         var damage: [String] = []
-        let tables = try tables()
+        let tables = try connection.tables()
         let names = Set(tables)
         let kind: StoreFacts.Kind =
             names.isSuperset(of: ["Z_METADATA", "Z_PRIMARYKEY"]) ? .coreData : .sqlite
@@ -60,20 +60,6 @@ extension StoreSnapshot {
         }
         if DatabaseHeader(header)?.saysWAL == true { return "wal" }
         return try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal" ? "wal" : "delete"
-    }
-
-    /// All tables with rows of their own; virtual ones have theirs in others, and may need a module
-    /// that is not there.
-    private func tables() throws -> [String] {
-        try connection.access { database in
-            try String.fetchAll(
-                database,
-                sql: """
-                    SELECT name FROM sqlite_master
-                    WHERE type = 'table' AND rootpage > 0 ORDER BY name
-                    """
-            )
-        }
     }
 
     private func count(_ table: String, _ damage: inout [String]) throws -> Int64? {

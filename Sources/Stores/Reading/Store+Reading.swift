@@ -22,7 +22,7 @@ extension Store {
     ///   - scratchParent: where a copy goes if the store must be recovered before it can be read.
     ///   - busyTimeout: how long to wait for a writer that lets nobody read.
     /// - Returns: a transaction that has begun.
-    /// - Throws: `StoreError`; `FileError` where a file cannot be opened.
+    /// - Throws: `StoreError`; `FileError` if a file cannot be opened.
     func beginReading(scratchParent: FilePath, busyTimeout: Duration) throws -> ReadTransaction {
         // Each try may find that an application opened or closed the store since the last look.
         for attempt in 0..<8 {
@@ -53,7 +53,7 @@ extension Store {
     /// Refuses what SQLite would follow, wait for or fail at: a link, a pipe or a directory with the name of
     /// a journal or a log.
     func refuseStrangeSidecars() throws {
-        // SQLite asks for an index only where there is a log.
+        // SQLite asks for an index only if there is a log.
         let hasLog = try FileInfo.ifPresent(sidecar("-wal")) != nil
         for suffix in ["-journal", "-wal"] + (hasLog ? ["-shm"] : []) {
             guard let info = try FileInfo.ifPresent(sidecar(suffix)), info.kind != .file
@@ -90,7 +90,7 @@ extension Store {
             return try transaction.begin() ? transaction : nil
         } catch let error as StoreError {
             // SQLite does not play back a journal on a read-only connection
-            // (SQLITE_READONLY_ROLLBACK), nor index a log where it may not write
+            // (SQLITE_READONLY_ROLLBACK), nor index a log that it may not write beside
             // (SQLITE_READONLY_CANTINIT, SQLITE_READONLY_RECOVERY).
             guard case .unreadable = error, try hasJournalOrLog() else { throw error }
             // The connection is closed here, so no lock of ours is lost by looking.
@@ -122,12 +122,12 @@ extension Store {
 
     /// Copies the database with its journal or log, lets SQLite recover the copy, and reads that.
     ///
-    /// - Returns: `nil` where the store was opened by an application while it was copied.
+    /// - Returns: `nil` if the store was opened by an application while it was copied.
     func beginOnRecoveredCopy(_ scratchParent: FilePath) throws -> ReadTransaction? {
         do {
             return try recoverCopy(scratchParent)
         } catch StoreError.unreadable {
-            // SQLite gives up where a sync or a removal was only interrupted (EINTR).
+            // SQLite gives up if a sync or a removal was only interrupted (EINTR).
             return try recoverCopy(scratchParent)
         }
     }
@@ -156,7 +156,7 @@ extension Store {
 
     /// Copies while a lock keeps others from playing back the journal, or from closing the log.
     ///
-    /// - Returns: the states of the files that were copied; `nil` where an application has the log
+    /// - Returns: the states of the files that were copied; `nil` if an application has the log
     ///   open, which it may change at any time.
     private func copyUnderLock(to directory: FilePath) throws -> [FileInfo?]? {
         let database = try File.open(location)

@@ -9,7 +9,7 @@ internal import SystemPackage
 /// holds the store until its last reference goes. While one thread reads pages, one other may ask
 /// for a `report`.
 public final class StoreSnapshot {
-    /// Where the snapshot's pages come from.
+    /// The source of the snapshot's pages.
     private enum Pages {
         /// The database file alone.
         case database
@@ -25,7 +25,7 @@ public final class StoreSnapshot {
     public let pageCount: Int64
     /// Bytes to save: those of the database's pages, and those behind them in its file.
     ///
-    /// A header that is damaged may tell too few pages. Where there is a log, only that knows the size.
+    /// A header that is damaged may tell too few pages. If there is a log, only that knows the size.
     public let size: Int64
     /// Whether the store's journal or log had to be played back into a copy of it.
     public var wasRecovered: Bool {
@@ -82,7 +82,7 @@ public final class StoreSnapshot {
 
     /// Whether what was read so far is one state of the store.
     ///
-    /// It is not where the store was at rest, so that there was no transaction to hold, and an
+    /// It is not if the store was at rest, so that there was no transaction to hold, and an
     /// application opened it since.
     /// - Throws: `FileError`.
     public func isStill() throws -> Bool {

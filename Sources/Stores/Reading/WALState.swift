@@ -4,9 +4,9 @@
 /// Two equal states, one from before a read transaction began and one from after, tell which
 /// snapshot the transaction has: the header changes with every commit.
 struct WALState: Equatable {
-    /// A counter of transactions; 0 where there is no shared index.
+    /// A counter of transactions; 0 if there is no shared index.
     var change: UInt32
-    /// The last frame of the last committed transaction; 0 where the log is empty.
+    /// The last frame of the last committed transaction; 0 if the log is empty.
     var lastFrame: UInt32
     /// The log's generation; a frame with another belongs to an older one.
     var salt: UInt64

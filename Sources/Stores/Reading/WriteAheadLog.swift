@@ -26,7 +26,7 @@ struct WriteAheadLog {
 
     /// For each page in the log, its newest frame up to the last of a snapshot.
     ///
-    /// - Returns: `nil` where a frame is of another generation than the state.
+    /// - Returns: `nil` if a frame is of another generation than the state.
     func frames(upTo state: WALState) throws(SQLiteFailure) -> [UInt32: UInt32]? {
         var frames: [UInt32: UInt32] = [:]
         var header = [UInt32](repeating: 0, count: 6)

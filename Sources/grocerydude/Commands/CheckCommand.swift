@@ -152,7 +152,7 @@ struct CheckCommand: AsyncParsableCommand {
             let part = result.part.map { "  (part \($0))" } ?? ""
             session.console.done("\(name)  whole\(part)")
         }
-        for remark in result.remarks { session.console.answer("\(name)  note  \(remark)") }
+        for remark in result.remarks { session.console.done("\(name)  note  \(remark)") }
         for damage in result.damage { session.console.answer("\(name)  DAMAGED  \(damage)") }
         if let failure = result.failure {
             session.console.answer("\(name)  not checked  \(explain(failure))")

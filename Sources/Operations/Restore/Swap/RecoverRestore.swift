@@ -223,6 +223,7 @@ extension StoresDirectory {
     ///   - remark: receives what was found and is no damage.
     ///   - tolerating: whether to go on though a store is damaged; throws if not.
     /// - Returns: how many there are.
+    /// - Throws: `StoreError`, `FileError`, `CancellationError`; what `tolerating` throws.
     @discardableResult
     func checkStores(
         _ level: CheckLevel,

@@ -1,6 +1,6 @@
 public import SystemPackage
 
-/// What can go wrong with a file, a directory or a lock; the payload names it.
+/// An error with a file, a directory or a lock; the payload names it.
 public enum FileError: ExplainedError, Equatable {
     /// A system call failed.
     case failed(Action, FilePath, Errno)
@@ -17,7 +17,7 @@ public enum FileError: ExplainedError, Equatable {
     /// A name cannot be a path below a directory; `reason` says why.
     case unsafeName(String, reason: String)
 
-    /// What was tried, as the verb of "cannot VERB".
+    /// The action that was tried, as the verb of "cannot VERB".
     public enum Action: String, Sendable {
         case open, read, write, create, remove, list, sync, lock
         case inspect = "look at"
@@ -87,7 +87,7 @@ public enum FileError: ExplainedError, Equatable {
     }
 
     /// Whether a rename is impossible there, whatever the state of the directories: of a mount
-    /// point, from one file system to another, or where the directory above may not be changed.
+    /// point, from one file system to another, or if the directory above may not be changed.
     public var forbidsRename: Bool {
         guard case .failed(_, _, let errno) = self else { return false }
         return [

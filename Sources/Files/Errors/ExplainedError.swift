@@ -3,7 +3,7 @@
 /// `description` says what failed, names the thing, and says why, in lower case and without a
 /// final period. `hint` says what to do next, if possible as a command to run.
 public protocol ExplainedError: Error, CustomStringConvertible {
-    /// What to do next, or `nil` if there is no good advice.
+    /// Advice on what to do next, or `nil` if there is no good advice.
     var hint: String? { get }
 }
 

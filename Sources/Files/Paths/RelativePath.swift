@@ -66,7 +66,7 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         return FileName(unchecked: Array(bytes[(end + 1)...]))
     }
 
-    /// All components but the last, or `nil` where there is only one.
+    /// All components but the last, or `nil` if there is only one.
     public var parent: RelativePath? {
         bytes.lastIndex(of: slash).map { RelativePath(unchecked: Array(bytes[..<$0])) }
     }

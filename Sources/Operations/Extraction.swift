@@ -83,7 +83,7 @@ struct Extraction {
         func checkSpace(at path: FilePath) throws {
             let available = try Directory.open(path).availableSpace()
             guard bytes <= available else {
-                throw OperationError.tooLarge(path, needed: bytes, available: available)
+                throw RestoreError.tooLarge(path, needed: bytes, available: available)
             }
         }
     }

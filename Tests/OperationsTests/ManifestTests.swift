@@ -81,7 +81,7 @@ struct ManifestTests {
                 try await subject.restore(lines)
                 continue
             }
-            let error = await #expect(throws: OperationError.self) {
+            let error = await #expect(throws: RestoreError.self) {
                 try await subject.restore(lines)
             }
             #expect(error?.description.contains("a line is too long") == true, "\(error as Any)")
@@ -102,7 +102,7 @@ struct ManifestTests {
         try await subject.restore(lines)
         // Though not without end.
         lines[last].insert(contentsOf: Self.blanks(ManifestPlace.trailerLimit >> 20), at: 2)
-        let error = await #expect(throws: OperationError.self) { try await subject.restore(lines) }
+        let error = await #expect(throws: RestoreError.self) { try await subject.restore(lines) }
         #expect(error?.description.contains("a line is too long") == true, "\(error as Any)")
     }
 

@@ -124,6 +124,7 @@ struct MutationTests {
                     #expect(isRight, "\(label): \(restored.difference(from: whole))")
                 } catch is ArchiveError {
                 } catch is OperationError {
+                } catch is RestoreError {
                 }
             }
             slowest = max(slowest, time)

@@ -7,13 +7,13 @@ extension RestoreBackup {
     ///
     /// The directory appears only once it is complete. Here, where there is time, the files that
     /// rows refer to are looked for as well, and those that are missing are told as problems.
-    /// - Throws: `OperationError.targetNotEmpty`; see `run(_:to:)`.
+    /// - Throws: `RestoreError.targetNotEmpty`; see `run(_:to:)`.
     public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
         // Of an existing directory the name is needed, which "." and "a/.." do not have.
         let target = (try? target.resolved()) ?? target
         if let info = try FileInfo.ifPresent(target) {
             guard info.kind == .directory, try Directory.open(target).names().isEmpty else {
-                throw OperationError.targetNotEmpty(target)
+                throw RestoreError.targetNotEmpty(target)
             }
         }
         try makeParent(of: target)
@@ -21,10 +21,8 @@ extension RestoreBackup {
         defer { withExtendedLifetime(archive) {} }
         do {
             return try extract(archive, backup, to: target)
-        } catch let error where Self.saysItAll(error) {
-            throw error
         } catch {
-            throw OperationError.restoreFailed(error)
+            throw RestoreError.saying(error)
         }
     }
 
@@ -35,9 +33,7 @@ extension RestoreBackup {
     ) throws -> Outcome {
         let parent =
             target.removingLastComponent().isEmpty ? FilePath(".") : target.removingLastComponent()
-        let plan = try context.timing("open archive") {
-            try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
-        }
+        let plan = try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
         plan.tellOrigin(context)
         try plan.checkSpace(at: parent)
         var outcome = Outcome(
@@ -64,7 +60,7 @@ extension RestoreBackup {
         outcome.stores = try checkStaged(staged)
         outcome.problems = try search.finish()
         for problem in outcome.problems { context.report(.problem(problem)) }
-        try context.timing("sync") { try flush.wait() }
+        try flush.wait()
         try fileSystem.remove(target)
         try fileSystem.move(staged, to: target)
         do {

@@ -84,24 +84,37 @@ public struct RestoreBackup: Sendable {
 
     /// Restores a backup in place of a stores directory.
     ///
-    /// - Throws: `OperationError` saying the state afterwards; `FileError.locked`; `CancellationError`.
+    /// - Throws: `RestoreError`, `OperationError` saying the state afterwards; `FileError.locked`;
+    ///   `CancellationError`.
     public func run(_ backup: Backup, to stores: FilePath) async throws -> Outcome {
         try makeParent(of: stores)
         let recovery = RecoverRestore(of: stores, context: context, fileSystem: fileSystem)
-        // It may stand in a place where this one has nothing locked.
-        try await recovery.run()
-        guard let paths = try RestorePaths(resolving: stores) else {
-            throw OperationError.noStores(stores)
+        while true {
+            guard let paths = try RestorePaths(resolving: stores) else {
+                throw OperationError.noStores(stores)
+            }
+            let outcome: Outcome? = try await RestoreLocks.withLocks(on: paths, context) { locks in
+                if try recovery.runLocked(paths) { return nil }
+                return try await run(backup, paths, locks)
+            }
+            // After a recovery, other directories are to be locked.
+            if let outcome { return outcome }
         }
-        let locks = try await RestoreLocks.acquire(paths, wait: context.lockWait, context)
-        defer { withExtendedLifetime(locks) {} }
-        try recovery.runLocked(paths)
+    }
+
+    private func run(
+        _ backup: Backup,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks
+    ) async throws -> Outcome {
         let archive = try await FetchedArchive.fetch(backup, from: remote, context)
         defer { withExtendedLifetime(archive) {} }
         do {
-            let plan = try context.timing("open archive") {
-                try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
-            }
+            let plan = try Extraction.Plan(
+                archive.path,
+                name: backup.name,
+                limits: options.limits
+            )
             plan.tellOrigin(context)
             try plan.checkSpace(at: paths.volume)
             if locks.live != nil {
@@ -110,8 +123,7 @@ public struct RestoreBackup: Sendable {
                 try live.refuseToBeReplaced(withBackupsIn: remote)
             }
             // Who stops the application first may have it run until then.
-            let stopsFirst = !options.application.stop.isEmpty && !options.isDryRun
-            if !options.force, !stopsFirst { try refuseIfInUse(paths) }
+            if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(paths) }
             var outcome = Outcome(
                 backup: backup,
                 path: printable(paths.live),
@@ -125,16 +137,21 @@ public struct RestoreBackup: Sendable {
                 try Extraction(plan, context).verify()
                 return outcome
             }
-            let application = application(around: backup, paths)
-            try await restore(plan, paths, locks, application, &outcome)
-            outcome.isApplicationStarted = application.isStarted
+            let replacement = try await replace(with: plan, paths, locks)
+            outcome.stores = replacement.stores
+            outcome.safetyBackup = replacement.safetyBackup
+            outcome.isApplicationStarted = replacement.isApplicationStarted
             await rememberWhatIsThere(plan, after: outcome.safetyBackup)
             return outcome
-        } catch let error where Self.saysItAll(error) {
-            throw error
         } catch {
-            throw OperationError.restoreFailed(error)
+            throw RestoreError.saying(error)
         }
+    }
+
+    /// Throws if a process has a store open, unless the restore is to go on all the same.
+    func refuseIfInUse(_ paths: RestorePaths) throws {
+        guard !options.force, let directory = try? StoresDirectory(paths.live) else { return }
+        try Store.refuseIfInUse(directory.survey().stores)
     }
 
     /// Has the next backup compared with what was restored, and not with what was there before.
@@ -147,16 +164,6 @@ public struct RestoreBackup: Sendable {
         guard let newest = found else { return }
         let rows = plan.contents.header?.rows ?? []
         catalog.rememberBaseline(rows, of: newest.file, in: remote.address)
-    }
-
-    static func saysItAll(_ error: any Error) -> Bool {
-        switch error {
-        case OperationError.rolledBack, OperationError.rollbackFailed, OperationError.storesInUse,
-            OperationError.tooLarge, OperationError.inTheWay, OperationError.restoreFailed,
-            OperationError.remoteInsideStores, OperationError.targetNotEmpty:
-            true
-        default: error is CancellationError
-        }
     }
 
     /// On a new machine, nothing of the way to the stores directory may be there yet.

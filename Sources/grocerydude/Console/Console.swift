@@ -211,7 +211,7 @@ func writeAll(_ text: String, to descriptor: Int32) -> Errno? {
 /// The exit code for an error; one above 128 names the signal that caused it.
 func exitCode(for error: any Error) -> Int32 {
     var cause = error
-    if case OperationError.rolledBack(let reason, _) = error { cause = reason }
+    if case RestoreError.rolledBack(let reason, _) = error { cause = reason }
     if cause is CancellationError, Interruption.signalNumber != 0 {
         return 128 + Interruption.signalNumber
     }

@@ -46,6 +46,7 @@ enum ExitStatus: Int32 {
     init(_ error: any Error) {
         switch error {
         case let error as OperationError: self.init(error)
+        case let error as RestoreError: self.init(error)
         case let error as FileError: self.init(error)
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
@@ -69,26 +70,39 @@ enum ExitStatus: Int32 {
         switch error {
         case .noBackup, .noBackups, .ambiguous, .notInTrash: self = .notFound
         case .keepsNothing: self = .usage
+        case .skipped: self = .skipped
+        case .backupFailed(let cause): self.init(failed: cause)
+        case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .beyondLimit,
+            .remoteInsideStores, .badAnnotations, .nameTaken, .pinned, .commandFailed,
+            .pingFailed:
+            self = .failed
+        }
+    }
+
+    private init(_ error: RestoreError) {
+        switch error {
         case .storesInUse: self = .inUse
         case .tooLarge: self = .noSpace
         case .rollbackFailed, .cannotRecover, .newerJournal: self = .rollbackFailed
-        case .refusedInUse(_, _, _, let use): self = Self.unsettled(by: use)
-        case .unsettled(_, _, let error): self = Self.unsettled(by: error)
+        case .refusedInUse(_, _, _, let error), .unsettled(_, _, let error):
+            self = Self.unsettled(by: error)
         case .rolledBack, .inTheWay: self = .restoreFailed
-        case .skipped: self = .skipped
-        case .backupFailed(RemoteError.notSynced(_, _, let error)),
-            .safetyBackupFailed(RemoteError.notSynced(_, _, let error)):
-            // It was not done after all.
-            self.init(error)
-        case .backupFailed(let cause), .safetyBackupFailed(let cause): self.init(cause)
+        case .safetyBackupFailed(let cause): self.init(failed: cause)
         case .restoreFailed(let cause):
             // Space, locks and passwords have codes of their own; all else is "as they were".
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
-        case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .beyondLimit, .targetNotEmpty,
-            .remoteInsideStores, .mountInside, .badAnnotations, .storesLost, .nameTaken, .pinned,
-            .commandFailed, .pingFailed:
-            self = .failed
+        case .targetNotEmpty, .mountInside, .storesLost: self = .failed
+        }
+    }
+
+    /// The code for why a backup failed.
+    private init(failed cause: any Error) {
+        if case RemoteError.notSynced(_, _, let error) = cause {
+            // It was not done after all.
+            self.init(error)
+        } else {
+            self.init(cause)
         }
     }
 

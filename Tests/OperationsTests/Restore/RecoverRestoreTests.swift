@@ -24,7 +24,7 @@ struct RecoverRestoreTests {
             effect: .done,
             staysBroken: true
         )
-        await #expect(throws: OperationError.self) {
+        await #expect(throws: RestoreError.self) {
             try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
         }
         try faulty.assertFaultWasMet()
@@ -61,7 +61,7 @@ struct RecoverRestoreTests {
             staysBroken: true,
             isSwapSupported: false
         )
-        await #expect(throws: OperationError.self) {
+        await #expect(throws: RestoreError.self) {
             try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
         }
         #expect(try FileInfo.ifPresent(real) == nil)
@@ -94,7 +94,7 @@ struct RecoverRestoreTests {
             let journal = RestorePaths(live: scene.stores, .beside).journal
             #expect(try RestoreJournal.read(journal) == nil)
             // The next one says what is in its way.
-            let error = await #expect(throws: OperationError.self) { try await scene.restore() }
+            let error = await #expect(throws: RestoreError.self) { try await scene.restore() }
             #expect(error?.hint?.hasPrefix("move it away: mv '\(own)'") == true)
         }
     }
@@ -146,13 +146,13 @@ struct RecoverRestoreTests {
         hashing: Bool = true
     ) async throws {
         let before = try scene.sandbox.contents(hashing: hashing)
-        let error = await #expect(throws: OperationError.self) { try await scene.recover() }
+        let error = await #expect(throws: RestoreError.self) { try await scene.recover() }
         switch error {
         case .cannotRecover(paths.journal, reason: let found): #expect(found == reason)
         case .newerJournal(paths.journal): #expect(reason == nil)
         default: Issue.record("\(error as Any)")
         }
-        await #expect(throws: OperationError.self) { try await scene.restore() }
+        await #expect(throws: RestoreError.self) { try await scene.restore() }
         #expect(try scene.sandbox.contents(hashing: hashing) == before)
     }
 

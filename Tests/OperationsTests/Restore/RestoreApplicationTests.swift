@@ -57,7 +57,7 @@ struct RestoreApplicationTests {
 
     @Test("rolls back where the application is not well, and starts it again on what was there")
     func unwell() async throws {
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await scene.restore { $0.application = commands(failing: ["verify"]) }
         }
         guard case .rolledBack(_, let refused) = error else {
@@ -86,7 +86,7 @@ struct RestoreApplicationTests {
 
     @Test("does nothing where the application cannot be stopped, and starts it all the same")
     func cannotStop() async throws {
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await scene.restore { $0.application = commands(failing: ["stop"]) }
         }
         #expect(
@@ -115,7 +115,7 @@ struct RestoreApplicationTests {
         })
         let restore = scene.restoring(context: context) { $0.application = application }
         let backup = try await restore.find("latest")
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await restore.run(backup, to: scene.stores)
         }
         guard case .rolledBack(let cause, let refused) = error else {
@@ -150,7 +150,7 @@ struct RestoreApplicationTests {
         let writer = try StoreApplication(on: path, "SELECT * FROM item")
         var application = commands()
         // One that does not: it is found once more, after it.
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await scene.restore { $0.application = application }
         }
         guard case .storesInUse = error else {
@@ -168,7 +168,7 @@ struct RestoreApplicationTests {
     @Test("starts it after a roll back whose journal could not say so any more")
     func notSettled() async throws {
         let calls = FaultyFileSystem()
-        await #expect(throws: OperationError.self) {
+        await #expect(throws: RestoreError.self) {
             try await scene.restore(fileSystem: calls) {
                 $0.application = commands(failing: ["verify"])
                 $0.makesSafetyBackup = false
@@ -177,7 +177,7 @@ struct RestoreApplicationTests {
         let writes = calls.calls.count { $0.verb == .write }
         try LocalFileSystem().remove(diary)
         let faulty = FaultyFileSystem(failing: .callOf(.write, writes), staysBroken: true)
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await scene.restore(fileSystem: faulty) {
                 $0.application = commands(failing: ["verify"])
                 $0.makesSafetyBackup = false

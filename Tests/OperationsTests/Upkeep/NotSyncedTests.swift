@@ -59,7 +59,7 @@ struct NotSyncedTests {
             context: scene.context()
         )
         let backup = try await restore.find("latest")
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await restore.run(backup, to: scene.stores)
         }
         try faulty.assertFaultWasMet()

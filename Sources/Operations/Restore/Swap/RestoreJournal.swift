@@ -2,7 +2,7 @@ internal import Files
 internal import Foundation
 internal import SystemPackage
 
-/// What a restore is about to do, written before it does it.
+/// The restore journal: what a restore is about to do, written before it does it.
 ///
 /// It is on the disk before each step, so that the next run of any command can finish or undo what
 /// a crash interrupted. Directories are told by their inodes, which renaming keeps.
@@ -46,27 +46,26 @@ struct RestoreJournal: Codable {
     var new: FileInfo.Identity?
     /// The backup's name, for messages.
     var backup: String
-    /// How many stores were staged, from the exchange on; `nil` in journals of versions that did not
-    /// write it.
+    /// How many stores were staged, from the exchange on; `nil` if a version wrote it that did not count.
     var stores: Int?
     /// Whether damaged stores were to be restored all the same.
     var allowsDamage: Bool?
     /// Whether a command of the user's has begun to stop the application, and none has started it since.
     ///
-    /// Which commands these are is not for a journal to say: who can write one could have them run.
+    /// Which commands these are is not for a journal to say: whoever can write one could have them run.
     var isApplicationStopped: Bool?
-    /// What the data that was refused is called beside the journal, before it is moved there.
+    /// The name of the data that was refused, beside the journal, before it is moved there.
     var refused: String?
 
-    /// What it says is names and numbers; one that is longer than this is none of ours.
+    /// It says names and numbers; one that is longer than this is none of ours.
     private static let sizeLimit: Int64 = 1 << 20
 
-    /// Reads the journal; `nil` where there is none.
+    /// Reads a restore journal; `nil` if there is none.
     ///
-    /// - Throws: `OperationError.cannotRecover` for one that cannot be obeyed, `.newerJournal`; `FileError`.
+    /// - Throws: `RestoreError.cannotRecover` for one that cannot be obeyed, `.newerJournal`; `FileError`.
     static func read(_ path: FilePath) throws -> RestoreJournal? {
         guard let info = try FileInfo.ifPresent(path) else { return nil }
-        func refusal(_ reason: String) -> OperationError { .cannotRecover(path, reason: reason) }
+        func refusal(_ reason: String) -> RestoreError { .cannotRecover(path, reason: reason) }
         guard info.kind == .file else { throw refusal("it is no file") }
         let data: Data
         do {
@@ -78,7 +77,7 @@ struct RestoreJournal: Codable {
         // First of all: what else a newer one says may mean something else, or be unknown here.
         let version = try? JSONDecoder().decode(Version.self, from: data).version
         if let version, version > currentVersion {
-            throw OperationError.newerJournal(path)
+            throw RestoreError.newerJournal(path)
         }
         guard let version, version > 0,
             let journal = try? JSONDecoder().decode(RestoreJournal.self, from: data)

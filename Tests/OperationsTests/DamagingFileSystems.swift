@@ -51,6 +51,33 @@ struct MountedFileSystem: DivertingFileSystem {
     }
 }
 
+/// A file system at which a test looks before each change to it.
+struct WatchedFileSystem: DivertingFileSystem {
+    let base: any FileSystem
+    let look: @Sendable () throws -> Void
+
+    func createDirectory(_ path: FilePath) throws {
+        try look()
+        try base.createDirectory(path)
+    }
+    func move(_ path: FilePath, to newPath: FilePath) throws {
+        try look()
+        try base.move(path, to: newPath)
+    }
+    func swap(_ first: FilePath, _ second: FilePath) throws -> Bool {
+        try look()
+        return try base.swap(first, second)
+    }
+    func remove(_ path: FilePath) throws {
+        try look()
+        try base.remove(path)
+    }
+    func write(_ bytes: [UInt8], to path: FilePath) throws {
+        try look()
+        try base.write(bytes, to: path)
+    }
+}
+
 /// A file system that damages the store the moment that it comes into the stores directory out of
 /// what is being restored.
 final class DamagingMoves: DivertingFileSystem {

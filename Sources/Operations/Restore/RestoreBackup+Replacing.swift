@@ -128,8 +128,10 @@ extension RestoreBackup {
                     try checkInPlace(paths.live, expecting: expected)
                 }
             }
-        } catch {
-            throw RestoreError.rollbackFailed(error, old: paths.old, new: paths.new)
+        } catch let failure {
+            // All is as it was, but for what was staged.
+            guard swap.journal.phase != .staging else { throw error }
+            throw RestoreError.rollbackFailed(failure, old: paths.old, new: paths.new)
         }
         switch recovery {
         case .finished(let leftover):

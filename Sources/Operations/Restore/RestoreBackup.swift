@@ -50,7 +50,7 @@ public struct RestoreBackup: Sendable {
         public var replacesData: Bool
         /// Whether all commands that start the application succeeded; what did not, was told.
         public var isApplicationStarted = true
-        /// What the stores lack that they refer to; looked for where a backup is tried out elsewhere.
+        /// Files that the stores refer to and lack; looked for if a backup is restored elsewhere.
         public var problems: [Problem] = []
     }
 
@@ -156,7 +156,7 @@ public struct RestoreBackup: Sendable {
 
     /// Has the next backup compared with what was restored, and not with what was there before.
     ///
-    /// Only memory: where it is lost, the next backup may warn of what is right.
+    /// Only memory: if it is lost, the next backup may warn of what is right.
     private func rememberWhatIsThere(_ plan: Extraction.Plan, after safetyBackup: Backup?) async {
         let list = ListBackups(in: remote, catalog: catalog, timeZone: options.backup.timeZone)
         let found: Backup? =

@@ -35,7 +35,7 @@ extension StoresDirectory {
         return stores.count
     }
 
-    /// Opens every store where a restore has put it.
+    /// Opens every store in the place in which a restore has put it.
     ///
     /// From the exchange on nobody may interrupt us: half of a restore that succeeded is worth
     /// nothing.
@@ -66,9 +66,9 @@ extension StoresDirectory {
 
     /// Looks at the stores that a restore has put in place, though others may be using them.
     ///
-    /// - Returns: why they have to go: one is damaged, where damage was not allowed, or some are lost;
-    ///   `nil` where they are good.
-    /// - Throws: `StoreError`, `FileError` where a store could not be looked at.
+    /// - Returns: why they have to go: one is damaged and damage was not allowed, or some are lost;
+    ///   `nil` if they are good.
+    /// - Throws: `StoreError`, `FileError` if a store could not be looked at.
     func refusalUnderUse(
         _ journal: RestoreJournal,
         _ context: OperationContext

@@ -35,7 +35,7 @@ extension StoresDirectory {
     /// Looks for processes that have any file in the directory open: what is damaged may not even look
     /// like a store.
     ///
-    /// - Throws: `RestoreError.storesInUse`; `FileError` where that cannot be told.
+    /// - Throws: `RestoreError.storesInUse`; `FileError` if that cannot be told.
     func refuseIfAnyFileIsInUse() throws {
         func pass(_ error: any Error) throws {
             // What we may not read is not ours to tell of; the system's list may know.

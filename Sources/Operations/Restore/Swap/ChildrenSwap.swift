@@ -52,6 +52,7 @@ struct ChildrenSwap: RestoreSwap {
     }
 
     mutating func removeStaged() throws {
+        journal.phase = .staging
         try fileSystem.remove(paths.new)
         try removeEmptied(paths.old)
         journal.phase = .settled

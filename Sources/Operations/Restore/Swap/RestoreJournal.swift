@@ -40,7 +40,7 @@ struct RestoreJournal: Codable {
 
     var version = Self.currentVersion
     var phase: Phase
-    /// The directory that was there; `nil` where there was none, and in a `ChildrenSwap`.
+    /// The directory that was there; `nil` if there was none, and in a `ChildrenSwap`.
     var old: FileInfo.Identity?
     /// The directory that is being restored, once it is there.
     var new: FileInfo.Identity?
@@ -85,7 +85,7 @@ struct RestoreJournal: Codable {
         return journal
     }
 
-    /// Where the data that was refused is by now; `nil` where there is none.
+    /// Returns where the data that was refused is by now; `nil` if there is none.
     func keptRefusal(in paths: RestorePaths) throws -> FilePath? {
         guard let name = refused.flatMap({ FilePath.Component($0) }), name.kind == .regular else {
             return nil

@@ -9,7 +9,7 @@ struct RestorePaths {
         /// Beside the stores directory, which changes places with them as a whole.
         case beside
         /// In a hidden directory in the stores directory, which stays where it is: a mount point, or
-        /// where nothing beside it may be made.
+        /// one beside which nothing may be made.
         case inside
     }
 
@@ -45,8 +45,8 @@ struct RestorePaths {
         }
     }
 
-    /// The paths for a stores directory that may not be there; `nil` where not even the directory
-    /// that would hold it is.
+    /// The paths for a stores directory that may not be there; `nil` if not even the directory is that
+    /// would hold it.
     ///
     /// - Parameters:
     ///   - stores: the stores directory, perhaps through a symbolic link.
@@ -61,9 +61,9 @@ struct RestorePaths {
         self.init(live: place, layout ?? .beside)
     }
 
-    /// Where a directory that is missing would be; `nil` where not even the one is there that would hold it.
+    /// Returns where a directory that is missing would be; `nil` if the one is missing too that would hold it.
     ///
-    /// Between two renames, a symbolic link to it leads nowhere; its journal is where it leads.
+    /// Between two renames, a symbolic link to it leads nowhere; the restore journal is where it leads.
     private static func place(ofMissing stores: FilePath) throws -> FilePath? {
         var path = stores
         // As many as Linux follows (path_resolution(7)).

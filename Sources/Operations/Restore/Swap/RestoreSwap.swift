@@ -29,6 +29,8 @@ protocol RestoreSwap: Sendable {
     mutating func exchange(stores: Int) throws
 
     /// Removes what was staged: all is as it was.
+    ///
+    /// - Throws: `FileError`; the phase is `staging` then, since nothing else is left to undo.
     mutating func removeStaged() throws
 
     /// Puts back what was there.
@@ -42,7 +44,7 @@ protocol RestoreSwap: Sendable {
     /// - Throws: `FileError`; the next run then tries again.
     mutating func removeReplaced() throws -> FilePath?
 
-    /// Finishes or undoes a restore that was interrupted, as its journal says.
+    /// Finishes or undoes a restore that was interrupted, as the restore journal says.
     ///
     /// - Parameter judge: says whether what is in place stays there.
     /// - Throws: `RestoreError.cannotRecover` if the journal or the directories make no sense;

@@ -58,6 +58,7 @@ struct StoresSwap: RestoreSwap {
     }
 
     mutating func removeStaged() throws {
+        journal.phase = .staging
         if let info = try FileInfo.ifPresent(paths.new) {
             // Before the journal names it, it is empty. Someone else's is left alone.
             let isOwn =

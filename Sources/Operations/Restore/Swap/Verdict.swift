@@ -21,7 +21,7 @@ enum Verdict {
         case refused
     }
 
-    /// Judges the data of the restore that a journal tells of.
+    /// Judges the data of the restore that a restore journal tells of.
     typealias Judge = (RestoreJournal, Subject) -> Verdict
 }
 

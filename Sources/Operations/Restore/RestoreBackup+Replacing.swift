@@ -50,7 +50,7 @@ extension RestoreBackup {
         var stores = try fill(swap.paths, with: plan)
         let application = application(around: plan.name, swap.paths)
         let (safetyBackup, isStarted) = try await application.whileStopped(&swap) { swap in
-            // Asked now, since who is refused needs no backup, and once more after that.
+            // Asked now, since a restore that is refused needs no backup, and once more after that.
             if !options.application.stop.isEmpty { try refuseIfInUse(swap.paths) }
             let backup = try await makeSafetyBackup(of: swap.paths, before: plan, holding: locks)
             try refuseIfInUse(swap.paths)

@@ -39,7 +39,7 @@ extension RestoreBackup {
         }
     }
 
-    /// What a backup left out, which a restore would destroy.
+    /// A file that a backup left out, and that a restore would destroy.
     private struct NotSaved: ExplainedError {
         let problem: Problem
         let count: Int

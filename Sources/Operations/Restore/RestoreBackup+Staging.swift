@@ -6,7 +6,12 @@ extension RestoreBackup {
     /// Announces a restore and makes the directory to stage in: inside the stores directory if nothing may
     /// be made beside it.
     ///
-    /// - Parameter isApplicationStopped: whether it is so from the beginning.
+    /// - Parameters:
+    ///   - plan: the archive.
+    ///   - paths: the layout to try first.
+    ///   - locks: the locks of these paths.
+    ///   - isApplicationStopped: what the restore journal says of it from the beginning.
+    /// - Returns: the swap, with an empty directory to stage in.
     /// - Throws: `RestoreError.inTheWay`, `FileError`; nothing is left then.
     func stage(
         _ plan: Extraction.Plan,
@@ -23,7 +28,12 @@ extension RestoreBackup {
         } catch {
             end(&swap)
             guard let refusal = renameRefusal(error, paths, locks) else { throw error }
-            return try stage(plan, inside(paths, since: refusal), locks)
+            return try stage(
+                plan,
+                inside(paths, since: refusal),
+                locks,
+                isApplicationStopped: isApplicationStopped
+            )
         }
     }
 

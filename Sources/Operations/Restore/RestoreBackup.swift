@@ -122,7 +122,7 @@ public struct RestoreBackup: Sendable {
                 try live.refuseRemote(remote)
                 try live.refuseToBeReplaced(withBackupsIn: remote)
             }
-            // Who stops the application first may have it run until then.
+            // An application that is stopped first may run until then.
             if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(paths) }
             var outcome = Outcome(
                 backup: backup,

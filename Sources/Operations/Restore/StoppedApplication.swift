@@ -20,7 +20,7 @@ struct StoppedApplication {
     ///
     /// The restore journal says that it is stopped from before the first command that stops it until it
     /// is started. It is not started on data that is not in its place: it may begin anew there, and be
-    /// in the way of who puts it right by hand.
+    /// in the way of whoever puts it right by hand.
     ///
     /// - Parameters:
     ///   - swap: has the restore journal.

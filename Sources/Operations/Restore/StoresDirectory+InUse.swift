@@ -38,7 +38,7 @@ extension StoresDirectory {
     /// - Throws: `RestoreError.storesInUse`; `FileError` if that cannot be told.
     func refuseIfAnyFileIsInUse() throws {
         func pass(_ error: any Error) throws {
-            // What we may not read is not ours to tell of; the system's list may know.
+            // Of a file that we may not read, only the system's list can tell.
             guard error.isPermissionDenied else { throw error }
         }
         var files: [Store] = []

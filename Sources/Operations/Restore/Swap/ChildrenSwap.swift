@@ -115,7 +115,7 @@ struct ChildrenSwap: RestoreSwap {
         let inLive = try Directory.open(paths.live)
         let directory = try Directory.open(source)
         let names = try directory.names().filter { name in
-            // What stays in the stores directory keeps its name to itself.
+            // A name that stays in the stores directory is not taken from there.
             guard let info = try? inLive.info(name) else { return true }
             return !live.leavesOut(name, info)
         }

@@ -11,7 +11,7 @@ struct RestoreJournal: Codable {
     enum Phase: String, Codable {
         /// `new` is being filled; the stores directory is untouched.
         case staging
-        /// What was restored is in place and good; `old` is being removed.
+        /// The restored data is in place and good; `old` is being removed.
         case cleaning
         /// All is where it belongs; the application, which was stopped, is still to be started.
         case settled
@@ -20,18 +20,18 @@ struct RestoreJournal: Codable {
 
         /// `new` is complete and checked; it is taking the place of the stores directory, or has.
         case swapping
-        /// What was restored did not reopen; what was there is being put back.
+        /// The restored data has to go; `old` is being put back.
         case rollingBack = "rolling_back"
 
         // Of a `ChildrenSwap`.
 
         /// `new` is complete and checked; what is in the stores directory is moving to `old`.
         case settingAside = "setting_aside"
-        /// What is in `new` is moving into the stores directory.
+        /// The names in `new` are moving into the stores directory.
         case puttingIn = "putting_in"
-        /// What was restored did not reopen; it is moving back to `new`.
+        /// The restored data has to go; its names are moving back to `new`.
         case takingOut = "taking_out"
-        /// What is in `old` is moving back into the stores directory.
+        /// The names in `old` are moving back into the stores directory.
         case puttingBack = "putting_back"
     }
 

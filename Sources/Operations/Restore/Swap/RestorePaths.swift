@@ -18,9 +18,9 @@ struct RestorePaths {
     let live: FilePath
     /// The directory that holds all of the following.
     let area: FilePath
-    /// What is being restored.
+    /// The directory that is being restored.
     let new: FilePath
-    /// What was there.
+    /// The directory that was there.
     let old: FilePath
     let journal: FilePath
 
@@ -84,7 +84,7 @@ struct RestorePaths {
 
     /// Chooses where a restore stages.
     ///
-    /// What a system does not tell of a directory is found out when its exchange fails.
+    /// If a system does not tell it of a directory, an exchange that fails does.
     private static func choose(for live: FilePath) throws -> Layout {
         // A restore that was begun beside it comes first.
         let beside = RestorePaths(live: live, .beside)
@@ -108,12 +108,12 @@ struct RestorePaths {
             return try layout == .inside && FileInfo.ifPresent(area)?.kind == .directory
                 && Directory.open(area).names().isEmpty
         } catch FileError.failed(_, _, .permissionDenied) {
-            // Who may not look into it can settle nothing in it, nor back it up.
+            // Without the permission to look into it, nothing in it can be settled, nor backed up.
             return false
         }
     }
 
-    /// What there is of the restore's own, for messages.
+    /// The restore's own directories and files that are there, for messages.
     var traces: [FilePath] {
         let found = [new, old, journal, LocalFileSystem.draft(of: journal)].filter {
             (try? FileInfo(of: $0)) != nil

@@ -12,7 +12,7 @@ internal import SystemPackage
 protocol RestoreSwap: Sendable {
     var paths: RestorePaths { get }
     var fileSystem: any FileSystem { get }
-    /// What there is to know after a crash.
+    /// All that has to be known after a crash.
     var journal: RestoreJournal { get set }
 
     init(paths: RestorePaths, fileSystem: any FileSystem, journal: RestoreJournal)
@@ -24,7 +24,7 @@ protocol RestoreSwap: Sendable {
 
     /// Puts what was staged in place; what was there is then in `old`.
     ///
-    /// - Parameter stores: how many stores were staged and checked, for who has to recover.
+    /// - Parameter stores: how many stores were staged and checked, for whoever has to recover.
     /// - Throws: `FileError`; the restore journal then says what there is to recover.
     mutating func exchange(stores: Int) throws
 
@@ -46,7 +46,8 @@ protocol RestoreSwap: Sendable {
 
     /// Finishes or undoes a restore that was interrupted, as the restore journal says.
     ///
-    /// - Parameter judge: says whether what is in place stays there.
+    /// - Parameter judge: says whether the data in place stays there.
+    /// - Returns: how it ended.
     /// - Throws: `RestoreError.cannotRecover` if the journal or the directories make no sense;
     ///   `FileError` if a step fails; why the judge is undecided. The journal is then still there.
     mutating func recover(judge: Verdict.Judge) throws -> RestoreRecovery
@@ -69,12 +70,12 @@ extension RestoreSwap {
 
     /// Has what the restore journal says on the disk.
     func write() throws {
-        // What was moved and removed before must not come back.
+        // Moves and removals before it must not be undone by a loss of power.
         if journal.phase == .settled { try fileSystem.sync(paths.area) }
         try journal.write(to: paths.journal, with: fileSystem)
     }
 
-    /// Remembers whether the application is stopped, for who has to recover.
+    /// Remembers whether the application is stopped, for whoever has to recover.
     mutating func noteApplication(isStopped: Bool) throws {
         journal.isApplicationStopped = isStopped ? true : nil
         try write()
@@ -86,7 +87,7 @@ extension RestoreSwap {
     /// The directory that it is in goes too, if it was made for it and nothing is kept in it.
     func removeJournal() throws {
         guard journal.phase == .settled else { return }
-        // What was moved and removed before must not come back without its journal.
+        // Moves and removals must not be undone by a loss of power once the restore journal is gone.
         try fileSystem.sync(paths.area)
         try fileSystem.remove(paths.journal)
         let draft = LocalFileSystem.draft(of: paths.journal)
@@ -100,6 +101,8 @@ extension RestoreSwap {
     }
 
     /// Does what a verdict says of the data that is in place.
+    ///
+    /// - Throws: `FileError`; why the verdict is undecided: all is as it was found then.
     mutating func carryOut(_ verdict: Verdict) throws -> RestoreRecovery {
         switch verdict {
         case .keep: .finished(leftover: try removeReplaced())

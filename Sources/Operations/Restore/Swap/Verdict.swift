@@ -2,7 +2,7 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// What becomes of data that a restore has put in place, or begun to.
+/// Whether data stays that a restore has put in place, or begun to.
 enum Verdict {
     /// It is good, and stays.
     case keep

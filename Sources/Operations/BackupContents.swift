@@ -38,7 +38,7 @@ final class BackupContents {
     /// One that is elsewhere came along when another program packed a directory anew, and describes
     /// an archive that is no more.
     private static func manifestEntry(of reader: ArchiveReader) throws -> ArchiveReader.Entry? {
-        reader.hasMark ? try reader.entry(at: reader.count - 1) : nil
+        reader.origin == .ours ? try reader.entry(at: reader.count - 1) : nil
     }
 
     private static func readHeader(

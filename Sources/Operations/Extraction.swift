@@ -71,7 +71,7 @@ struct Extraction {
 
         /// Says where an archive is not what its manifest describes.
         func tellOrigin(_ context: OperationContext) {
-            guard contents.reader.isPackedAnew else { return }
+            guard contents.reader.origin == .repacked else { return }
             context.report(
                 .note(
                     "another program packed this backup anew: its manifest describes it no longer, so each file is held to its CRC-32 instead of its SHA-256"

@@ -102,8 +102,6 @@ final class BackupBuild {
         let trailer = try manifest.finish(problems: problems)
         try writer.add(manifest.entry)
         _ = try writer.finish()
-        context.report(.timed("wait for compression", writer.waited))
-        context.report(.timed("write", writer.wrote))
         return trailer
     }
 
@@ -350,13 +348,8 @@ final class BackupBuild {
         let file = try reading { try walked.directory.file(walked.name) }
         let info = try reading { try file.info() }
         var changed = false
-        return try writer.add(attributes(walked.path, .file, info), size: info.size) {
+        let wasAdded = try writer.add(attributes(walked.path, .file, info), size: info.size) {
             changed = try reading { try file.info() } != info
-            if changed && acceptingChanges {
-                let reason =
-                    "it changed every time it was read; the archive may have two states of it mixed"
-                note(.neverStill, walked.path, reason)
-            }
             return !changed || acceptingChanges
         } read: { buffer, offset in
             let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
@@ -374,6 +367,12 @@ final class BackupBuild {
             )
             return buffer.count
         }
+        if wasAdded && changed {
+            let reason =
+                "it changed every time it was read; the archive may have two states of it mixed"
+            note(.neverStill, walked.path, reason)
+        }
+        return wasAdded
     }
 
     private func note(_ kind: Problem.Kind, _ path: RelativePath, _ reason: String) {

@@ -177,10 +177,9 @@ public struct CreateBackup: Sendable {
             LocalFolder.makePartialName()
         )
         do {
-            let file = try File.create(partial)
-            let written = try await writeArchive(
+            let (file, written) = try await writeArchive(
                 of: directory,
-                to: file,
+                to: partial,
                 anomalyGuard(after: backups)
             )
             if let same = try await unchanged(written, since: backups) {
@@ -204,12 +203,13 @@ public struct CreateBackup: Sendable {
 
     private func writeArchive(
         of directory: StoresDirectory,
-        to file: File,
+        to partial: FilePath,
         _ anomalyGuard: AnomalyGuard
-    ) async throws -> WrittenArchive {
+    ) async throws -> (File, WrittenArchive) {
         var attempt = 1
         var missing: Set<RelativePath> = []
         while true {
+            let file = try File.create(partial)
             let (build, stores) = try await beginBuild(
                 of: directory,
                 to: file,
@@ -220,11 +220,13 @@ public struct CreateBackup: Sendable {
             do {
                 let trailer = try build.run()
                 for problem in trailer.problems { context.report(.problem(problem)) }
-                return WrittenArchive(header: build.header, trailer: trailer, stores: stores)
+                return (
+                    file, WrittenArchive(header: build.header, trailer: trailer, stores: stores)
+                )
             } catch let again as CutAgain where attempt < Self.cutsLimit {
                 context.report(.note("\(again.reason) while it was backed up: starting again"))
                 missing = again.missing ?? missing
-                try file.truncate(to: 0)
+                try LocalFileSystem().remove(partial)
                 attempt += 1
             }
         }

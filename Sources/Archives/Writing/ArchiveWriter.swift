@@ -1,12 +1,13 @@
 public import Files
 internal import SystemPackage
 
-/// Writes a zip archive: entries go in from one thread, are compressed and hashed on all cores, and
-/// are written in the order in which they came. Nothing that was written is written again.
+/// Writes a zip archive by appending to a file: entries go in from one thread, are compressed and
+/// hashed on all cores, and are written in the order in which they came.
 ///
-/// An entry of one segment is written once all of it is known. A larger one has its checksum and
-/// sizes behind its data; if its file vanishes or changes under way, it is given up: it is ended as a
-/// reader of a stream expects, and the central directory does not name it.
+/// Nothing that was written is written again. An entry of one segment is written once all of it is
+/// known. A larger one has its checksum and sizes behind its data. If its file vanishes or changes
+/// under way, it is given up: it is ended as a reader of a stream expects, and the central directory
+/// does not name it.
 ///
 /// The container is written here and not by libzip, whose writer wants to know all entries before
 /// it reads the first, so that no file could be left out. It holds about 100 bytes for each entry,
@@ -60,9 +61,6 @@ public final class ArchiveWriter {
         }
         self.written = written
     }
-
-    /// Bytes that the archive has so far, without the central directory.
-    public var size: Int64 { sink.position }
 
     /// Adds an entry whose content is at hand: a directory, a link with its target, a short file.
     ///

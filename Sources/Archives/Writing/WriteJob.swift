@@ -22,20 +22,6 @@ final class WriteJob: @unchecked Sendable {
         var deflated: Range<Int>?
         var checksum: UInt32 = 0
         var digest = Digest(of: UnsafeRawBufferPointer(start: nil, count: 0))
-
-        init(
-            begins: EntryAttributes?,
-            entrySize: Int64,
-            largeEntry: Int?,
-            isLast: Bool,
-            range: Range<Int>
-        ) {
-            self.begins = begins
-            self.entrySize = entrySize
-            self.largeEntry = largeEntry
-            self.isLast = isLast
-            self.range = range
-        }
     }
 
     private static let piecesLimit = 512

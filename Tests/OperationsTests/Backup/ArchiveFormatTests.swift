@@ -57,7 +57,7 @@ struct ArchiveFormatTests {
         #expect(damaged.text.contains("'large'  BAD: another data descriptor"), "\(damaged.text)")
     }
 
-    /// - Parameter change: what becomes of the file when most of it has been read, once.
+    /// Backs up a large file that is changed once, when most of it has been read.
     private func backUpLarge(
         _ scene: Scene,
         _ change: @escaping @Sendable (FilePath) throws -> Void

@@ -161,7 +161,6 @@ struct Extraction {
         var foreignOwners = 0
         var reserved = 0
         var special: (count: Int, first: RelativePath?) = (0, nil)
-        let start = ContinuousClock.now
         try plan.contents.forEach { item in
             guard !Self.isReserved(item.attributes.path) else {
                 reserved += 1
@@ -179,7 +178,6 @@ struct Extraction {
             try extractor.extract(item)
         }
         try extractor.finish()
-        context.report(.timed("extract", ContinuousClock.now - start))
         if reserved > 0 {
             context.report(
                 .note(

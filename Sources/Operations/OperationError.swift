@@ -62,12 +62,6 @@ public enum OperationError: ExplainedError {
     case unsettled(backup: String, FilePath, any Error)
     /// Stores that an interrupted restore put in place have to go, and cannot, since they are in use.
     case refusedInUse(backup: String, FilePath, refusal: (any Error)?, use: any Error)
-    /// A command of the user's failed that has to succeed.
-    case commandFailed(event: String, command: String, CommandFailure)
-    /// A command of the user's says that this is not the time for it.
-    case skipped(command: String)
-    /// A monitor could not be told.
-    case pingFailed(host: String, reason: String)
 
     public var description: String {
         switch self {
@@ -120,11 +114,6 @@ public enum OperationError: ExplainedError {
             "the restore of '\(BackupName.display(backup))' was interrupted, and can for now be neither finished nor undone in '\(printable(path))': \(explain(error)); all stays as it is"
         case .refusedInUse(let backup, let path, let refusal, let use):
             "the restore of '\(BackupName.display(backup))' was interrupted, and what it put in '\(printable(path))' has to go\(refusal.map { ", since \(explain($0))" } ?? ""), but \(explain(use)); all stays as it is"
-        case .commandFailed(let event, let command, let reason):
-            "the '\(event)' command '\(Self.shortened(command))' \(reason)"
-        case .skipped(let command):
-            "skipped: the 'before' command '\(Self.shortened(command))' says so"
-        case .pingFailed(let host, let reason): "cannot tell the monitor '\(host)': \(reason)"
         }
     }
 
@@ -171,16 +160,7 @@ public enum OperationError: ExplainedError {
                 + "; any next command then settles it, 'grocerydude list' too"
         case .refusedInUse:
             "close it; any next command then puts back what was there before, 'grocerydude list' too"
-        case .commandFailed(_, let command, _):
-            "run it by hand to see what it says: \(printable(bytes: command.utf8))"
-        case .skipped, .pingFailed: nil
         }
-    }
-
-    /// A command line as far as a message has room for it.
-    private static func shortened(_ command: String) -> String {
-        let text = printable(bytes: command.utf8)
-        return text.count > 60 ? text.prefix(57) + "..." : text
     }
 }
 

@@ -23,8 +23,6 @@ public enum OperationEvent: Sendable {
     case said(by: String, String)
     /// Waiting for another run.
     case waiting(for: LockHolder?)
-    /// Time that a step took; of a step that comes often, a part of it.
-    case timed(String, Duration)
 
     /// What a restore replaced could not be removed, and is kept where it is in nobody's way.
     static func leftover(_ path: FilePath) -> OperationEvent {
@@ -125,13 +123,6 @@ public struct OperationContext: Sendable {
         self.threads = threads
         self.lockWait = lockWait
         self.scratch = scratch
-    }
-
-    /// Tells how long a step took.
-    func timing<Result>(_ step: String, _ body: () throws -> Result) rethrows -> Result {
-        let start = ContinuousClock.now
-        defer { report(.timed(step, ContinuousClock.now - start)) }
-        return try body()
     }
 
     /// Locks a remote folder; of one that is not there, the folder's own error says so.

@@ -2,112 +2,92 @@ internal import Files
 internal import Foundation
 internal import Operations
 internal import Stores
-internal import Synchronization
-internal import SystemPackage
 
-/// What a command's body tells of what it did, for the log, metrics and hooks.
-final class RunFacts: Sendable {
-    private struct State {
-        var facts = Run.Outcome(exitCode: 0)
-        var isDeclined = false
-    }
-
-    private let state = Mutex(State())
-
-    /// The backup that is worked with, and how much data is in it.
-    func tell(_ backup: Backup, bytes: Int64? = nil) {
-        state.withLock { state in
-            state.facts.backup = backup.name
-            state.facts.size = backup.size
-            state.facts.bytes = bytes
-        }
-    }
-
-    /// What is wrong though the command succeeded, in part.
-    func tell(problem: String) {
-        state.withLock { $0.facts.message = problem }
-    }
-
-    func tell(_ problems: [Problem]) {
-        guard let first = problems.first else { return }
-        tell(problem: "\(counted(problems.count, "problem", "problems")): \(first)")
-    }
-
-    /// A person was asked and said no: there is nothing to tell anybody.
-    func decline() {
-        state.withLock { $0.isDeclined = true }
-    }
-
-    /// All of that, with how the command ended.
-    func outcome(_ end: Session.End) -> Run.Outcome? {
-        let state = state.withLock { $0 }
-        guard !state.isDeclined else { return nil }
-        var outcome = state.facts
-        outcome.exitCode = end.code
-        outcome.message = end.message ?? outcome.message
-        return outcome
-    }
-}
-
-extension Session {
-    /// How a command ended.
-    struct End {
-        var code: Int32
-        /// The error's, if there was one.
-        var message: String?
-    }
-
-    /// Does the work, and tells its error; with all around it, where it is a run that others want to
-    /// know of.
+extension Invocation {
+    /// Runs a command's body, with all that goes on around it if it is a run that others want to know of.
     ///
     /// - Returns: the exit code.
-    func run(_ command: Run.Command?, _ work: () async throws -> ExitStatus) async -> Int32 {
-        guard let command else { return await attempt(work).code }
-        var end = End(code: 0)
-        await makeRun(command).perform(
-            context,
-            backups: {
-                try await ListBackups(in: remote(), catalog: catalog, timeZone: timeZone, log: log)
-                    .run().backups
-            },
-            failed: { error in
-                end = tell(error)
-                return Run.Outcome(exitCode: end.code, message: end.message)
-            },
-            work: {
-                end = await attempt(work)
-                return facts.outcome(end)
+    func run(_ command: some InvokedCommand) async -> ExitStatus {
+        let result =
+            if let logged = command.logged {
+                await makeRun(logged).perform(
+                    context,
+                    backups: {
+                        try await ListBackups(
+                            in: remote(),
+                            catalog: catalog,
+                            timeZone: timeZone,
+                            log: log
+                        ).run().backups
+                    },
+                    failure: { failure($0) },
+                    work: { await attempt(command) }
+                )
+            } else {
+                await attempt(command)
             }
-        )
-        return end.code
+        // Only the caller of the program hears of a lost answer: the work was done.
+        return console.status(after: result.status)
     }
 
-    private func attempt(_ work: () async throws -> ExitStatus) async -> End {
-        do {
-            return End(code: try await work().rawValue)
-        } catch {
-            return tell(error)
-        }
-    }
-
-    /// Writes an error, or that a hook wants the run skipped, which is none.
-    private func tell(_ error: any Error) -> End {
-        if case OperationError.skipped = error {
+    /// Tells an error, or that a hook wants the run skipped, which is none.
+    ///
+    /// - Parameters:
+    ///   - error: the error that ended the command.
+    ///   - result: what was done before.
+    /// - Returns: the result with the error in it.
+    func failure(
+        _ error: any Error,
+        after result: CommandResult = CommandResult(.done)
+    ) -> CommandResult {
+        if case HookError.skipped = error {
             console.message(explain(error))
         } else {
             console.error(error)
         }
-        return End(code: exitCode(for: error), message: explain(error))
+        return result.with(ExitStatus(error), explain(error))
     }
+
+    private func attempt(_ command: some InvokedCommand) async -> CommandResult {
+        let result: CommandResult
+        do {
+            try await recover(command.recovery)
+            result = try await command.run(self)
+            console.finish()
+        } catch {
+            result = failure(error)
+        }
+        // What was learnt before a failure is true all the same.
+        await saveCatalog()
+        return result
+    }
+
+    private func recover(_ recovery: Recovery) async throws {
+        guard recovery != .none else { return }
+        do {
+            try await RecoverRestore(of: stores, context: context).run()
+        } catch  where recovery != .required {
+            let hint = (error as? any ExplainedError)?.hint.map { " (\($0))" } ?? ""
+            context.report(.warning(explain(error) + hint))
+        }
+    }
+
+    /// Saves the catalog; losing it costs time and no data, so it fails nothing.
+    private func saveCatalog() async {
+        do {
+            try await catalog.save()
+        } catch  where output.verbose {
+            console.message("the list of known backups was not saved: \(explain(error))")
+        } catch {}
+    }
+
+    // MARK: - Of the profile
 
     private func makeRun(_ command: Run.Command) -> Run {
         var run = Run(command, stores: absolute(stores), remote: address, began: now)
-        if isWithProfilesStores {
-            let operation = HookedOperation(rawValue: command.rawValue)
-            run.hooks = operation.map(profile.hooks(for:)) ?? Hooks()
-        }
+        if isWithProfilesStores { run.hooks = profile.hooks(for: command) }
         if isInProfilesPlaces { run.profile = profile.name }
-        // A monitor waits for backups: what else goes well is none, and must not pass for one.
+        // A monitor waits for backups: another command's success must not pass for one.
         if command == .backup, let url = profile.pingURL, applies("ping_url") {
             run.ping = Ping(url.absoluteString, timeout: profile.pingTimeout)
         }
@@ -120,8 +100,8 @@ extension Session {
 
     /// Whether a setting is meant for this run.
     ///
-    /// A profile's monitor would take a backup of something else,
-    /// or to somewhere else, for the one that it waits for; and what a profile has pruned is its own folder.
+    /// A profile's monitor would take a backup of something else, or to somewhere else, for the one
+    /// that it waits for; and a profile prunes its own folder only.
     private func applies(_ key: String) -> Bool {
         guard case .file = profile.origin(of: key) else { return true }
         return isInProfilesPlaces
@@ -130,7 +110,7 @@ extension Session {
     /// Whether a backup prunes once it is verified.
     var prunes: Bool { profile.prunes && applies("prune") }
 
-    /// Says what of the profile does not happen, since the run is about something else.
+    /// Notes which settings of the profile do not apply, since the run is about something else.
     private func noteOtherPlaces() {
         guard !isInProfilesPlaces else { return }
         let key = isWithProfilesStores ? "remote" : "stores"
@@ -144,28 +124,7 @@ extension Session {
         )
     }
 
-    /// The log of runs.
-    var log: RunLog { RunLog(FilePath(Surroundings.state + "/grocerydude/log.sqlite")) }
-
-    /// What is known of backups from their checks, as far as the log tells, by file name.
-    func checkHistories(of backups: [Backup]) -> [String: CheckHistory] {
-        do {
-            let checks = try log.lastChecks(in: address)
-            return Dictionary(
-                backups.compactMap { backup in
-                    checks[backup.name].map { (backup.name, CheckHistory($0, size: backup.size)) }
-                },
-                uniquingKeysWith: { first, _ in first }
-            )
-        } catch {
-            if output.verbose {
-                context.report(.warning("the log cannot be read: \(explain(error))"))
-            }
-            return [:]
-        }
-    }
-
-    /// What a restore runs around the exchange.
+    /// The commands that a restore runs around the exchange.
     var applicationCommands: ApplicationCommands {
         let commands = isWithProfilesStores ? profile.restore.commands : RestoreCommands()
         return ApplicationCommands(

@@ -102,8 +102,6 @@ final class BackupBuild {
         let trailer = try manifest.finish(problems: problems)
         try writer.add(manifest.entry)
         _ = try writer.finish()
-        context.report(.timed("wait for compression", writer.waited))
-        context.report(.timed("write", writer.wrote))
         return trailer
     }
 
@@ -382,7 +380,7 @@ final class BackupBuild {
 
     private func advance(_ body: () throws -> Int) throws -> Int {
         try context.checkCancellation()
-        let count = try context.timing("read", body)
+        let count = try body()
         context.report(.advanced(Int64(count)))
         return count
     }

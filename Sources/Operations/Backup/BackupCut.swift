@@ -41,17 +41,12 @@ struct BackupCut {
     }
 
     private init(of directory: StoresDirectory, _ context: OperationContext) throws {
-        let survey = try context.timing("survey") {
-            try directory.survey(isCancelled: context.checkCancellation)
-        }
-        self.survey = survey
-        let cut = try context.timing("cut") {
-            try StoresCut(
-                of: survey.stores,
-                scratchParent: context.scratch,
-                busyTimeout: .seconds(1)
-            )
-        }
+        survey = try directory.survey(isCancelled: context.checkCancellation)
+        let cut = try StoresCut(
+            of: survey.stores,
+            scratchParent: context.scratch,
+            busyTimeout: .seconds(1)
+        )
         members = cut.members
         for failure in cut.failures { try note(failure) }
         if !cut.isOneMoment {

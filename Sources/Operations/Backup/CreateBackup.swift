@@ -190,7 +190,7 @@ public struct CreateBackup: Sendable {
                 outcome.isAnnotated = isAnnotated
                 return outcome
             }
-            try context.timing("sync") { try file.sync() }
+            try file.sync()
             let (backup, error) = try await publish(partial, size: file.info().size, written)
             var outcome = Outcome(backup, written, isUnchanged: false)
             outcome.notSynced = error

@@ -7,8 +7,7 @@ internal import Stores
 /// That thread alone asks the stores' connections until it has ended. The caller ends with
 /// `close()` in any case, before it lets go of the stores: the last reference to them must be its.
 struct StoreReports {
-    private let context: OperationContext
-    private let work: BackgroundWork<(reports: [StoreReport], duration: Duration)>
+    private let work: BackgroundWork<[StoreReport]>
 
     /// Begins.
     ///
@@ -21,16 +20,13 @@ struct StoreReports {
         checking level: CheckLevel,
         _ context: OperationContext
     ) {
-        self.context = context
         work = BackgroundWork { checkWanted in
-            let start = ContinuousClock.now
-            let reports = try members.map { member in
+            try members.map { member in
                 try Self.report(member, checking: level) {
                     try context.checkCancellation()
                     try checkWanted()
                 }
             }
-            return (reports, ContinuousClock.now - start)
         }
     }
 
@@ -38,11 +34,7 @@ struct StoreReports {
     ///
     /// - Throws: `StoreError`, `FileError`, `CancellationError`.
     func wait() throws -> [StoreReport] {
-        let start = ContinuousClock.now
-        let (reports, duration) = try work.wait()
-        context.report(.timed("count rows, beside", duration))
-        context.report(.timed("wait for counts", ContinuousClock.now - start))
-        return reports
+        try work.wait()
     }
 
     /// Stops at the next row or so, and waits for the thread to let go of the stores.

@@ -27,7 +27,7 @@ public struct ApplicationCommands: Sendable, Equatable {
 
 extension RestoreBackup {
     func application(around backup: Backup, _ paths: RestorePaths) -> StoppedApplication {
-        var surroundings = CommandSurroundings(
+        var surroundings = CommandEnvironment(
             command: "restore",
             stores: paths.live,
             remote: remote.address
@@ -45,13 +45,13 @@ final class StoppedApplication: Sendable {
     }
 
     private let commands: ApplicationCommands
-    private let surroundings: CommandSurroundings
+    private let surroundings: CommandEnvironment
     private let context: OperationContext
     private let state = Mutex(State())
 
     init(
         _ commands: ApplicationCommands,
-        _ surroundings: CommandSurroundings,
+        _ surroundings: CommandEnvironment,
         _ context: OperationContext
     ) {
         self.commands = commands
@@ -67,7 +67,7 @@ final class StoppedApplication: Sendable {
 
     /// Stops it, once.
     ///
-    /// - Throws: `OperationError.commandFailed`; `CancellationError`. It may be half stopped then.
+    /// - Throws: `HookError.commandFailed`; `CancellationError`. It may be half stopped then.
     func stop() async throws {
         let wasStopped = state.withLock { state in
             defer { state.isStopped = true }
@@ -106,7 +106,7 @@ final class StoppedApplication: Sendable {
 
     /// Asks whether it is well.
     ///
-    /// - Throws: `OperationError.commandFailed`; `CancellationError`.
+    /// - Throws: `HookError.commandFailed`; `CancellationError`.
     func verify() async throws {
         for line in commands.verify { try await run(line, "verify", context) }
     }
@@ -134,7 +134,7 @@ final class StoppedApplication: Sendable {
         try await UserCommand(
             line: line,
             event: event,
-            surroundings: surroundings,
+            environment: surroundings,
             timeout: commands.timeout
         ).run(context)
     }

@@ -141,7 +141,7 @@ extension RestoreBackup {
         let flush = try Extraction(plan, context).run(into: directory)
         defer { flush.close() }
         outcome.stores = try checkStaged(paths.new)
-        try context.timing("sync") { try flush.wait() }
+        try flush.wait()
         try copyAttributes(to: directory, from: paths, plan)
         try directory.sync()
         try fileSystem.sync(paths.area)
@@ -285,9 +285,11 @@ extension RestoreBackup {
 
     func checkStaged(_ path: FilePath) throws -> Int {
         context.report(.began(.checking, total: nil))
-        return try context.timing("check stores") {
-            try StoresDirectory(path).checkStores(options.check, context, tolerating: tolerate)
-        }
+        return try StoresDirectory(path).checkStores(
+            options.check,
+            context,
+            tolerating: tolerate
+        )
     }
 
     private func tolerate(_ error: StoreError) throws {

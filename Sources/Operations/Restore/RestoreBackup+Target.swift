@@ -35,9 +35,7 @@ extension RestoreBackup {
     ) throws -> Outcome {
         let parent =
             target.removingLastComponent().isEmpty ? FilePath(".") : target.removingLastComponent()
-        let plan = try context.timing("open archive") {
-            try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
-        }
+        let plan = try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
         plan.tellOrigin(context)
         try plan.checkSpace(at: parent)
         var outcome = Outcome(
@@ -64,7 +62,7 @@ extension RestoreBackup {
         outcome.stores = try checkStaged(staged)
         outcome.problems = try search.finish()
         for problem in outcome.problems { context.report(.problem(problem)) }
-        try context.timing("sync") { try flush.wait() }
+        try flush.wait()
         try fileSystem.remove(target)
         try fileSystem.move(staged, to: target)
         do {

@@ -99,9 +99,11 @@ public struct RestoreBackup: Sendable {
         let archive = try await FetchedArchive.fetch(backup, from: remote, context)
         defer { withExtendedLifetime(archive) {} }
         do {
-            let plan = try context.timing("open archive") {
-                try Extraction.Plan(archive.path, name: backup.name, limits: options.limits)
-            }
+            let plan = try Extraction.Plan(
+                archive.path,
+                name: backup.name,
+                limits: options.limits
+            )
             plan.tellOrigin(context)
             try plan.checkSpace(at: paths.volume)
             if locks.live != nil {

@@ -29,7 +29,7 @@ struct Configuration {
     /// - Throws: `ConfigurationError`.
     init(named path: String?, profile: String?) throws {
         chosen = profile
-        if let named = path ?? Surroundings.value("GROCERYDUDE_CONFIG") {
+        if let named = path ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG") {
             self.path = named
             file = try ConfigurationFile(named)
         } else {
@@ -42,7 +42,7 @@ struct Configuration {
     }
 
     /// Where the configuration is looked for that nobody names.
-    static var usualPath: String { Surroundings.configuration + "/grocerydude/config.yaml" }
+    static var usualPath: String { ProcessEnvironment.configuration + "/grocerydude/config.yaml" }
 
     /// The names of all profiles.
     var names: [String] { file?.profiles.map(\.name) ?? [] }
@@ -165,26 +165,9 @@ struct Configuration {
         if let flag = flags.last(where: { $0.key == setting.key }) {
             return .said(flag.value, by: .flag(flag.name))
         }
-        if let name = setting.environment, let value = Surroundings.value(name) {
+        if let name = setting.environment, let value = ProcessEnvironment.value(name) {
             return .said(value, by: .environment(name))
         }
         return values?[setting.key] ?? file?.common[setting.key]
-    }
-}
-
-/// A setting that is said on the command line.
-struct FlagValue {
-    /// As it is written there: `--stores`.
-    var name: String
-    /// The setting's key.
-    var key: String
-    var value: String
-
-    /// `nil` where nothing is said.
-    init?(_ name: String, _ key: String, _ value: String?) {
-        guard let value else { return nil }
-        self.name = name
-        self.key = key
-        self.value = value
     }
 }

@@ -34,7 +34,7 @@ struct Profile {
 
     var check = CheckSettings()
     var restore = RestoreSettings()
-    private var hooks: [HookedOperation: Hooks] = [:]
+    private var hooks: [Run.Command: Hooks] = [:]
 
     /// Where the beginning and the end of runs are told.
     var pingURL: URL?
@@ -52,16 +52,16 @@ struct Profile {
     init(name: String? = nil, file: String? = nil) {
         self.name = name
         self.file = file
-        stores = FilePath(Surroundings.data + "/grocerydude/Stores")
-        remote = Surroundings.data + "/grocerydude/Apps/Grocery Dude"
+        stores = FilePath(ProcessEnvironment.data + "/grocerydude/Stores")
+        remote = ProcessEnvironment.data + "/grocerydude/Apps/Grocery Dude"
     }
 
-    /// The commands that run around an operation.
-    func hooks(for operation: HookedOperation) -> Hooks { self[hooksFor: operation] }
+    /// Returns the commands that run around one of ours.
+    func hooks(for command: Run.Command) -> Hooks { self[hooksFor: command] }
 
-    subscript(hooksFor operation: HookedOperation) -> Hooks {
-        get { hooks[operation] ?? Hooks() }
-        set { hooks[operation] = newValue }
+    subscript(hooksFor command: Run.Command) -> Hooks {
+        get { hooks[command] ?? Hooks() }
+        set { hooks[command] = newValue }
     }
 
     /// Where a setting was said.
@@ -76,11 +76,6 @@ extension Hooks {
         get { commands[moment] ?? [] }
         set { commands[moment] = newValue }
     }
-}
-
-/// The operations that commands can run around; their names in the configuration.
-enum HookedOperation: String, CaseIterable {
-    case backup, restore, check
 }
 
 /// How backups are checked.
@@ -112,25 +107,4 @@ struct RestoreCommands: Equatable {
     var start: [String] = []
     /// Against the restored stores, after `start`; one that fails rolls the restore back.
     var verify: [String] = []
-}
-
-/// Where a setting was said; each wins over the ones below it.
-enum Origin: Equatable, CustomStringConvertible {
-    /// On the command line, with this option.
-    case flag(String)
-    /// In the environment, in this variable.
-    case environment(String)
-    /// In the configuration.
-    case file(String, line: Int)
-    /// Nowhere: it is built in.
-    case `default`
-
-    var description: String {
-        switch self {
-        case .flag(let name): name
-        case .environment(let name): name
-        case .file(let path, let line): "\(path):\(line)"
-        case .default: "default"
-        }
-    }
 }

@@ -30,19 +30,9 @@ struct WrittenValue {
     }
 }
 
-/// Why a value is none for its setting: what is wanted, and what there is.
-struct WrongValue: Error {
-    var reason: String
-    var hint: String?
-
-    init(wanted: String, not form: WrittenValue.Form, hint: String? = nil) {
-        reason = "must be \(wanted), not \(form.name)"
-        self.hint = hint
-    }
-}
-
 extension WrittenValue.Form {
-    fileprivate var name: String {
+    /// The form as a message names it.
+    var name: String {
         switch self {
         case .text(let text): "'\(text)'"
         case .number(let text): "the number \(text)"
@@ -128,7 +118,7 @@ extension WrittenValue {
     func path(_ wanted: String = "a path") throws -> String {
         let text = try form.text(wanted)
         guard isFromFile else { return text }
-        if text == "~" || text.hasPrefix("~/") { return Surroundings.home + text.dropFirst() }
+        if text == "~" || text.hasPrefix("~/") { return ProcessEnvironment.home + text.dropFirst() }
         if text.hasPrefix("~") {
             throw WrongValue(
                 wanted: wanted,

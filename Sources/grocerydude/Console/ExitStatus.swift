@@ -4,24 +4,32 @@ internal import Operations
 internal import Remotes
 internal import Stores
 
-/// What the program's exit code says.
-enum ExitStatus: Int32 {
-    case done = 0
-    case failed = 1
-    case partial = 3
-    case notFound = 10
-    case locked = 11
-    case password = 12
-    case usage = 64
-    case damaged = 20
-    case restoreFailed = 21
-    case rollbackFailed = 22
-    case noSpace = 23
-    case inUse = 24
-    case tooOld = 25
-    case skipped = 75
+/// The program's exit code; one above 128 names the signal that ended it.
+struct ExitStatus: RawRepresentable, Equatable {
+    let rawValue: Int32
 
-    /// For the help of every command.
+    init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    static let done = ExitStatus(rawValue: 0)
+    static let failed = ExitStatus(rawValue: 1)
+    static let partial = ExitStatus(rawValue: 3)
+    static let notFound = ExitStatus(rawValue: 10)
+    static let locked = ExitStatus(rawValue: 11)
+    static let password = ExitStatus(rawValue: 12)
+    static let damaged = ExitStatus(rawValue: 20)
+    static let restoreFailed = ExitStatus(rawValue: 21)
+    static let rollbackFailed = ExitStatus(rawValue: 22)
+    static let noSpace = ExitStatus(rawValue: 23)
+    static let inUse = ExitStatus(rawValue: 24)
+    static let tooOld = ExitStatus(rawValue: 25)
+    static let usage = ExitStatus(rawValue: 64)
+    static let skipped = ExitStatus(rawValue: 75)
+
+    static func signalled(_ number: Int32) -> ExitStatus { ExitStatus(rawValue: 128 + number) }
+
+    /// The codes, for the program's own help.
     static let help = """
         EXIT CODES
           0   done
@@ -44,11 +52,18 @@ enum ExitStatus: Int32 {
 
     /// The code for an error.
     init(_ error: any Error) {
+        var cause = error
+        if case OperationError.rolledBack(let reason, _) = error { cause = reason }
+        if cause is CancellationError, Interruption.signalNumber != 0 {
+            self = .signalled(Interruption.signalNumber)
+            return
+        }
         switch error {
         case let error as OperationError: self.init(error)
         case let error as FileError: self.init(error)
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
+        case HookError.skipped: self = .skipped
         case ArchiveError.encrypted: self = .password
         case CommandError.answerLost: self = .partial
         case is CommandError, is ConfigurationError, is UsageError: self = .usage
@@ -56,11 +71,14 @@ enum ExitStatus: Int32 {
         }
     }
 
-    /// From the best to the worst; what is not here is worse than all.
-    private static let order: [Int32] = [0, 75, 3, 25, 20, 11, 10, 12, 24, 64, 1, 23, 21, 22]
+    /// From the best to the worst; any other code is worse than all.
+    private static let order: [ExitStatus] = [
+        .done, .skipped, .partial, .tooOld, .damaged, .locked, .notFound, .password, .inUse, .usage,
+        .failed, .noSpace, .restoreFailed, .rollbackFailed,
+    ]
 
-    /// The code of two runs that tells of the greater trouble.
-    static func worse(_ first: Int32, _ second: Int32) -> Int32 {
+    /// Returns the code of two runs that tells of the greater trouble.
+    static func worse(_ first: ExitStatus, _ second: ExitStatus) -> ExitStatus {
         let ranks = [first, second].map { order.firstIndex(of: $0) ?? order.count }
         return ranks[1] > ranks[0] ? second : first
     }
@@ -75,7 +93,6 @@ enum ExitStatus: Int32 {
         case .refusedInUse(_, _, _, let use): self = Self.unsettled(by: use)
         case .unsettled(_, _, let error): self = Self.unsettled(by: error)
         case .rolledBack, .inTheWay: self = .restoreFailed
-        case .skipped: self = .skipped
         case .backupFailed(RemoteError.notSynced(_, _, let error)),
             .safetyBackupFailed(RemoteError.notSynced(_, _, let error)):
             // It was not done after all.
@@ -86,13 +103,12 @@ enum ExitStatus: Int32 {
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
         case .noStores, .nothingToBackUp, .badManifest, .newerFormat, .beyondLimit, .targetNotEmpty,
-            .remoteInsideStores, .mountInside, .badAnnotations, .storesLost, .nameTaken, .pinned,
-            .commandFailed, .pingFailed:
+            .remoteInsideStores, .mountInside, .badAnnotations, .storesLost, .nameTaken, .pinned:
             self = .failed
         }
     }
 
-    /// The code for what keeps an interrupted restore from being finished or undone.
+    /// Returns the code for an error that keeps an interrupted restore from being finished or undone.
     private static func unsettled(by error: any Error) -> ExitStatus {
         if case StoreError.neverStill = error { return .inUse }
         let inner = ExitStatus(error)

@@ -22,8 +22,8 @@ enum LaunchAgent {
             "ProcessType": "Background",
             "LowPriorityIO": true,
             "Umask": 0o077,
-            "StandardOutPath": Surroundings.home + "/Library/Logs/\(job.name).log",
-            "StandardErrorPath": Surroundings.home + "/Library/Logs/\(job.name).log",
+            "StandardOutPath": ProcessEnvironment.home + "/Library/Logs/\(job.name).log",
+            "StandardErrorPath": ProcessEnvironment.home + "/Library/Logs/\(job.name).log",
         ]
         let environment = job.environment
         if !environment.isEmpty {

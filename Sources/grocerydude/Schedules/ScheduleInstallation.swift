@@ -1,5 +1,6 @@
 internal import Files
 internal import Foundation
+internal import Operations
 internal import Processes
 internal import SystemPackage
 
@@ -9,14 +10,14 @@ struct ScheduleInstallation {
     /// Whether what runs jobs is told of them, and not only files are written.
     var enables = true
 
-    /// Whether anything runs a profile's operation by the clock.
+    /// Returns whether anything runs a profile's command by the clock.
     ///
     /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
     static func has(
-        _ operation: ScheduledJob.Operation,
+        _ command: Run.Command,
         of profile: Profile
     ) async throws -> Bool {
-        let name = ScheduledJob.name(operation, of: profile)
+        let name = ScheduledJob.name(command, of: profile)
         for kind in ScheduleKind.allCases {
             let files = try await ScheduleInstallation(kind: kind).installed(name)
             if !files.isEmpty { return true }

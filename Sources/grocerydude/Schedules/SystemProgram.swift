@@ -5,7 +5,7 @@ internal import Processes
 enum SystemProgram {
     /// Where a program is, as a shell finds it; `nil` where it is not installed.
     static func path(of name: String) -> String? {
-        (Surroundings.value("PATH") ?? "/usr/bin:/bin").split(separator: ":")
+        (ProcessEnvironment.value("PATH") ?? "/usr/bin:/bin").split(separator: ":")
             .map { "\($0)/\(name)" }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }

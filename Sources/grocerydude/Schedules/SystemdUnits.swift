@@ -43,7 +43,7 @@ struct SystemdUnits {
         var service = ["Type=oneshot"]
         var environment = job.environment
         // The system's services are not told where their home is.
-        if isSystem { environment.insert(("HOME", Surroundings.home), at: 0) }
+        if isSystem { environment.insert(("HOME", ProcessEnvironment.home), at: 0) }
         service += environment.map { "Environment=\(quoted("\($0.name)=\($0.value)"))" }
         if isSystem, !job.hasHooks {
             let paths = job.keptPaths.map(argument).joined(separator: " ")

@@ -153,7 +153,7 @@ struct StoresInUseTests {
         context.report = { event in
             report(event)
             do {
-                if case .timed("cut", _) = event { try LocalFileSystem().remove(other) }
+                if case .began(.reading, _) = event { try LocalFileSystem().remove(other) }
                 if case .note(let text) = event, text.hasSuffix("starting again") {
                     _ = restarts.next()
                     try store.copy(to: other, syncing: false)

@@ -1,22 +1,18 @@
 internal import ArgumentParser
 internal import Operations
-internal import Remotes
 
-struct PruneCommand: AsyncParsableCommand {
+struct PruneCommand: InvokedCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
         abstract: "Remove the backups that no policy keeps.",
         discussion: """
-            The options mean what they mean for 'restic forget'. What was pinned, tagged to be kept, made \
-            or named by somebody else, is from the future, or is known to be damaged is kept, and so is \
-            the newest. Removed backups can come back \
-            with 'grocerydude undelete' for some days. Nothing is removed while the newest backup has much \
-            less than the ones before it.
+            The options mean the same as those of 'restic forget'. A backup is kept, too, if it is pinned, has a \
+            tag to be kept, was made or named by another program, is from the future, is known to be \
+            damaged, or is the newest. Removed backups can come back with 'grocerydude undelete' for some days. \
+            Nothing is removed while the newest backup has much less than the ones before it.
 
             EXAMPLE
               grocerydude prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
-
-            \(ExitStatus.help)
             """
     )
 
@@ -27,113 +23,53 @@ struct PruneCommand: AsyncParsableCommand {
     @OptionGroup var metrics: MetricsOptions
     @OptionGroup var output: OutputOptions
 
-    @Flag(name: [.customShort("n"), .long], help: "Say what would happen, and do nothing.")
+    @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
 
-    func run() async throws {
-        try await Session.run(
-            output,
-            stores,
-            remote,
-            // A rehearsal is nothing that others want to know of.
-            as: dryRun ? nil : .prune,
-            flags: retention.flags + trash.flags + metrics.flags,
-            needsWholeStores: false
-        ) { session in
-            try await session.prune(retention, in: session.remote(), isDryRun: dryRun)
-        }
+    /// A dry run is none that others want to know of.
+    var logged: Run.Command? { dryRun ? nil : .prune }
+    var recovery: Recovery { .attempted }
+    var flags: [FlagValue] { remote.flags + retention.flags + trash.flags + metrics.flags }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let prune = try retention.prune(invocation)
+        if dryRun { return try invocation.answer(try await prune.plan(), nil) }
+        let outcome = try await prune.run()
+        return try invocation.answer(outcome.plan, outcome)
     }
 }
 
-extension Session {
-    /// Prunes, and says what was kept and removed, and why.
-    func prune(
-        _ retention: RetentionOptions,
-        in remote: any RemoteFolder,
-        isDryRun: Bool
-    ) async throws -> ExitStatus {
-        var options = PruneBackups.Options(
-            policy: retention.policy(self),
-            now: now,
-            timeZone: timeZone
-        )
-        options.keepsTrash = profile.keepTrash
-        options.mayRemoveAll = retention.unsafeAllowRemoveAll
-        options.log = log
-        let prune = PruneBackups(in: remote, catalog: catalog, options: options, context: context)
-        var plan: PruneBackups.Plan
-        var problems: [Problem] = []
-        if isDryRun {
-            plan = try await prune.plan()
-        } else {
-            let outcome = try await prune.run()
-            plan = outcome.plan
-            problems = outcome.problems
-            // What was to be removed and is still there is among the problems.
-            let removed = Set(outcome.removed.map(\.name))
-            plan.remove.removeAll { !removed.contains($0.backup.name) }
-        }
-        facts.tell(problems)
-        console.finish()
-        if output.json {
-            try console.answer(json: PruneAnswer(plan, problems, isDryRun: isDryRun, self))
-        } else {
-            let tell = isDryRun ? console.answer : console.done
-            for item in plan.keep { tell(line("keep", item)) }
-            for item in plan.remove { tell(line(isDryRun ? "would remove" : "remove", item)) }
-            console.message(
-                "\(counted(plan.keep.count, "backup", "backups")) kept, \(plan.remove.count) \(isDryRun ? "would be " : "")removed"
-            )
-        }
-        if let refusal = plan.refusal {
-            let problem = "nothing is removed: \(refusal)"
-            facts.tell(problem: problem)
-            context.report(.warning(problem))
-            return .partial
-        }
-        return problems.isEmpty ? .done : .partial
-    }
-
-    private func line(_ verb: String, _ item: PruneBackups.Plan.Item) -> String {
-        "\(verb)  \(item.backup.displayName)  \(item.reasons.joined(separator: ", "))"
-    }
-}
-
-/// What was kept and removed, in JSON.
-struct PruneAnswer: Encodable {
-    struct Item: Encodable {
-        var name: String
-        var time: String?
-        var reasons: [String]
-    }
-
-    var messageType = "prune"
-    var profile: String?
-    var dryRun: Bool
-    var keep: [Item]
-    var remove: [Item]
-    /// Why nothing was removed.
-    var refusal: String?
-    var problems: [Problem]
-
-    init(
+extension Invocation {
+    /// Answers with the backups that were kept and removed.
+    ///
+    /// - Parameters:
+    ///   - plan: what is kept, and what is to be removed.
+    ///   - outcome: what was done of it; `nil` in a dry run.
+    ///   - result: what the command has done before.
+    /// - Returns: the result with the problems in it.
+    func answer(
         _ plan: PruneBackups.Plan,
-        _ problems: [Problem],
-        isDryRun: Bool,
-        _ session: Session
-    ) {
-        func item(_ item: PruneBackups.Plan.Item) -> Item {
-            Item(
-                name: item.backup.name,
-                time: item.backup.time.map { RFC3339.text($0, in: session.timeZone) },
-                reasons: item.reasons
-            )
+        _ outcome: PruneBackups.Outcome?,
+        after result: CommandResult = CommandResult(.done)
+    ) throws -> CommandResult {
+        try console.answer(PruneAnswer(plan, outcome, self))
+        if let refusal = plan.refusal {
+            return failure("nothing is removed: \(refusal)", .partial, after: result)
         }
-        profile = session.profile.name
-        dryRun = isDryRun
-        keep = plan.keep.map(item)
-        remove = plan.remove.map(item)
-        refusal = plan.refusal
-        self.problems = problems
+        guard let problems = outcome?.problems, !problems.isEmpty else { return result }
+        let partial = CommandResult(problems: problems)
+        return result.with(partial.status, partial.message)
+    }
+
+    /// Warns of what ended a command that has done a part of its work.
+    ///
+    /// - Returns: the result with the reason in it.
+    func failure(
+        _ reason: String,
+        _ status: ExitStatus,
+        after result: CommandResult
+    ) -> CommandResult {
+        context.report(.warning(reason))
+        return result.with(status, reason)
     }
 }

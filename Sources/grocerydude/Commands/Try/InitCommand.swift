@@ -1,16 +1,15 @@
 internal import ArgumentParser
+internal import Operations
 internal import Stores
 internal import SystemPackage
 
-struct InitCommand: AsyncParsableCommand {
+struct InitCommand: InvokedCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Create a sample store, a grocery list, to try things with.",
         discussion: """
             EXAMPLE
               grocerydude init --test-data
-
-            \(ExitStatus.help)
             """
     )
 
@@ -20,23 +19,10 @@ struct InitCommand: AsyncParsableCommand {
     @Flag(help: "Add about 20 MB of items with photos, which are files beside the store.")
     var testData = false
 
-    func run() async throws {
-        try await Session.run(output, stores) { session in
-            let count = try GroceryStore.create(in: session.stores, withTestData: testData)
-                .items().count
-            let path = session.stores.appending(GroceryStore.fileName).string
-            if output.json {
-                try session.console.answer(json: Answer(path: path, items: count))
-            } else {
-                session.console.done("created '\(path)' with \(count) items")
-            }
-            return .done
-        }
-    }
-
-    /// The answer in JSON.
-    private struct Answer: Encodable {
-        var path: String
-        var items: Int
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let store = try GroceryStore.create(in: invocation.stores, withTestData: testData)
+        let path = invocation.stores.appending(GroceryStore.fileName).string
+        try invocation.console.answer(InitAnswer(path: path, items: store.items().count))
+        return CommandResult(.done)
     }
 }

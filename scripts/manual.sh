@@ -39,7 +39,7 @@ for page in "$output"/raw/*.1; do
         # A paragraph ends where more text follows, and not before a list, an item or a section.
         /^$|^\.Pp/ { paragraph = 1; next }
         /^\.Ex/ {
-            # All codes are in the program's own page.
+            # The page of the program has them all.
             if (text["codes"] != "") print literal(text["codes"])
             else print "The exit codes are listed in\n.Xr grocerydude 1 ."
             if (text["example"] != "") print ".Sh EXAMPLES\n" literal(text["example"])

@@ -85,7 +85,7 @@ extension Invocation {
 
     private func makeRun(_ command: Run.Command) -> Run {
         var run = Run(command, stores: absolute(stores), remote: address, began: now)
-        if isWithProfilesStores { run.hooks = profile.hooks(for: command) }
+        if isWithProfilesStores { run.hooks = profile[hooksFor: command] }
         if isInProfilesPlaces { run.profile = profile.name }
         // A monitor waits for backups: another command's success must not pass for one.
         if command == .backup, let url = profile.pingURL, applies("ping_url") {
@@ -131,7 +131,7 @@ extension Invocation {
             stop: commands.stop,
             start: commands.start,
             verify: commands.verify,
-            timeout: profile.hooks(for: .restore).timeout
+            timeout: profile[hooksFor: .restore].timeout
         )
     }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// How far aliases could blow a text up while it is parsed.
+/// The growth of a text by its aliases while it is parsed.
 ///
 /// The parser compares keys, and an alias as a key is compared with all that it stands for, which a
 /// few lines can make more than there are atoms. So this is looked at before: n uses of d anchors make

@@ -7,14 +7,14 @@ internal import SystemPackage
 /// A flag wins over the environment, the environment over the configuration's profile, that over
 /// what the configuration says for all, and that over what is built in; each setting by itself.
 struct Configuration {
-    /// The configuration's file; `nil` where there is none, which is as good as one that says nothing.
+    /// The configuration's file; `nil` if there is none, which is the same as an empty one.
     let file: ConfigurationFile?
     /// The profile that flags or the environment name.
     private let chosen: String?
-    /// Where the configuration is, or would be.
+    /// The path of the configuration, whether it is there or not.
     private let path: String
 
-    /// Reads the configuration that flags or the environment name, or the usual one where it is there.
+    /// Reads the configuration that flags or the environment name, or the usual one if it is there.
     ///
     /// - Throws: `ConfigurationError`.
     init(_ options: ConfigurationOptions) throws {
@@ -24,8 +24,8 @@ struct Configuration {
     /// Reads a configuration, see above.
     ///
     /// - Parameters:
-    ///   - path: where it is.
-    ///   - profile: the profile's name, where somebody named one.
+    ///   - path: its path.
+    ///   - profile: the profile's name, if one was named.
     /// - Throws: `ConfigurationError`.
     init(named path: String?, profile: String?) throws {
         chosen = profile
@@ -41,7 +41,7 @@ struct Configuration {
         try refuseSharedPlaces()
     }
 
-    /// Where the configuration is looked for that nobody names.
+    /// The path of the configuration, unless another is named.
     static var usualPath: String { ProcessEnvironment.configuration + "/grocerydude/config.yaml" }
 
     /// The names of all profiles.
@@ -141,7 +141,7 @@ struct Configuration {
         return profile
     }
 
-    /// A profile with the places that the configuration alone says, where it does.
+    /// Returns a profile with the places of the configuration alone, if it names them.
     private func configured(
         _ named: (name: String, values: ConfigurationFile.Values)?,
         _ profile: Profile

@@ -11,14 +11,14 @@ struct ConfigurationFile {
     /// Values by the keys of their settings.
     typealias Values = [String: WrittenValue]
 
-    /// Where it is, absolute.
+    /// Its absolute path.
     let path: String
-    /// What is said for all profiles.
+    /// The settings for all profiles.
     private(set) var common: Values = [:]
     /// The profiles and what each says, in the order in which they are written.
     private(set) var profiles: [(name: String, values: Values)] = []
 
-    /// Bytes; nobody writes that much by hand.
+    /// In bytes; a file written by hand is smaller.
     private static let sizeLimit = 1 << 18
 
     /// Reads a configuration.
@@ -45,7 +45,7 @@ struct ConfigurationFile {
             ConfigurationError.unreadable(name, reason: reason, hint: hint)
         }
         do {
-            // A configuration may well be a link, to where somebody keeps all of theirs.
+            // A configuration is often a link into a directory of configurations.
             let resolved = try path.resolved()
             switch try FileInfo(of: resolved).kind {
             case .file: break

@@ -5,15 +5,15 @@ internal import Remotes
 internal import Stores
 internal import SystemPackage
 
-/// One thing that can be set: how it is written, and where it goes.
+/// One setting: how it is written, and its place in a profile.
 struct Setting {
     /// As it is written in the configuration, with the sections that it is in: `retention.keep_daily`.
     let key: String
-    /// The variable of the environment, where there is one.
+    /// The variable of the environment, if there is one.
     var environment: String?
     /// Reads it into a profile; throws `WrongValue`.
     let read: (WrittenValue, inout Profile) throws -> Void
-    /// What a profile has for it.
+    /// The value that a profile has for it.
     let show: (Profile) -> ShownValue
 
     private init<Value>(
@@ -29,7 +29,7 @@ struct Setting {
         self.show = { show($0[keyPath: path]) }
     }
 
-    /// All of them, in the order in which they are shown.
+    /// All settings, in the order in which they are shown.
     static var all: [Setting] {
         places + backups + retention + checks + restores + hooks + reports
     }

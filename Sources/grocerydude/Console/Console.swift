@@ -4,7 +4,7 @@ internal import Operations
 internal import Synchronization
 internal import SystemPackage
 
-/// Where the program speaks: answers to standard output, everything else to standard error.
+/// The program's output: answers to standard output, everything else to standard error.
 final class Console: Sendable {
     private let options: OutputOptions
     /// The profile whose run is spoken of, if there are several.

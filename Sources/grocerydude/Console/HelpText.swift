@@ -1,4 +1,4 @@
-/// Returns a command's help with its example behind the options, where the parser has it before the usage.
+/// Returns a command's help with its example behind the options; the parser puts it before the usage.
 ///
 /// - Parameter text: the parser's text; one that is no help stays as it is.
 func helpText(_ text: String) -> String {

@@ -6,7 +6,7 @@ struct FlagValue {
     var key: String
     var value: String
 
-    /// `nil` where nothing is said.
+    /// Returns `nil` if the option was not given.
     init?(_ name: String, _ key: String, _ value: String?) {
         guard let value else { return nil }
         self.name = name

@@ -10,7 +10,7 @@ enum LaunchAgent {
 
     /// The property list, as XML.
     ///
-    /// - Throws: `ScheduleError` where the job cannot be written so.
+    /// - Throws: `ScheduleError` if the job cannot be written so.
     static func propertyList(_ job: ScheduledJob) throws -> String {
         guard let intervals = job.schedule.launchd else {
             throw ScheduleError.notForKind(job.schedule, .launchd)

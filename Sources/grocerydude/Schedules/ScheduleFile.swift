@@ -3,12 +3,12 @@ struct ScheduleFile: Equatable {
     var path: String
     var text: String
 
-    /// What stands for a path where there is none to see.
+    /// The word in place of a path for the user's crontab, which has none.
     static let crontab = "crontab"
 
-    /// What a job is with a kind.
+    /// Returns the files of a job for a kind.
     ///
-    /// - Throws: `ScheduleError` where the job cannot be written so.
+    /// - Throws: `ScheduleError` if the job cannot be written so.
     static func files(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> [ScheduleFile] {
         let paths = paths(of: job.name, kind)
         switch kind {
@@ -20,7 +20,7 @@ struct ScheduleFile: Equatable {
         }
     }
 
-    /// Where a job's files are.
+    /// Returns the paths of a job's files.
     static func paths(of name: String, _ kind: ScheduleKind) -> [String] {
         switch kind {
         case .systemdUser:

@@ -1,14 +1,14 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// What runs things by the clock.
+/// The programs that run things by the clock.
 enum ScheduleKind: String, CaseIterable, ExpressibleByArgument {
     case systemdUser = "systemd-user"
     case systemdSystem = "systemd-system"
     case cron
     case launchd
 
-    /// The one that this machine has: systemd where it runs, and the system's for root.
+    /// Returns the one that this machine has: systemd if it runs, the system's for root.
     ///
     /// - Throws: `ScheduleError.noKind`.
     static func detected() throws -> ScheduleKind {

@@ -23,7 +23,7 @@ struct ScheduledJob {
         self.program = program
     }
 
-    /// What its unit or its block of the crontab is called.
+    /// The name of its unit, or of its block of the crontab.
     var name: String { Self.name(command, of: profile) }
 
     static func name(_ command: Run.Command, of profile: Profile) -> String {
@@ -31,7 +31,7 @@ struct ScheduledJob {
             .joined(separator: "-")
     }
 
-    /// What it does, for people.
+    /// What the job does, for people.
     var title: String {
         let what = command == .backup ? "Backup" : "Check of the backups"
         return profile.name.map { "\(what) of the profile \($0)" } ?? what
@@ -50,7 +50,7 @@ struct ScheduledJob {
         return arguments
     }
 
-    /// What the run must find in its environment, since it was here when it was scheduled.
+    /// The variables that the run must find in its environment, as they were when it was scheduled.
     var environment: [(name: String, value: String)] {
         var variables: [(String, String)] = []
         for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
@@ -63,7 +63,7 @@ struct ScheduledJob {
             let isPath = ["stores", "remote", "metrics_file"].contains(setting.key)
             variables.append((name, isPath ? Self.absolute(value) : value))
         }
-        // What runs things by the clock looks in fewer directories than a shell.
+        // Schedulers look for programs in fewer directories than a shell.
         if isRemoteOfRclone, let rclone = SystemProgram.path(of: "rclone") {
             let directory = FilePath(rclone).removingLastComponent().string
             if !["/usr/bin", "/bin"].contains(directory) {
@@ -77,7 +77,7 @@ struct ScheduledJob {
 
     /// Whether commands of the user's run around it, which may need anything.
     var hasHooks: Bool {
-        let hooks = profile.hooks(for: command)
+        let hooks = profile[hooksFor: command]
         return hooks.commands.values.contains { !$0.isEmpty }
     }
 

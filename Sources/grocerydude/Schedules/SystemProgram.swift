@@ -3,7 +3,7 @@ internal import Processes
 
 /// A program of the system's that is run to its end.
 enum SystemProgram {
-    /// Where a program is, as a shell finds it; `nil` where it is not installed.
+    /// Returns the path of a program, as a shell finds it; `nil` if it is not installed.
     static func path(of name: String) -> String? {
         (ProcessEnvironment.value("PATH") ?? "/usr/bin:/bin").split(separator: ":")
             .map { "\($0)/\(name)" }
@@ -12,7 +12,7 @@ enum SystemProgram {
 
     /// Runs a program, however it ends.
     ///
-    /// - Throws: `ScheduleError.noProgram` where it is not there; `ProcessError`.
+    /// - Throws: `ScheduleError.noProgram` if it is not installed; `ProcessError`.
     @discardableResult
     static func run(
         _ name: String,

@@ -22,11 +22,9 @@ struct CommandResultTests {
     }
 
     @Test("keeps what was done before an error, and has the error's code and message")
-    func failure() throws {
-        let program = try Program()
-        let output = try OutputOptions.parse(["--quiet"])
+    func failure() {
+        let output = OutputOptions.said(in: ["grocerydude", "--quiet"])
         let invocation = Invocation(Profile(), output, Console(output))
-        _ = program
         var before = CommandResult(.done, bytes: 7)
         before.backup = "a Stores.zip"
         let result = invocation.failure(OperationError.noBackups("x"), after: before)
@@ -60,8 +58,8 @@ struct CommandResultTests {
             (OperationError.noBackups("x"), 10), (HookError.skipped(command: "x"), 75),
             (HookError.commandFailed(event: "before", command: "x", .signalled(9)), 1),
             (HookError.pingFailed(host: "x", reason: "y"), 1), (CommandError.noTerminal, 64),
-            (ArchiveError.encrypted("x"), 12), (RemoteError.missing("x"), 10),
-            (OperationError.restoreFailed(ArchiveError.encrypted("x")), 12),
+            (ArchiveError.encrypted("x", entry: "y"), 12), (RemoteError.missing("x"), 10),
+            (OperationError.restoreFailed(ArchiveError.encrypted("x", entry: "y")), 12),
             (OperationError.rolledBack(RemoteError.missing("x"), refused: "y"), 21),
         ] as [(any Error & Sendable, Int32)]
     )

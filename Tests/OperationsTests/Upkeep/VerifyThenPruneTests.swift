@@ -1,5 +1,5 @@
 import Files
-import Remotes
+import Foundation
 import SystemPackage
 import TestSupport
 import Testing
@@ -74,7 +74,7 @@ struct VerifyThenPruneTests {
         try await scene.backUp(at: Scene.morning - 86_400)
         let new = try await scene.backUp().backup
         try LocalFileSystem().remove(scene.sandbox.path("Remote/\(new.name)"))
-        await #expect(throws: RemoteError.self) { try await run(new) }
+        await #expect(throws: FileError.self) { try await run(new) }
         #expect(try await scene.list().count == 1)
     }
 }

@@ -82,10 +82,10 @@ struct RestoreCommand: InvokedCommand {
         )
         let backup = try await restore.find(name)
         warn(of: backup, invocation)
-        if target == nil, !dryRun {
-            let question =
-                "Restore from '\(backup.displayName)'? It replaces the data in '\(invocation.stores.string)'."
-            guard try invocation.confirm(question, yes: yes) else { return .declined }
+        let question =
+            "Restore from '\(backup.displayName)'? It replaces the data in '\(invocation.stores.string)'."
+        guard try invocation.confirm(question, yes: yes || target != nil || dryRun) else {
+            return .declined
         }
         let outcome =
             if let target {

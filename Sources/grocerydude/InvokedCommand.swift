@@ -25,6 +25,7 @@ protocol InvokedCommand: ConsoleCommand {
     ///
     /// - Parameter invocation: the settings in force, and all that operations are given.
     /// - Returns: the end that it came to.
+    /// - Throws: any error; it is told, and sets the exit code.
     func run(_ invocation: Invocation) async throws -> CommandResult
 }
 

@@ -108,11 +108,7 @@ public struct ShowStatus: Sendable {
             status.lastRun = try log.entries(filter, limit: 1).first
             filter.command = Run.Command.backup.rawValue
             status.lastBackup = try log.entries(filter, limit: 1).first
-            if let aside = log.putAside {
-                status.warnings.append(
-                    "the log was damaged and begun anew: it is in '\(printable(aside))'"
-                )
-            }
+            if let warning = log.warning { status.warnings.append(warning) }
         } catch {
             status.warnings.append("the log cannot be read: \(explain(error))")
         }

@@ -127,11 +127,7 @@ public struct Run: Sendable {
         guard let log else { return }
         do {
             try log.record(entry)
-            if tellsLogTrouble, let aside = log.putAside {
-                context.report(
-                    .warning("the log was damaged and begun anew: it is in '\(printable(aside))'")
-                )
-            }
+            if tellsLogTrouble, let warning = log.warning { context.report(.warning(warning)) }
         } catch {
             guard tellsLogTrouble else { return }
             context.report(.warning("this run was not logged: \(explain(error))"))

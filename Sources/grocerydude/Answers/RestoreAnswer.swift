@@ -46,7 +46,7 @@ struct RestoreAnswer: Answer {
         console.message(what)
         if let safety = outcome.safetyBackup {
             console.message(
-                "the data before is in '\(safety.displayName)': to undo, restore that"
+                "the previous data is in '\(safety.displayName)': to undo, restore that"
             )
         }
     }

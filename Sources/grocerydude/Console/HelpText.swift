@@ -1,6 +1,7 @@
-/// Returns a command's help with its example behind the options; the parser puts it before the usage.
+/// Puts the example in a command's help behind the options; the parser has it before the usage.
 ///
-/// - Parameter text: the parser's text; one that is no help stays as it is.
+/// - Parameter text: the parser's text.
+/// - Returns: the text; as it is, if it is no help.
 func helpText(_ text: String) -> String {
     guard let example = text.firstRange(of: "\n\nEXAMPLE\n"),
         let usage = text[example.upperBound...].firstRange(of: "\n\nUSAGE: ")

@@ -47,6 +47,7 @@ extension Invocation {
     ///   - outcome: what was done of it; `nil` in a dry run.
     ///   - result: what the command has done before.
     /// - Returns: the result with the problems in it.
+    /// - Throws: `EncodingError`.
     func answer(
         _ plan: PruneBackups.Plan,
         _ outcome: PruneBackups.Outcome?,

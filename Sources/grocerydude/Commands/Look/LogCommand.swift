@@ -9,7 +9,7 @@ struct LogCommand: InvokedCommand {
         abstract: "Show past runs, newest first.",
         discussion: """
             Every backup, restore, check and prune is kept in $XDG_STATE_HOME/grocerydude/log.sqlite, \
-            the last 1000 of each. Nothing depends on that file.
+            the last 1000 of each.
 
             EXAMPLE
               grocerydude log --limit 5
@@ -40,11 +40,7 @@ struct LogCommand: InvokedCommand {
         filter.command = command
         let log = invocation.log
         let entries = try log.entries(filter, limit: limit)
-        if let aside = log.putAside {
-            invocation.context.report(
-                .warning("the log was damaged and begun anew: it is in '\(printable(aside))'")
-            )
-        }
+        if let warning = log.warning { invocation.context.report(.warning(warning)) }
         try invocation.console.answer(entries.map { RunRow($0, invocation) })
         return CommandResult(.done)
     }

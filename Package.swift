@@ -49,7 +49,7 @@ let package = Package(
         ),
         .target(name: "CFiles"),
 
-        // The arrow: grocerydude → Operations → { Stores, Archives, Remotes } → Processes → Files.
+        // The arrow: see scripts/lint.sh.
         .target(
             name: "Files",
             dependencies: [
@@ -72,6 +72,16 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "History",
+            dependencies: ["Files", filePath, .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Sample",
+            dependencies: ["Files", filePath, .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Archives",
             dependencies: ["Files", "CLibzip", "CIsal", "CZlib", filePath],
             swiftSettings: strict
@@ -83,21 +93,22 @@ let package = Package(
         ),
         .target(
             name: "Backups",
-            dependencies: ["Stores", "Archives", "Remotes", "Files", filePath],
+            dependencies: ["Stores", "Archives", "Remotes", "History", "Files", filePath],
             swiftSettings: strict
         ),
         .target(
             name: "Operations",
             dependencies: [
-                "Backups", "Stores", "Archives", "Remotes", "Processes", "Files", filePath,
+                "Backups", "Stores", "Archives", "Remotes", "History", "Processes", "Files",
+                filePath,
             ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "grocerydude",
             dependencies: [
-                "Operations", "Backups", "Stores", "Archives", "Remotes", "Processes", "Files",
-                filePath,
+                "Operations", "Backups", "Stores", "Archives", "Remotes", "History", "Sample",
+                "Processes", "Files", filePath,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -123,6 +134,19 @@ let package = Package(
             name: "StoresTests",
             dependencies: [
                 "Stores", "Files", "TestSupport", "StoreWriter", "CSQLite", filePath,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "HistoryTests",
+            dependencies: ["History", "Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SampleTests",
+            dependencies: [
+                "Sample", "Files", "TestSupport", filePath,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
@@ -157,15 +181,17 @@ let package = Package(
         .testTarget(
             name: "OperationsTests",
             dependencies: [
-                "Operations", "Backups", "Stores", "Archives", "Remotes", "Files", "TestSupport",
-                "StoreWriter", filePath, .product(name: "GRDB", package: "GRDB.swift"),
+                "Operations", "Backups", "Stores", "Archives", "Remotes", "History", "Sample",
+                "Files", "TestSupport", "StoreWriter", filePath,
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "grocerydude", "Operations", "Backups", "Files", "TestSupport", "CSQLite", filePath,
+                "grocerydude", "Operations", "Backups", "Remotes", "History", "Sample", "Files",
+                "TestSupport", "CSQLite", filePath,
             ],
             swiftSettings: strict
         ),

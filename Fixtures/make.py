@@ -460,6 +460,8 @@ def lies(archive):
         "lie-after-trailer": with_text(header, records, trailer, end="\n{}\n"),
         "lie-no-json": with_manifest(archive, b"no JSON at all\n"),
         "lie-empty": with_manifest(archive, b""),
+        "lie-descriptor": with_flip(archive, archive.index(b"PK\7\x08") + 4),
+        "lie-descriptor-flag": with_flip(archive, archive.index(b"nested/large.bin") - 24, 8),
         "flipped-bit": flipped(archive),
     }
 
@@ -498,8 +500,11 @@ def with_manifest(archive, text):
 
 def flipped(archive):
     """One bit in the middle of a file's data."""
-    place = archive.index(b"photo.bin") + 300
-    return archive[:place] + bytes([archive[place] ^ 4]) + archive[place + 1 :]
+    return with_flip(archive, archive.index(b"photo.bin") + 300, 4)
+
+
+def with_flip(archive, place, bits=1):
+    return archive[:place] + bytes([archive[place] ^ bits]) + archive[place + 1 :]
 
 
 # stores/

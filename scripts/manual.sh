@@ -3,7 +3,8 @@
 #
 # swift-argument-parser makes both from the commands' help. Its pages are one for each command and
 # named with dots; here they get the names that man(1) looks for ('man grocerydude backup' opens
-# grocerydude-backup.1), and examples and exit codes get sections of their own.
+# grocerydude-backup.1), and examples and exit codes get sections of their own; the codes only in
+# grocerydude(1).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,7 +39,9 @@ for page in "$output"/raw/*.1; do
         # A paragraph ends where more text follows, and not before a list, an item or a section.
         /^$|^\.Pp/ { paragraph = 1; next }
         /^\.Ex/ {
-            print literal(text["codes"])
+            # The page of the program has them all.
+            if (text["codes"] != "") print literal(text["codes"])
+            else print "The exit codes are listed in\n.Xr grocerydude 1 ."
             if (text["example"] != "") print ".Sh EXAMPLES\n" literal(text["example"])
             next
         }

@@ -30,9 +30,6 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
         init(_ job: Job) { self.job = job }
     }
 
-    /// How long the caller's thread waited for jobs to be done.
-    private(set) var waited = Duration.zero
-
     /// How many jobs are in flight at most.
     let capacity: Int
 
@@ -86,12 +83,10 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
             let next = condition.withLock { waiting.isEmpty ? nil : waiting.removeFirst() }
             if let next { run(next, ownWorker) }
         }
-        let start = ContinuousClock.now
         let result = condition.withLock {
             while entry.result == nil { condition.wait() }
             return entry.result
         }
-        waited += ContinuousClock.now - start
         try result?.get()
         return try body(entry.job)
     }

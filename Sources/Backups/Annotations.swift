@@ -1,3 +1,4 @@
+internal import History
 internal import Files
 package import Foundation
 internal import Remotes
@@ -196,7 +197,9 @@ package struct Annotations {
     /// Forgets the annotations of backups that are gone, unless another one has their identity or name.
     package mutating func forget(_ names: Set<String>, keeping left: [Backup]) async throws {
         let kept = Set(left.compactMap(key))
-        let gone = content.backups.filter { names.contains($0.value.name) && !kept.contains($0.key) }
+        let gone = content.backups.filter {
+            names.contains($0.value.name) && !kept.contains($0.key)
+        }
         guard !gone.isEmpty else { return }
         for key in gone.keys { content.backups[key] = nil }
         try await save()

@@ -1,6 +1,6 @@
+public import History
 public import Foundation
 public import Remotes
-public import Stores
 
 /// A saved state of a stores directory, as users list, restore and delete it.
 public struct Backup: Sendable, Equatable {

@@ -198,7 +198,8 @@ public final class BackupCatalog: Sendable {
     }
 
     /// Remembers the rows that the backup after this one is compared with.
-    package func rememberExpectedRows(_ rows: [StoreRows], after backup: Backup, in address: String) {
+    package func rememberExpectedRows(_ rows: [StoreRows], after backup: Backup, in address: String)
+    {
         change { $0.expected[address] = Expectation(id: backup.id, stores: rows) }
     }
 

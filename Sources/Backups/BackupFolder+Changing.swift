@@ -1,6 +1,6 @@
+package import History
 package import Foundation
 package import Remotes
-package import Stores
 package import SystemPackage
 
 // The caller of all of these has the staging directory locked.

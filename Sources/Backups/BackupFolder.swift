@@ -1,3 +1,4 @@
+internal import History
 package import Files
 public import Foundation
 public import Remotes

@@ -1,4 +1,4 @@
-public import Stores
+public import History
 
 /// All that this machine remembers of backups, outside of their folders.
 ///

@@ -77,7 +77,9 @@ package enum Timestamp {
     }
 
     /// Reads RFC 3339; `nil` where it is not that.
-    package static func date(rfc3339 text: String) -> Date? { parts(rfc3339: text).flatMap(date(of:)) }
+    package static func date(rfc3339 text: String) -> Date? {
+        parts(rfc3339: text).flatMap(date(of:))
+    }
 
     /// Reads RFC 3339; `nil` where it has not the form of that.
     package static func parts(rfc3339 text: String) -> Parts? {

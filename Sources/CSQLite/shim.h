@@ -14,7 +14,7 @@ static inline int csqlite_size(sqlite3_file *file, sqlite3_int64 *size) {
     return file->pMethods->xFileSize ? file->pMethods->xFileSize(file, size) : SQLITE_IOERR;
 }
 
-/* Maps the first region of the shared index, where there is one; never makes it longer. */
+/* Maps the first region of the shared index, if there is one; never makes it longer. */
 static inline int csqlite_map_index(sqlite3_file *file, int length, void **region) {
     void volatile *mapped = 0;
     int code;

@@ -4,7 +4,7 @@ public struct WalkedFile {
     public let path: RelativePath
     /// The open directory that holds it.
     public let directory: Directory
-    /// What the system said of it.
+    /// The system's record of it.
     public let info: FileInfo
 
     public init(path: RelativePath, directory: Directory, info: FileInfo) {
@@ -17,9 +17,9 @@ public struct WalkedFile {
     public var name: FileName { path.name }
 }
 
-/// What a walk does after a directory was seen.
+/// The next step of a walk, after a directory was seen.
 public enum WalkChoice {
-    /// Go on, into the directory where it is one.
+    /// Go on, into it, if it is a directory.
     case descend
     /// Pass over what is in it.
     case skip
@@ -28,7 +28,7 @@ public enum WalkChoice {
 extension Directory {
     /// Calls `visit` for everything below, parents before children, names in the order of their bytes.
     ///
-    /// What vanishes meanwhile is passed over. What cannot be read is given to `failed`, and the
+    /// A file that vanishes meanwhile is passed over. One that cannot be read is given to `failed`, and the
     /// walk goes on unless that throws.
     public func walk(
         failed: (RelativePath, any Error) throws -> Void,

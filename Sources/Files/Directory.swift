@@ -49,7 +49,7 @@ public final class Directory: Sendable {
 
     /// Opens a regular file in this one for reading.
     ///
-    /// - Throws: `FileError.notA` where it is something else by now.
+    /// - Throws: `FileError.notA` if it is something else by now.
     public func file(_ name: FileName) throws -> File {
         // Without O_NONBLOCK, a named pipe with that name would wait for its writer.
         let descriptor = openAt(name, O_RDONLY | O_NONBLOCK)
@@ -61,7 +61,7 @@ public final class Directory: Sendable {
 
     /// Creates a new regular file, mode 0600 whatever the umask, and opens it for writing.
     ///
-    /// - Throws: `FileError.exists` where the name is taken, be it by a symbolic link.
+    /// - Throws: `FileError.exists` if the name is taken, be it by a symbolic link.
     public func createFile(_ name: FileName) throws -> File {
         let descriptor = openAt(name, O_RDWR | O_CREAT | O_EXCL)
         guard descriptor != -1 else { throw failure(.create, name) }
@@ -70,7 +70,7 @@ public final class Directory: Sendable {
 
     /// Creates a directory, mode 0700 whatever the umask.
     ///
-    /// - Throws: `FileError.exists` where the name is taken.
+    /// - Throws: `FileError.exists` if the name is taken.
     public func createDirectory(_ name: FileName) throws {
         guard uninterrupted({ name.withCString { mkdirat(descriptor, $0, 0o700) } }) == 0 else {
             throw failure(.create, name)
@@ -79,7 +79,7 @@ public final class Directory: Sendable {
 
     /// Creates a symbolic link, whose target may be any bytes but NUL.
     ///
-    /// - Throws: `FileError.exists` where the name is taken.
+    /// - Throws: `FileError.exists` if the name is taken.
     public func createLink(_ name: FileName, target: [UInt8]) throws {
         let target = target.map { CChar(bitPattern: $0) } + [0]
         guard uninterrupted({ name.withCString { symlinkat(target, descriptor, $0) } }) == 0 else {
@@ -99,7 +99,7 @@ public final class Directory: Sendable {
         }
     }
 
-    /// What the system says of the directory itself.
+    /// Returns the system's record of the directory itself.
     public func info() throws -> FileInfo {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
@@ -108,7 +108,7 @@ public final class Directory: Sendable {
         return FileInfo(status)
     }
 
-    /// What the system says of a name, not following a symbolic link.
+    /// Returns the system's record of a name, not following a symbolic link.
     public func info(_ name: FileName) throws -> FileInfo {
         var status = stat()
         let result = uninterrupted {

@@ -27,7 +27,7 @@ public final class File: Sendable {
 
     /// Opens a file for reading, following symbolic links.
     ///
-    /// - Throws: `FileError`; `.notA` where it is not a regular file.
+    /// - Throws: `FileError`; `.notA` if it is not a regular file.
     public static func open(_ path: FilePath) throws -> File {
         // Without O_NONBLOCK, a named pipe with that name would wait for its writer.
         let file = try File(path: path, flags: O_RDONLY | O_NONBLOCK, action: .open)
@@ -37,7 +37,7 @@ public final class File: Sendable {
 
     /// Creates a new file for reading and writing: mode 0600, whatever the umask.
     ///
-    /// - Throws: `FileError`; `.exists` where the name is taken.
+    /// - Throws: `FileError`; `.exists` if the name is taken.
     public static func create(_ path: FilePath) throws -> File {
         try File(path: path, flags: O_RDWR | O_CREAT | O_EXCL, action: .create)
     }
@@ -54,7 +54,7 @@ public final class File: Sendable {
         self.init(adopting: descriptor, path: path)
     }
 
-    /// What the system says of the file now.
+    /// Returns the system's record of the file as it is now.
     public func info() throws -> FileInfo {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure(.inspect) }
@@ -87,7 +87,7 @@ public final class File: Sendable {
 
     /// Reads from an offset until the buffer is full.
     ///
-    /// - Throws: `FileError.endedEarly` where the file is too short.
+    /// - Throws: `FileError.endedEarly` if the file is too short.
     public func readExactly(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
         guard try read(into: buffer, at: offset) == buffer.count else {
             throw FileError.endedEarly(path)
@@ -96,7 +96,7 @@ public final class File: Sendable {
 
     /// Reads a range into an array.
     ///
-    /// - Throws: `FileError.endedEarly` where the file is too short.
+    /// - Throws: `FileError.endedEarly` if the file is too short.
     public func readExactly(count: Int, at offset: Int64) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             try readExactly(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
@@ -141,11 +141,11 @@ public final class File: Sendable {
 
     /// Lets writes go round the system's page cache, or not (O_DIRECT of open(2); F_NOCACHE on macOS).
     ///
-    /// What is written once and not read soon costs the processor a fraction of its time then, and
+    /// A file that is written once and not read soon costs the processor a fraction of its time then, and
     /// pushes out nothing that applications use. Address, offset and length of every write must be
     /// multiples of `uncachedBlock` as long as it is on.
     ///
-    /// - Returns: whether it is as asked for. `false` where the file system cannot, or is not known to
+    /// - Returns: whether it is as asked for. `false` if the file system cannot, or is not known to
     ///   be faster so.
     public func setUncached(_ isUncached: Bool) -> Bool {
         cfiles_set_uncached(descriptor, isUncached ? 1 : 0) == 0
@@ -158,7 +158,7 @@ public final class File: Sendable {
 
     /// Waits until a range has been written to the disk, and gives up its pages in memory.
     ///
-    /// What is written once and not read soon need not push out what applications use; and a page
+    /// A file that is written once and not read soon need not push out what applications use; and a page
     /// that is free again costs less than one that was never used.
     public func finishWriteback(from offset: Int64, length: Int64) {
         cfiles_finish_writeback(descriptor, off_t(offset), off_t(length))
@@ -213,7 +213,7 @@ extension File {
     ///   - path: the new file; mode 0600, whatever the umask.
     ///   - syncing: whether the copy must be on the disk when this returns.
     /// - Returns: the copy, open for reading and writing.
-    /// - Throws: `FileError`; `.exists` where the name is taken. A copy that failed half-way is left
+    /// - Throws: `FileError`; `.exists` if the name is taken. A copy that failed half-way is left
     ///   to the caller.
     @discardableResult
     public func copy(to path: FilePath, syncing: Bool) throws -> File {

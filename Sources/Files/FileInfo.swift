@@ -4,7 +4,7 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// What the system says of a file (stat(2)), not following a symbolic link.
+/// The system's record of a file (stat(2)), not following a symbolic link.
 public struct FileInfo: Sendable, Equatable {
     /// The kinds of file there are.
     public enum Kind: Sendable, Equatable {
@@ -13,7 +13,7 @@ public struct FileInfo: Sendable, Equatable {
         case special(String)
     }
 
-    /// What a name stands for as long as it is not replaced: device and inode.
+    /// The file that a name stands for as long as it is not replaced: device and inode.
     public struct Identity: Hashable, Sendable, Codable {
         public let device: UInt64
         public let inode: UInt64

@@ -2,22 +2,22 @@ public import SystemPackage
 
 /// The verbs that change a disk.
 ///
-/// What moves whole directories about goes through this seam, so that a test can make each step
+/// Code that moves whole directories about goes through this seam, so that a test can make each step
 /// fail. Reading, and filling a directory that nobody else sees yet, use the real thing.
 public protocol FileSystem: Sendable {
     /// Creates a directory, mode 0700 whatever the umask.
     ///
-    /// - Throws: `FileError.exists` where the name is taken.
+    /// - Throws: `FileError.exists` if the name is taken.
     func createDirectory(_ path: FilePath) throws
 
     /// Renames a file or directory, never replacing anything.
     ///
-    /// - Throws: `FileError.exists` where the new name is taken.
+    /// - Throws: `FileError.exists` if the new name is taken.
     func move(_ path: FilePath, to newPath: FilePath) throws
 
     /// Exchanges two names in one step: at no moment is either of them missing.
     ///
-    /// - Returns: `false`, with nothing changed, where the file system cannot do it.
+    /// - Returns: `false`, with nothing changed, if the file system cannot do it.
     func swap(_ first: FilePath, _ second: FilePath) throws -> Bool
 
     /// Removes a file, a symbolic link or a whole directory; one that is missing is no error.
@@ -34,7 +34,7 @@ public protocol FileSystem: Sendable {
 extension FileSystem {
     /// Creates a directory, mode 0700, and those above it that are missing, each on the disk.
     ///
-    /// - Throws: `FileError`; `.notA` where something else has a name on the way.
+    /// - Throws: `FileError`; `.notA` if something else has a name on the way.
     public func createDirectories(_ path: FilePath) throws {
         guard !path.isEmpty else { return }
         do {

@@ -31,10 +31,10 @@ public struct LocalFileSystem: FileSystem {
         }
     }
 
-    /// Renames where the file system has no exclusive rename.
+    /// Renames if the file system has no exclusive rename.
     ///
-    /// A regular file gets a second name, which link(2) refuses to give where it is taken. For a
-    /// directory, and where files have one name only (and link(2) may fail with any error, as on
+    /// A regular file gets a second name, which link(2) refuses to give if it is taken. For a
+    /// directory, and if files have one name only (and link(2) may fail with any error, as on
     /// what rclone mounts), there is only looking first; whoever holds the lock is alone with its
     /// names.
     private func moveByLooking(_ path: FilePath, to newPath: FilePath) throws {
@@ -81,7 +81,7 @@ public struct LocalFileSystem: FileSystem {
             }
             return
         }
-        // What is in another file system is not this directory's to remove.
+        // A mounted file system is not this directory's to remove.
         guard try !path.isMountPoint() else {
             throw FileError.failed(.remove, path, .resourceBusy)
         }
@@ -118,7 +118,7 @@ public struct LocalFileSystem: FileSystem {
         try sync(parent.isEmpty ? "." : parent)
     }
 
-    /// Where a file is written before it takes its name; a killed run leaves it.
+    /// The path at which a file is written before it takes its name; a killed run leaves it.
     public static func draft(of path: FilePath) -> FilePath {
         path.removingLastComponent().appending(".\(path.lastComponent?.string ?? "file").draft")
     }
@@ -145,7 +145,7 @@ public struct LocalFileSystem: FileSystem {
 }
 
 extension FileInfo {
-    /// What the system says of a path, not following a symbolic link at its end.
+    /// Reads the system's record of a path, not following a symbolic link at its end.
     public init(of path: FilePath) throws {
         var status = stat()
         guard uninterrupted({ path.withPlatformString { lstat($0, &status) } }) == 0 else {
@@ -154,7 +154,7 @@ extension FileInfo {
         self.init(status)
     }
 
-    /// Like `init(of:)`, but `nil` where there is nothing.
+    /// Like `init(of:)`, but `nil` if there is nothing.
     public static func ifPresent(_ path: FilePath) throws -> FileInfo? {
         do {
             return try FileInfo(of: path)
@@ -167,7 +167,7 @@ extension FileInfo {
 extension FilePath {
     /// The path with `/`, no symbolic link and no `..` in it (realpath(3)).
     ///
-    /// - Throws: `FileError` where something on the way is missing.
+    /// - Throws: `FileError` if something on the way is missing.
     public func resolved() throws -> FilePath {
         guard let resolved = withPlatformString({ realpath($0, nil) }) else {
             throw FileError.failed(.open, self, Errno(rawValue: errno))
@@ -176,7 +176,7 @@ extension FilePath {
         return FilePath(platformString: resolved)
     }
 
-    /// What the symbolic link here says (readlink(2)), in or below the directory that it is in.
+    /// Returns the target of the symbolic link here (readlink(2)), in or below the directory that it is in.
     public func linkTarget() throws -> FilePath {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let length = withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) }

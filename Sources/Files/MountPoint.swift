@@ -12,7 +12,7 @@ extension FilePath {
     ///
     /// Such a directory cannot be renamed, nor exchanged with another.
     ///
-    /// - Throws: `FileError` where there is nothing.
+    /// - Throws: `FileError` if there is nothing.
     public func isMountPoint() throws -> Bool {
         let status = withPlatformString { cfiles_is_mount_point(AT_FDCWD, $0) }
         if status >= 0 { return status == 1 }
@@ -36,7 +36,7 @@ extension FilePath {
 extension Directory {
     /// Whether something is mounted at a name in this directory; see `FilePath.isMountPoint()`.
     ///
-    /// - Throws: `FileError` where there is nothing.
+    /// - Throws: `FileError` if there is nothing.
     public func isMountPoint(_ name: FileName) throws -> Bool {
         let status = name.withCString { cfiles_is_mount_point(descriptor, $0) }
         if status >= 0 { return status == 1 }

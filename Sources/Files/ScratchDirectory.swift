@@ -12,7 +12,7 @@ internal import Glibc
 /// It is locked as long as it is in use (flock(2)), so that what a killed run left can be told from
 /// what another run works in: the next one that is made in the same place removes it.
 public final class ScratchDirectory: Sendable {
-    /// Where it is.
+    /// Its path.
     public let path: FilePath
     private let directory: Directory
 
@@ -54,7 +54,7 @@ public final class ScratchDirectory: Sendable {
         return FilePath(platformString: bytes)
     }
 
-    /// Opens and locks a scratch directory; `nil` where another run has it, or has removed it.
+    /// Opens and locks a scratch directory; `nil` if another run has it, or has removed it.
     private static func locked(_ path: FilePath) throws -> Directory? {
         do {
             let directory = try Directory.open(path)
@@ -93,7 +93,7 @@ public final class ScratchDirectory: Sendable {
             }
     }
 
-    /// What of this process could not be removed, to be told; the next one that is made in the same
+    /// The directories of this process that could not be removed, to be told; the next one that is made in the same
     /// place removes it.
     public static var left: [FilePath] { unremoved.withLock { $0 } }
 

@@ -9,7 +9,7 @@ internal import Glibc
 /// Most calls on a disk are never interrupted; those on a network file system, or on one in a
 /// process of its own, may be (signal(7)).
 ///
-/// - Returns: what the call returned; where that is -1, `errno` says why, and it is not EINTR.
+/// - Returns: what the call returned; if that is -1, `errno` says why, and it is not EINTR.
 func uninterrupted(_ call: () -> CInt) -> CInt {
     while true {
         let result = call()

@@ -63,7 +63,7 @@ extension ArchivedBackup {
     func checkSpace(at path: FilePath) throws {
         let available = try Directory.open(path).availableSpace()
         guard bytes <= available else {
-            throw OperationError.tooLarge(path, needed: bytes, available: available)
+            throw RestoreError.tooLarge(path, needed: bytes, available: available)
         }
     }
 }

@@ -1,4 +1,3 @@
-internal import Backups
 public import Files
 public import SystemPackage
 
@@ -10,45 +9,10 @@ public enum OperationError: ExplainedError {
     case nothingToBackUp(FilePath)
     /// A backup failed; nothing was added to the remote folder.
     case backupFailed(any Error)
-    /// A restore failed before or after the exchange; the stores are as they were.
-    case restoreFailed(any Error)
-    /// What a restore would replace could not be backed up first.
-    case safetyBackupFailed(any Error)
-    /// The stores that were restored did not reopen; the old ones are back, the others kept.
-    case rolledBack(any Error, refused: FilePath)
-    /// A restore failed and what was there could not be put back.
-    case rollbackFailed(any Error, old: FilePath, new: FilePath)
-    /// Applications have a store open.
-    case storesInUse(store: String, by: [LockHolder])
-    /// What is to be unpacked needs more space than there is.
-    case tooLarge(FilePath, needed: Int64, available: Int64)
     /// The remote folder is the stores directory, or in it.
     case remoteInsideStores(String, FilePath)
-    /// Something is mounted in the stores directory, which a restore can neither replace nor remove.
-    case mountInside(FilePath)
-    /// The directory to extract to has something in it.
-    case targetNotEmpty(FilePath)
-    /// A name that a restore needs is taken by something that is not its own.
-    case inTheWay(FilePath)
-    /// Stores that were restored and checked are not where they were put.
-    case storesLost(FilePath, found: Int, expected: Int)
     /// The policy would keep nothing.
     case keepsNothing(String)
-    /// An interrupted restore, of which a journal tells, cannot be finished or undone.
-    case cannotRecover(FilePath, reason: String)
-    /// A newer version of the program wrote the journal of an interrupted restore.
-    case newerJournal(FilePath)
-    /// A restore was interrupted when its stores were in place; whether they are good cannot be told, and
-    /// all stays as it is.
-    case unsettled(backup: String, FilePath, any Error)
-    /// Stores that an interrupted restore put in place have to go, and cannot, since they are in use.
-    case refusedInUse(backup: String, FilePath, refusal: (any Error)?, use: any Error)
-    /// A command of the user's failed that has to succeed.
-    case commandFailed(event: String, command: String, CommandFailure)
-    /// A command of the user's says that this is not the time for it.
-    case skipped(command: String)
-    /// A monitor could not be told.
-    case pingFailed(host: String, reason: String)
 
     public var description: String {
         switch self {
@@ -56,41 +20,9 @@ public enum OperationError: ExplainedError {
         case .nothingToBackUp(let path):
             "there is nothing to back up: '\(printable(path))' is empty"
         case .backupFailed(let error): "backup failed, nothing was changed: \(explain(error))"
-        case .restoreFailed(let error): "restore failed, your data is as it was: \(explain(error))"
-        case .safetyBackupFailed(let error):
-            "what would be replaced cannot be backed up first: \(explain(error))"
-        case .rolledBack(let error, let refused):
-            "restore failed, your data is as it was: \(explain(error)); what was refused is in '\(printable(refused))'"
-        case .rollbackFailed(let error, let old, let new):
-            "restore failed and could not be rolled back: \(explain(error)); "
-                + "your data is in '\(printable(old))', the backup's in '\(printable(new))'"
-        case .storesInUse(let store, let holders):
-            "the store '\(store)' is in use by \(holders.map(\.description).joined(separator: ", "))"
-        case .tooLarge(let path, let needed, let available):
-            "no space at '\(printable(path))': \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .remoteInsideStores(let address, let stores):
             "the remote folder '\(address)' is inside the stores directory '\(printable(stores))'"
-        case .mountInside(let path):
-            "something is mounted at '\(printable(path))', in the stores directory"
-        case .targetNotEmpty(let path): "'\(printable(path))' is there already and not empty"
-        case .inTheWay(let path):
-            "'\(printable(path))' is in the way, and is not from an interrupted restore"
-        case .storesLost(let path, let found, let expected):
-            "\(counted(expected, "store was", "stores were")) restored, and \(found) \(found == 1 ? "is" : "are") in '\(printable(path))'"
         case .keepsNothing(let reason): "nothing was removed: \(reason)"
-        case .cannotRecover(let path, let reason):
-            "the interrupted restore of which '\(printable(path))' tells can be neither finished nor undone: \(reason)"
-        case .newerJournal(let path):
-            "the interrupted restore of which '\(printable(path))' tells was begun by a newer version of the program"
-        case .unsettled(let backup, let path, let error):
-            "the restore of '\(BackupName.display(backup))' was interrupted, and can for now be neither finished nor undone in '\(printable(path))': \(explain(error)); all stays as it is"
-        case .refusedInUse(let backup, let path, let refusal, let use):
-            "the restore of '\(BackupName.display(backup))' was interrupted, and what it put in '\(printable(path))' has to go\(refusal.map { ", since \(explain($0))" } ?? ""), but \(explain(use)); all stays as it is"
-        case .commandFailed(let event, let command, let reason):
-            "the '\(event)' command '\(Self.shortened(command))' \(reason)"
-        case .skipped(let command):
-            "skipped: the 'before' command '\(Self.shortened(command))' says so"
-        case .pingFailed(let host, let reason): "cannot tell the monitor '\(host)': \(reason)"
         }
     }
 
@@ -99,41 +31,10 @@ public enum OperationError: ExplainedError {
         case .noStores: "run 'grocerydude init' to make one, or name yours with '--stores DIR'"
         case .nothingToBackUp: "is it the right directory? name another with '--stores DIR'"
         case .backupFailed(let error): (error as? any ExplainedError)?.hint
-        case .restoreFailed(let error), .rolledBack(let error, _):
-            (error as? any ExplainedError)?.hint
-                ?? "run 'grocerydude list' to choose another backup"
-        case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
-        case .rollbackFailed:
-            "move the directory that you want to its place by hand; nothing was deleted"
-        case .storesInUse: "close it and try again, or go on at your own risk with '--force'"
-        case .newerJournal: "install a newer grocerydude"
-        case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
         case .remoteInsideStores:
             "backups there would be lost with what they save: name another folder with '--remote'"
-        case .mountInside(let path):
-            "unmount it: umount '\(printable(path))'; or restore elsewhere with '--target'"
-        case .targetNotEmpty: "name a directory that is not there yet"
-        case .inTheWay(let path): "move it away: mv '\(printable(path))' '\(printable(path)).mine'"
-        case .storesLost:
-            "its file system loses what is renamed: keep the stores on a disk of this machine"
         case .keepsNothing:
             "say what to keep, for example '--keep-daily 7 --keep-weekly 5', or '--unsafe-allow-remove-all'"
-        case .cannotRecover(let path, _):
-            "nothing was deleted: look at the directories there, put the one that you want in its place, and then: mv '\(printable(path))' '\(printable(path)).old'"
-        case .unsettled(_, _, let error):
-            ((error as? any ExplainedError)?.hint ?? "put that right")
-                + "; any next command then settles it, 'grocerydude list' too"
-        case .refusedInUse:
-            "close it; any next command then puts back what was there before, 'grocerydude list' too"
-        case .commandFailed(_, let command, _):
-            "run it by hand to see what it says: \(printable(bytes: command.utf8))"
-        case .skipped, .pingFailed: nil
         }
-    }
-
-    /// A command line as far as a message has room for it.
-    private static func shortened(_ command: String) -> String {
-        let text = printable(bytes: command.utf8)
-        return text.count > 60 ? text.prefix(57) + "..." : text
     }
 }

@@ -22,14 +22,14 @@ extension ChildProcess {
         }
     }
 
-    /// What became of a program that was watched.
+    /// The end of a program that was watched.
     public struct Outcome: Sendable, Equatable {
         /// Why it is no more.
         public enum Reason: Sendable, Equatable {
             case ended(Ending)
             /// It took too long, and was ended.
             case tookTooLong
-            /// Whoever started it wanted to stop, and it was ended.
+            /// It was ended, since its caller wanted to stop.
             case interrupted
         }
 
@@ -40,8 +40,8 @@ extension ChildProcess {
 
     /// Runs the program in a session of its own (setsid(2)) and watches it.
     ///
-    /// Where it takes too long or is interrupted, all of its process group gets SIGTERM, and a while
-    /// later SIGKILL. Where it ends by itself, what it left in the background is left alone, and not
+    /// If it takes too long or is interrupted, all of its process group gets SIGTERM, and a while
+    /// later SIGKILL. If it ends by itself, what it left in the background is left alone, and not
     /// waited for: a pipe is read until the program's own end.
     ///
     /// - Parameters:
@@ -49,7 +49,7 @@ extension ChildProcess {
     ///   - checkCancellation: asked often; what it throws interrupts the program.
     ///   - receive: is given all that it writes to standard output and standard error, as it comes.
     /// - Returns: what became of it.
-    /// - Throws: `ProcessError` where it could not be started.
+    /// - Throws: `ProcessError` if it could not be started.
     public func run(
         _ limits: Limits,
         checkCancellation: @Sendable () throws -> Void = {},
@@ -102,7 +102,7 @@ private struct Watch {
     /// The group of the program that is watched, for `killWatched()`; of several, the last one.
     static let group = Atomic<Int32>(0)
 
-    /// What is left in the pipe when the program has ended by itself is there already; a process in
+    /// The rest of its output is in the pipe when the program has ended by itself; a process in
     /// the background that goes on writing is not waited for.
     private static let lastWords = Duration.milliseconds(200)
 
@@ -170,7 +170,7 @@ private struct Watch {
     private mutating func read(_ receive: @Sendable ([UInt8]) -> Void) -> Bool {
         guard isOutputOpen else { return false }
         let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-            // What fails here is that there is nothing yet.
+            // There is nothing yet.
             guard let read = try? output.read(into: UnsafeMutableRawBufferPointer(buffer)) else {
                 return
             }

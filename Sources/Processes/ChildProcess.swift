@@ -50,7 +50,7 @@ public struct ChildProcess: Sendable {
         case signalled(Int32)
     }
 
-    /// What a program wrote, and how it ended.
+    /// The output of a program, and how it ended.
     public struct Capture: Sendable {
         public var ending: Ending
         public var output: [UInt8]

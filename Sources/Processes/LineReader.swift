@@ -22,7 +22,7 @@ public struct LineReader: Sendable {
         return lines
     }
 
-    /// What came after the last line's end, if there is any.
+    /// The bytes after the last line's end, if there are any.
     public mutating func finish() -> [UInt8]? {
         guard !rest.isEmpty else { return nil }
         defer { rest = [] }

@@ -21,11 +21,11 @@ public enum OpenFilesLimit {
 
     private static let before = Mutex<rlim_t?>(nil)
 
-    /// What it was before it was raised, for commands of the user's: a program that waits with select(2)
+    /// The limit before it was raised, for commands of the user's: a program that waits with select(2)
     /// breaks with more.
     static var original: UInt64? { before.withLock { $0.map { UInt64($0) } } }
 
-    /// Raises it as far as the system lets everybody; where that is refused, the one that there is has to
+    /// Raises it as far as the system lets everybody; if that is refused, the one that there is has to
     /// do.
     public static func raise() {
         var limit = rlimit()

@@ -1,6 +1,6 @@
 public import Files
 
-/// What can go wrong with starting a program; the payload is its name.
+/// An error in starting a program; the payload is its name.
 public enum ProcessError: ExplainedError, Equatable {
     /// There is no such program in `PATH`.
     case notInstalled(String)

@@ -17,7 +17,7 @@ public struct Store: Sendable, Hashable {
         self.identity = identity
     }
 
-    /// What SQLite appends to a database's name for the files beside it.
+    /// The suffixes that SQLite gives a database's name for the files beside it.
     public static let sidecarSuffixes = ["-wal", "-shm", "-journal"]
 
     /// The database file.
@@ -29,7 +29,7 @@ public struct Store: Sendable, Hashable {
         return sidecar.below(directory)
     }
 
-    /// Where Core Data keeps the store's external data: `.NAME_SUPPORT/_EXTERNAL_DATA`, without
+    /// The directory of Core Data's external data: `.NAME_SUPPORT/_EXTERNAL_DATA`, without
     /// the last extension of its name.
     public var externalDataDirectory: RelativePath {
         supportDirectory.appending("_EXTERNAL_DATA")

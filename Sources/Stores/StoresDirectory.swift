@@ -3,12 +3,12 @@ public import SystemPackage
 
 /// The directory that is backed up and restored.
 public struct StoresDirectory: Sendable {
-    /// Where it is, without symbolic links in it.
+    /// Its path, without symbolic links in it.
     public let path: FilePath
     /// Whether something is mounted there: a container's volume, a disk.
     public let isMountPoint: Bool
 
-    /// What a first look at the directory found.
+    /// The result of a first look at the directory.
     public struct Survey: Sendable {
         /// The databases, in the order of their paths.
         public var stores: [Store] = []
@@ -19,13 +19,13 @@ public struct StoresDirectory: Sendable {
 
         /// The paths that belong to stores: their databases, and what SQLite keeps beside them.
         public var storeFiles: Set<RelativePath> = []
-        /// What could not be looked at, and why: there may be stores among it.
+        /// The paths that could not be looked at, and why: there may be stores among them.
         public var failures: [(path: RelativePath, error: any Error)] = []
     }
 
     /// Opens the directory.
     ///
-    /// - Throws: `FileError` where it is not there or not a directory.
+    /// - Throws: `FileError` if it is not there or not a directory.
     public init(_ path: FilePath) throws {
         self.path = try path.resolved()
         _ = try Directory.open(self.path)
@@ -36,7 +36,7 @@ public struct StoresDirectory: Sendable {
     ///
     /// - Parameter isCancelled: called now and then; throws to stop.
     /// - Returns: what was found; what cannot be read or opened is no store in it but a failure.
-    /// - Throws: `FileError` where the directory cannot be listed; what `isCancelled` throws.
+    /// - Throws: `FileError` if the directory cannot be listed; what `isCancelled` throws.
     public func survey(isCancelled: () throws -> Void = {}) throws -> Survey {
         var survey = Survey()
         try Directory.open(path).walk(failed: { survey.failures.append(($0, $1)) }) { file in
@@ -76,7 +76,7 @@ public struct StoresDirectory: Sendable {
     private func isSidecar(_ name: FileName, _ suffix: String, in directory: Directory) -> Bool {
         // SQLite's own are regular files.
         guard let info = try? directory.info(name), info.kind == .file else { return false }
-        // What cannot be read must not come into the archive as a file beside a store that has it.
+        // A file that cannot be read must not be archived beside a store that has its content.
         guard let file = try? directory.file(name), let size = try? file.info().size,
             let start = try? file.readExactly(count: Int(min(size, 8)), at: 0)
         else { return true }

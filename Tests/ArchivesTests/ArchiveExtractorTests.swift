@@ -112,7 +112,8 @@ struct ArchiveExtractorTests {
         for index in 1..<reader.count {
             let entry = try reader.entry(at: index)
             var archive = try sandbox.read("a.zip")
-            archive[Int(try reader.dataOffset(entry) + entry.compressedSize / 2)] ^= 0x40
+            // In the header of a stored block are bits that mean nothing; here is none.
+            archive[Int(try reader.dataOffset(entry) + entry.compressedSize * 2 / 3)] ^= 0x40
             try sandbox.write(archive, to: "damaged.zip")
             for tables in [written, []] {
                 #expect(throws: ArchiveError.self, "\(entry.attributes.path)") {

@@ -154,7 +154,7 @@ struct ArchiveReaderTests {
                 continue
             }
             let reader = try ArchiveReader.open(path, mark: mark)
-            #expect(reader.hasMark)
+            #expect(reader.origin == .ours)
             #expect(try reader.samples().map(\.attributes.path.description) == names + [last])
         }
     }
@@ -173,14 +173,13 @@ struct ArchiveReaderTests {
             for index in zip.entries.indices { zip.entries[index].centralExtra = extra }
             try sandbox.write(zip.bytes(), to: "a.zip")
             let reader = try ArchiveReader.openWithoutChecks(path, mark: mark)
-            #expect(reader.hasMark == isOurs, "\(extra)")
-            #expect(reader.isPackedAnew == !isOurs, "\(extra)")
+            #expect(reader.origin == (isOurs ? .ours : .repacked), "\(extra)")
         }
         // In 2038 the seconds run out of room, and the field is left out.
         var zip = CraftedZip([CraftedZip.Entry(mark.description)])
         zip.date = (2038 - 1980) << 9 | 0x21
         try sandbox.write(zip.bytes(), to: "a.zip")
-        #expect(try ArchiveReader.open(path, mark: mark).hasMark)
+        #expect(try ArchiveReader.open(path, mark: mark).origin == .ours)
     }
 
     @Test("names that differ in case are found also where only directories on the way have them")

@@ -11,7 +11,8 @@ struct ZipRecordsTests {
         size: UInt64 = 10,
         compressed: UInt64 = 5,
         offset: UInt64 = 0,
-        isWide: Bool = false
+        isWide: Bool = false,
+        hasDescriptor: Bool = false
     ) -> EntryRecord {
         EntryRecord(
             name: Array("a".utf8),
@@ -22,7 +23,8 @@ struct ZipRecordsTests {
             mode: 0o100644,
             modified: 1_700_000_000_000_000_000,
             offset: offset,
-            hasWideSizes: isWide
+            hasWideSizes: isWide,
+            hasDescriptor: hasDescriptor
         )
     }
 
@@ -53,6 +55,39 @@ struct ZipRecordsTests {
         #expect(local.uint16(at: 33) == 16)
         #expect(local.uint64(at: 35) == Self.limit + 1)
         #expect(local.uint64(at: 43) == 7)
+    }
+
+    @Test("with a descriptor the local record knows nothing, and the central one all")
+    func descriptor() {
+        let record = record(hasDescriptor: true)
+        let local = record.local()
+        #expect(local.count == 30 + 1 + 9)
+        #expect(local.uint16(at: 6) == 1 << 11 | 1 << 3)
+        #expect(local[14..<26].allSatisfy { $0 == 0 })
+        let central = record.central()
+        #expect(central.uint16(at: 8) == 1 << 11 | 1 << 3)
+        #expect(central.uint32(at: 16) == 0x0403_0201)
+        #expect(central.uint32(at: 20) == 5)
+        #expect(central.uint32(at: 24) == 10)
+        let descriptor = record.descriptor.encoded()
+        #expect(descriptor == [0x50, 0x4B, 7, 8, 1, 2, 3, 4, 5, 0, 0, 0, 10, 0, 0, 0])
+    }
+
+    @Test("a descriptor has 64-bit sizes if the local record has a field for them")
+    func wideDescriptor() {
+        let record = record(size: Self.limit + 1, compressed: 7, isWide: true, hasDescriptor: true)
+        let local = record.local()
+        #expect(local.uint16(at: 4) == 45)
+        #expect(local.uint32(at: 14) == 0)
+        #expect(local.uint32(at: 18) == UInt32.max)
+        #expect(local.uint32(at: 22) == UInt32.max)
+        #expect(local[31..<35] == [1, 0, 16, 0])
+        #expect(local[35..<51].allSatisfy { $0 == 0 })
+        let descriptor = record.descriptor.encoded()
+        #expect(descriptor.count == DataDescriptor.length(isWide: true))
+        #expect(descriptor.uint32(at: 4) == 0x0403_0201)
+        #expect(descriptor.uint64(at: 8) == 7)
+        #expect(descriptor.uint64(at: 16) == Self.limit + 1)
     }
 
     @Test(

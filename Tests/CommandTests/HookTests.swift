@@ -83,7 +83,8 @@ struct HookTests {
         let skipped = try run("backup", "--profile", "app")
         #expect(skipped.status == 75)
         #expect(
-            skipped.errors == "grocerydude: skipped: the 'before' command 'exit 75' says so\n"
+            skipped.errors
+                == "grocerydude: skipped: the 'before' command 'exit 75' exited with 75\n"
         )
         #expect(try run("backup", "--profile", "app", "--quiet").errors == "")
         try configure("hooks: {backup: {before: 'echo no disk; exit 1'}}")

@@ -27,7 +27,7 @@ struct ArchiveMutation {
             position = next
         }
         central = records
-        guard reader.hasMark else {
+        guard reader.origin == .ours else {
             manifest = nil
             return
         }

@@ -1,7 +1,7 @@
 @testable import Backups
 import Files
 import Foundation
-import Stores
+import Sample
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -49,6 +49,33 @@ struct MountedFileSystem: DivertingFileSystem {
     func swap(_ first: FilePath, _ second: FilePath) throws -> Bool {
         if first == live { throw FileError.failed(.exchange, first, .resourceBusy) }
         return try base.swap(first, second)
+    }
+}
+
+/// A file system at which a test looks before each change to it.
+struct WatchedFileSystem: DivertingFileSystem {
+    let base: any FileSystem
+    let look: @Sendable () throws -> Void
+
+    func createDirectory(_ path: FilePath) throws {
+        try look()
+        try base.createDirectory(path)
+    }
+    func move(_ path: FilePath, to newPath: FilePath) throws {
+        try look()
+        try base.move(path, to: newPath)
+    }
+    func swap(_ first: FilePath, _ second: FilePath) throws -> Bool {
+        try look()
+        return try base.swap(first, second)
+    }
+    func remove(_ path: FilePath) throws {
+        try look()
+        try base.remove(path)
+    }
+    func write(_ bytes: [UInt8], to path: FilePath) throws {
+        try look()
+        try base.write(bytes, to: path)
     }
 }
 

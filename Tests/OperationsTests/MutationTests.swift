@@ -1,6 +1,6 @@
 import Files
 import Foundation
-import Stores
+import Sample
 import SystemPackage
 import TestSupport
 import Testing
@@ -126,6 +126,7 @@ struct MutationTests {
                 } catch is ArchiveError {
                 } catch is ArchivedBackupError {
                 } catch is OperationError {
+                } catch is RestoreError {
                 }
             }
             slowest = max(slowest, time)

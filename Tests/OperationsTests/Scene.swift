@@ -1,7 +1,8 @@
+import History
 import Files
 import Foundation
 import Remotes
-import Stores
+import Sample
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -142,7 +143,10 @@ final class Scene: Sendable {
         let restore = restoring(fileSystem: fileSystem, catalog: catalog, change)
         let outcome: RestoreBackup.Outcome
         do {
-            outcome = try await restore.run(try await folder(catalog: catalog).find(name, now: Self.morning + 3600), to: stores)
+            outcome = try await restore.run(
+                try await folder(catalog: catalog).find(name, now: Self.morning + 3600),
+                to: stores
+            )
         } catch {
             try await catalog.save()
             throw error

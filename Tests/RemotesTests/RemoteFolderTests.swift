@@ -56,7 +56,9 @@ struct RemoteFolderTests {
     )
     func uploads(implementation: Implementation, isStaged: Bool) async throws {
         let folder = folder(implementation)
-        let file = try isStaged ? draft("milk", for: implementation) : sandbox.write("milk", to: "elsewhere")
+        let file =
+            try isStaged
+            ? draft("milk", for: implementation) : sandbox.write("milk", to: "elsewhere")
         let uploaded = try await folder.upload(file, as: Self.name)
         let listed = try await folder.list()
         #expect(listed == [uploaded])
@@ -77,7 +79,8 @@ struct RemoteFolderTests {
         let folder = folder(implementation)
         try sandbox.write("first", to: "Apps/Grocery Dude/\(Self.name)")
         let file =
-            try isStaged ? draft("other", for: implementation) : sandbox.write("other", to: "elsewhere")
+            try isStaged
+            ? draft("other", for: implementation) : sandbox.write("other", to: "elsewhere")
         await #expect(throws: RemoteError.exists(folder.address, name: Self.name)) {
             try await folder.upload(file, as: Self.name)
         }
@@ -180,7 +183,10 @@ struct RemoteFolderTests {
         #expect(try await trash.list().isEmpty)
     }
 
-    @Test("a subfolder is as deep as needed, and made when it is", arguments: Implementation.available)
+    @Test(
+        "a subfolder is as deep as needed, and made when it is",
+        arguments: Implementation.available
+    )
     func subfolders(implementation: Implementation) async throws {
         let folder = folder(implementation)
         let deep = folder.subfolder(".sync").subfolder("a").subfolder("changes")

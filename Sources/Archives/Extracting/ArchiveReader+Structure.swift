@@ -14,7 +14,10 @@ extension ArchiveReader {
             // programs give it a size, and bytes that mean nothing.
             if entry.attributes.kind == .directory { _ = try dataOffset(entry) }
             let record = entry.record
-            let length = UInt64(ZipRecords.localLength + record.name.count) + record.compressedSize
+            var length = UInt64(ZipRecords.localLength + record.name.count) + record.compressedSize
+            if origin == .ours, record.hasDescriptor {
+                length += UInt64(DataDescriptor.length(isWide: record.hasWideSizes))
+            }
             places.append((record.offset, record.offset + length))
             let (sum, overflow) = total.addingReportingOverflow(Int64(record.size))
             guard !overflow else {

@@ -20,7 +20,7 @@ public final class ArchiveReader: Sendable {
         /// Whether another program's entry stands for a named pipe, a socket or a device: it has no data,
         /// and as a file it would be another thing.
         public let isSpecial: Bool
-        let record: CentralDirectory.Record
+        let record: CentralRecord
     }
 
     /// The archive's path.
@@ -29,12 +29,8 @@ public final class ArchiveReader: Sendable {
     public let size: Int64
     let file: File
     let directory: CentralDirectory
-    /// Whether the archive's last entry is the one that ours end with.
-    public let hasMark: Bool
-    /// Whether the last entry would be that mark, had another program not written every record: it
-    /// unpacked an archive of ours and packed the files anew, and what the mark says of the data is
-    /// no longer so.
-    public let isPackedAnew: Bool
+    /// Who made it.
+    public let origin: ArchiveOrigin
 
     /// Opens an archive.
     ///
@@ -45,7 +41,7 @@ public final class ArchiveReader: Sendable {
     /// - Returns: a reader of an archive whose structure is good.
     /// - Throws: `ArchiveError` where it is not one, or not a good one; `FileError`.
     public static func open(_ path: FilePath, mark: RelativePath? = nil) throws -> ArchiveReader {
-        let reader = try openWithoutChecks(path, mark: mark)
+        let reader = try ArchiveReader(file: File.open(path), mark: mark, isChecked: true)
         try reader.checkStructure()
         return reader
     }
@@ -61,27 +57,31 @@ public final class ArchiveReader: Sendable {
         _ path: FilePath,
         mark: RelativePath? = nil
     ) throws -> ArchiveReader {
-        try ArchiveReader(file: File.open(path), mark: mark)
+        try ArchiveReader(file: File.open(path), mark: mark, isChecked: false)
     }
 
-    private init(file: File, mark: RelativePath?) throws {
+    private init(file: File, mark: RelativePath?, isChecked: Bool) throws {
         self.file = file
         path = file.path
         size = try file.info().size
-        let directory = try CentralDirectory(of: file)
-        self.directory = directory
-        guard let mark, directory.count > 0 else {
-            hasMark = false
-            isPackedAnew = false
-            return
+        var directory = try CentralDirectory(of: file)
+        (directory, origin) = try Self.translating(path) {
+            let origin = try Self.origin(of: directory, mark: mark)
+            if isChecked { try directory.parse() }
+            return (directory, origin)
         }
-        let last = try Self.translating(path) { try directory.record(at: directory.count - 1) }
-        let endsWithMark = directory.bytes[last.name].elementsEqual(mark.bytes)
+        self.directory = directory
+    }
+
+    private static func origin(
+        of directory: CentralDirectory,
+        mark: RelativePath?
+    ) throws -> ArchiveOrigin {
+        guard let mark, directory.count > 0 else { return .foreign }
+        let last = try directory.record(at: directory.count - 1)
+        guard directory.bytes[last.name].elementsEqual(mark.bytes) else { return .foreign }
         // Damage may change the form of a record or two, another program that of all.
-        let isOwn =
-            endsWithMark && (0..<directory.count).reversed().contains(where: directory.hasOwnForm)
-        hasMark = endsWithMark && isOwn
-        isPackedAnew = endsWithMark && !isOwn
+        return directory.hasOwnForm ? .ours : .repacked
     }
 
     /// The SHA-256 of the central directory.
@@ -98,8 +98,7 @@ public final class ArchiveReader: Sendable {
         let isDirectory = meant.last == UInt8(ascii: "/")
         if isDirectory { meant.removeLast() }
         let path = try safePath(meant, record: record)
-        let isUnix = record.host == ZipRecords.unixHost || record.host == ZipRecords.macHost
-        let mode = isUnix ? record.externalAttributes >> 16 : 0
+        let mode = record.isUnix ? record.externalAttributes >> 16 : 0
         let isLink = mode & 0o170000 == 0o120000
         let isSpecial = [0o010000, 0o020000, 0o060000, 0o140000].contains(mode & 0o170000)
         let kind: EntryAttributes.Kind = isDirectory ? .directory : isLink ? .link : .file
@@ -118,7 +117,7 @@ public final class ArchiveReader: Sendable {
             isPlain: record.flags & ZipRecords.encryptedFlag == 0
                 && (record.method == ZipRecords.stored || record.method == ZipRecords.deflated),
             // What a program read out of a pipe is data like any other.
-            isSpecial: isSpecial && kind == .file && !hasMark && record.size == 0,
+            isSpecial: isSpecial && kind == .file && origin != .ours && record.size == 0,
             record: record
         )
     }
@@ -126,11 +125,11 @@ public final class ArchiveReader: Sendable {
     func nameBytes(at index: Int) throws -> ArraySlice<UInt8> { try nameBytes(record(at: index)) }
 
     /// What an entry is called, in UTF-8 if the archive has that; ours have every name once.
-    private func nameBytes(_ record: CentralDirectory.Record) -> ArraySlice<UInt8> {
-        directory.bytes[(hasMark ? nil : record.unicodeName) ?? record.name]
+    private func nameBytes(_ record: CentralRecord) -> ArraySlice<UInt8> {
+        directory.bytes[(origin == .ours ? nil : record.unicodeName) ?? record.name]
     }
 
-    func record(at index: Int) throws -> CentralDirectory.Record {
+    func record(at index: Int) throws -> CentralRecord {
         let record = try Self.translating(path) { try directory.record(at: index) }
         let length = UInt64(ZipRecords.localLength + record.name.count)
         let (end, overflow) = record.offset.addingReportingOverflow(length)
@@ -151,14 +150,14 @@ public final class ArchiveReader: Sendable {
     ) throws -> Result {
         do {
             return try body()
-        } catch let fault as CentralDirectory.RecordFault {
+        } catch let fault as CentralRecord.Fault {
             throw ArchiveError.damaged(path, reason: fault.reason)
         }
     }
 
     private func safePath(
         _ meant: [UInt8],
-        record: CentralDirectory.Record
+        record: CentralRecord
     ) throws -> RelativePath {
         do {
             return try RelativePath(validating: meant)
@@ -172,19 +171,17 @@ public final class ArchiveReader: Sendable {
     /// In an archive of ours it is taken as it is. In others a backslash is a letter if Unix made them and
     /// a separator if not, and a name that would leave the directory if it were a separator is refused
     /// whoever wrote it.
-    private func meaning(of name: ArraySlice<UInt8>, record: CentralDirectory.Record) -> [UInt8] {
+    private func meaning(of name: ArraySlice<UInt8>, record: CentralRecord) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         let backslash = UInt8(ascii: "\\")
         var meant = Array(name)
-        if hasMark { return meant }
+        if origin == .ours { return meant }
         if name.contains(backslash) {
             let slashed = name.map { $0 == backslash ? slash : $0 }
-            let isUnix =
-                record.host == ZipRecords.unixHost || record.host == ZipRecords.macHost
             let leaves =
                 slashed.first == slash
                 || slashed.split(separator: slash).contains { $0.elementsEqual([0x2E, 0x2E]) }
-            if !isUnix || leaves { meant = slashed }
+            if !record.isUnix || leaves { meant = slashed }
         }
         // Some programs begin every name with the directory itself.
         var start = 0
@@ -192,156 +189,7 @@ public final class ArchiveReader: Sendable {
         return Array(meant[start...])
     }
 
-    private func label(_ record: CentralDirectory.Record) -> String {
+    func label(_ record: CentralRecord) -> String {
         printable(bytes: nameBytes(record))
-    }
-
-    // MARK: - Data
-
-    /// Where an entry's data begins in the file: after its local record, which is checked against
-    /// the central one.
-    func dataOffset(_ entry: Entry) throws -> Int64 {
-        // Nothing was checked of an archive that is only looked into.
-        guard entry.record.offset <= directory.offset else {
-            throw damage(entry, "its data lies outside the file")
-        }
-        let header = try file.readExactly(
-            count: ZipRecords.localLength,
-            at: Int64(entry.record.offset)
-        )
-        let name = directory.bytes[entry.record.name]
-        guard header.uint32(at: 0) == ZipRecords.localSignature,
-            header.uint16(at: 8) == entry.record.method,
-            Int(header.uint16(at: 26)) == name.count,
-            hasMark || hasSameSizes(header, entry)
-        else { throw damage(entry, "its local record contradicts the directory") }
-        let nameOffset = Int64(entry.record.offset) + Int64(ZipRecords.localLength)
-        guard try file.readExactly(count: name.count, at: nameOffset).elementsEqual(name) else {
-            throw damage(entry, "its local record has another name")
-        }
-        let offset = nameOffset + Int64(name.count) + Int64(header.uint16(at: 28))
-        guard entry.compressedSize <= Int64(directory.offset) - offset else {
-            throw damage(entry, "its data lies outside the file")
-        }
-        return offset
-    }
-
-    /// Whether a local record has the checksum and sizes of the central one, as far as it has any.
-    ///
-    /// Without a manifest nothing else tells of a directory that says that a file is empty. A writer
-    /// that could not seek has them behind the data (4.4.4, bit 3); large ones are in an extra field.
-    private func hasSameSizes(_ local: [UInt8], _ entry: Entry) -> Bool {
-        guard local.uint16(at: 6) & ZipRecords.descriptorFlag == 0 else { return true }
-        let sizes = [(18, entry.compressedSize), (22, entry.size)]
-        return local.uint32(at: 14) == entry.record.checksum
-            && sizes.allSatisfy { position, size in
-                let value = local.uint32(at: position)
-                return value == UInt32.max || Int64(value) == size
-            }
-    }
-
-    /// Reads an entry's data from its beginning, in parts, checking its size and CRC at the end.
-    ///
-    /// - Parameters:
-    ///   - entry: which one.
-    ///   - body: gets each part; returns `false` to read no further, and then nothing is checked.
-    /// - Throws: `ArchiveError`; what `body` throws.
-    public func read(_ entry: Entry, body: (UnsafeRawBufferPointer) throws -> Bool) throws {
-        guard entry.isPlain else { return try readWithLibzip(entry, body: body) }
-        let input = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Int(min(256 << 10, max(1, entry.compressedSize))),
-            alignment: 64
-        )
-        let output = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Int(min(256 << 10, max(1, entry.size))),
-            alignment: 64
-        )
-        defer {
-            input.deallocate()
-            output.deallocate()
-        }
-        var source = RawStream(
-            file: file,
-            offset: try dataOffset(entry),
-            left: entry.compressedSize,
-            buffer: input
-        )
-        var checksum = Checksum()
-        var given: Int64 = 0
-        func give(_ part: UnsafeRawBufferPointer) throws -> Bool {
-            given += Int64(part.count)
-            guard given <= entry.size else { throw damage(entry, "it holds more than it declares") }
-            checksum.append(part)
-            return try body(part)
-        }
-        if entry.record.method == ZipRecords.stored {
-            while let part = try source.next() {
-                guard try give(part) else { return }
-            }
-        } else {
-            guard try inflate(entry, from: &source, through: output, to: give) else { return }
-        }
-        guard given == entry.size else { throw damage(entry, "it holds less than it declares") }
-        guard checksum.value == entry.record.checksum else {
-            throw damage(entry, "its CRC-32 is wrong")
-        }
-    }
-
-    private func inflate(
-        _ entry: Entry,
-        from source: inout RawStream,
-        through output: UnsafeMutableRawBufferPointer,
-        to give: (UnsafeRawBufferPointer) throws -> Bool
-    ) throws -> Bool {
-        let inflater = SegmentInflater()
-        inflater.startStream()
-        var part = UnsafeRawBufferPointer(start: nil, count: 0)
-        var finished = false
-        while !finished {
-            if part.isEmpty { part = try source.next() ?? part }
-            guard let step = inflater.inflatePart(part, into: output) else {
-                throw damage(entry, "its data is not deflate data")
-            }
-            if step.given > 0, try !give(UnsafeRawBufferPointer(rebasing: output[..<step.given])) {
-                return false
-            }
-            guard step.taken > 0 || step.given > 0 || step.finished else {
-                throw damage(entry, "its data ends early")
-            }
-            part = UnsafeRawBufferPointer(rebasing: part[step.taken...])
-            finished = step.finished
-        }
-        guard part.isEmpty, source.left == 0 else {
-            throw damage(entry, "there is something behind the end of its data")
-        }
-        return true
-    }
-
-    func contradiction(_ entry: Entry) -> ArchiveError {
-        .contradictedManifest(path, entry: label(entry.record))
-    }
-
-    func damage(_ entry: Entry, _ reason: String) -> ArchiveError {
-        .damagedEntry(path, entry: label(entry.record), reason: reason)
-    }
-}
-
-/// Reads a range of a file a buffer at a time.
-private struct RawStream {
-    let file: File
-    var offset: Int64
-    var left: Int64
-    let buffer: UnsafeMutableRawBufferPointer
-
-    mutating func next() throws -> UnsafeRawBufferPointer? {
-        guard left > 0 else { return nil }
-        let length = Int(min(left, Int64(buffer.count)))
-        try file.readExactly(
-            into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<length]),
-            at: offset
-        )
-        offset += Int64(length)
-        left -= Int64(length)
-        return UnsafeRawBufferPointer(rebasing: buffer[..<length])
     }
 }

@@ -1,7 +1,7 @@
 internal import Files
 
-/// A file that grows at its end, with a buffer, so that many small entries cost few calls, and the
-/// sizes of an entry can be put into its record afterwards.
+/// A file that grows at its end and nowhere else, with a buffer, so that many small entries cost few
+/// calls.
 ///
 /// Where the file system allows it, whole buffers go round the page cache: nobody reads an archive
 /// soon, and to fill and empty the cache takes the processor longer than to deflate. Elsewhere the
@@ -17,7 +17,7 @@ final class ArchiveSink {
     )
     /// Bytes in the buffer; they belong behind the ones in the file.
     private var buffered = 0
-    /// Bytes in the file that will not be written again; a multiple of the block.
+    /// Bytes in the file; a multiple of the block until the end.
     private var flushed: Int64 = 0
     private var dropped: Int64 = 0
 
@@ -47,38 +47,12 @@ final class ArchiveSink {
         try bytes.withUnsafeBytes { try append($0) }
     }
 
-    /// Overwrites bytes that were appended before.
-    func patch(_ bytes: [UInt8], at offset: Int64) throws {
-        let inFile = bytes.prefix(Int(max(0, min(Int64(bytes.count), flushed - offset))))
-        let inBuffer = bytes.dropFirst(inFile.count)
-        if !inFile.isEmpty {
-            try inFile.withUnsafeBytes { try file.write($0, at: offset) }
-        }
-        if !inBuffer.isEmpty {
-            let start = Int(offset + Int64(inFile.count) - flushed)
-            space(from: start).copyBytes(from: inBuffer)
-        }
-    }
-
-    /// Takes back all bytes from an offset on.
-    func truncate(to offset: Int64) throws {
-        if offset < flushed {
-            // What stays of the block in which it ends goes back into the buffer.
-            let start = offset - offset % Int64(File.uncachedBlock)
-            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(offset - start)])
-            try file.readExactly(into: rest, at: start)
-            flushed = start
-            dropped = min(dropped, start)
-        }
-        try file.truncate(to: flushed)
-        buffered = Int(offset - flushed)
-    }
-
-    /// Writes all that is in the buffer; more may follow.
-    func flush() throws {
+    /// Writes all that is still in the buffer; nothing more may follow.
+    func finish() throws {
         try writeBlocks()
-        guard buffered > 0 else { return }
         try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<buffered]), at: flushed)
+        flushed += Int64(buffered)
+        buffered = 0
     }
 
     private func space(from start: Int) -> UnsafeMutableRawBufferPointer {

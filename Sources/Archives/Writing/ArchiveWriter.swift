@@ -1,23 +1,28 @@
 public import Files
 internal import SystemPackage
 
-/// Writes a zip archive: entries go in from one thread, are compressed and hashed on all cores, and
-/// are written in the order in which they came.
+/// Writes a zip archive by appending to a file: entries go in from one thread, are compressed and
+/// hashed on all cores, and are written in the order in which they came.
+///
+/// Nothing that was written is written again. An entry of one segment is written once all of it is
+/// known. A larger one has its checksum and sizes behind its data. If its file vanishes or changes
+/// under way, it is given up: it is ended as a reader of a stream expects, and the central directory
+/// does not name it.
 ///
 /// The container is written here and not by libzip, whose writer wants to know all entries before
-/// it reads the first: a file that vanishes or changes while it is read could then neither be left
-/// out nor taken back. It holds about 100 bytes for each entry, and a few MiB for each core.
+/// it reads the first, so that no file could be left out. It holds about 100 bytes for each entry,
+/// and a few MiB for each core.
 ///
 /// The caller ends with `finish()`, and with `close()` in any case.
 public final class ArchiveWriter {
-    /// What a large entry's data has been written of it.
+    /// An entry whose local record has been written, and what has been written of its data.
     private struct OpenEntry {
         var attributes: EntryAttributes
         var record: EntryRecord
         var checksum = Checksum()
         var segments: [SegmentRecord] = []
-        /// Whether the first segment shrank; decides for the whole entry.
-        var isDeflated: Bool
+        /// Bytes before compression, and in the archive.
+        var size: Int64 = 0
         var written: Int64 = 0
     }
 
@@ -29,6 +34,9 @@ public final class ArchiveWriter {
     private let written: (WrittenEntry) throws -> Void
     private var filling: WriteJob?
     private var open: OpenEntry?
+    /// How many large entries were begun, and which of them is being given up.
+    private var largeEntries = 0
+    private var givenUp: Int?
     private let central: Spool
     private var entryCount: UInt64 = 0
 
@@ -54,14 +62,6 @@ public final class ArchiveWriter {
         self.written = written
     }
 
-    /// How long the caller's thread waited for the other threads.
-    public var waited: Duration { pipeline.waited }
-    /// How long it took to write what they had done.
-    public private(set) var wrote = Duration.zero
-
-    /// Bytes that the archive has so far, without the central directory.
-    public var size: Int64 { sink.position }
-
     /// Adds an entry whose content is at hand: a directory, a link with its target, a short file.
     ///
     /// - Precondition: the content is at most one segment.
@@ -78,9 +78,10 @@ public final class ArchiveWriter {
     /// - Parameters:
     ///   - attributes: what to write of it.
     ///   - size: its size in bytes.
-    ///   - isStill: asked after the last byte was read: whether what was read is one state of the file.
+    ///   - isStill: asked after each segment was read, so that an entry is given up early: whether what
+    ///     was read is of one state of the file.
     ///   - read: fills the buffer from an offset on, and returns how much there was.
-    /// - Returns: `false` where the file ended early or was not still. It is then not in the archive.
+    /// - Returns: `false` if the file ended early or was not still. It is then not in the archive.
     /// - Throws: what `isStill` or `read` throws, and then too the file is not in the archive;
     ///   `FileError` where the archive cannot be written.
     public func add(
@@ -93,26 +94,29 @@ public final class ArchiveWriter {
             return try addSmall(attributes, size: Int(size), isStill: isStill, read: read)
         }
         submitFilling()
+        largeEntries += 1
         let count = Segment.count(forSize: size)
         for index in 0..<count {
             let job = try filling ?? vacantJob()
             filling = job
             let length = Segment.length(at: index, ofSize: size)
-            let isLast = index == count - 1
+            let isGood: Bool
             do {
                 let got = try read(job.space(length), Int64(index) * Int64(Segment.size))
-                guard try got == length && (!isLast || isStill()) else {
-                    try takeBack()
-                    return false
-                }
+                isGood = try got == length && isStill()
             } catch {
-                try takeBack()
+                try giveUp()
                 throw error
+            }
+            guard isGood else {
+                try giveUp()
+                return false
             }
             job.append(
                 begins: index == 0 ? attributes : nil,
                 entrySize: size,
-                isLast: isLast,
+                largeEntry: largeEntries,
+                isLast: index == count - 1,
                 length: length
             )
             submitFilling()
@@ -160,7 +164,7 @@ public final class ArchiveWriter {
             directorySize: UInt64(sink.position - start)
         )
         try sink.append(end.encoded())
-        try sink.flush()
+        try sink.finish()
         return sink.position
     }
 
@@ -192,22 +196,25 @@ public final class ArchiveWriter {
         while try pipeline.takeOldest(commit) != nil {}
     }
 
-    /// Takes back the large entry whose segments are being submitted.
-    private func takeBack() throws {
+    /// Gives up the large entry whose segments are being submitted.
+    ///
+    /// Those that are still in flight are dropped, and often none was written. If some were, the entry
+    /// is ended properly, so that a reader of a stream finds what follows.
+    private func giveUp() throws {
         // The job that was not submitted is empty: it stays, and serves for the next entry.
+        givenUp = largeEntries
         try drain()
-        guard let entry = open else { return }
+        givenUp = nil
+        guard var entry = open else { return }
         open = nil
-        try sink.truncate(to: Int64(entry.record.offset))
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+        entry.written += Int64(try StoredBlocks.write(nothing, isLast: true, to: sink.append))
+        try appendDescriptor(to: &entry)
     }
 
     private func commit(_ job: WriteJob) throws {
-        let start = ContinuousClock.now
-        defer {
-            job.clear()
-            wrote += ContinuousClock.now - start
-        }
-        for piece in job.pieces {
+        defer { job.clear() }
+        for piece in job.pieces where piece.largeEntry == nil || piece.largeEntry != givenUp {
             if let attributes = piece.begins {
                 try begin(attributes, piece: piece)
             }
@@ -217,55 +224,63 @@ public final class ArchiveWriter {
     }
 
     private func begin(_ attributes: EntryAttributes, piece: WriteJob.Piece) throws {
+        let isLarge = piece.largeEntry != nil
         var record = makeRecord(
             attributes,
             size: piece.entrySize,
-            isDeflated: piece.deflated != nil
+            // A stored entry cannot have a descriptor: nothing else says where its data ends.
+            isDeflated: isLarge || piece.deflated != nil
         )
-        if piece.isLast {
-            // All is known already, so the record need not be written twice.
+        record.hasDescriptor = isLarge
+        if !isLarge {
             record.checksum = piece.checksum
             record.compressedSize = UInt64(piece.deflated?.count ?? piece.range.count)
         }
         try sink.append(record.local())
-        open = OpenEntry(attributes: attributes, record: record, isDeflated: piece.deflated != nil)
+        open = OpenEntry(attributes: attributes, record: record)
     }
 
     private func appendData(of piece: WriteJob.Piece, in job: WriteJob) throws {
-        guard open != nil else { preconditionFailure("a segment without its entry") }
+        guard var entry = open else { preconditionFailure("a segment without its entry") }
+        open = nil
         var length = piece.range.count
-        if open?.isDeflated == false {
-            try sink.append(job.raw(piece))
-        } else if let range = piece.deflated {
+        if let range = piece.deflated {
             try sink.append(job.deflated(range))
             length = range.count
-        } else {
+        } else if entry.record.hasDescriptor {
             length = try StoredBlocks.write(job.raw(piece), isLast: piece.isLast, to: sink.append)
+        } else {
+            try sink.append(job.raw(piece))
         }
-        open?.checksum.append(piece.checksum, length: piece.range.count)
-        open?.written += Int64(length)
+        entry.checksum.append(piece.checksum, length: piece.range.count)
+        entry.size += Int64(piece.range.count)
+        entry.written += Int64(length)
         if !piece.range.isEmpty {
-            open?.segments.append(SegmentRecord(digest: piece.digest, length: length))
+            entry.segments.append(SegmentRecord(digest: piece.digest, length: length))
         }
+        open = entry
     }
 
     private func end() throws {
         guard var entry = open else { preconditionFailure("an end without its entry") }
         open = nil
-        if entry.segments.count > 1 {
-            entry.record.checksum = entry.checksum.value
-            entry.record.compressedSize = UInt64(entry.written)
-            try sink.patch(entry.record.local(), at: Int64(entry.record.offset))
-        }
+        if entry.record.hasDescriptor { try appendDescriptor(to: &entry) }
         try appendCentral(entry.record)
         try written(
             WrittenEntry(
                 attributes: entry.attributes,
-                size: Int64(entry.record.size),
+                size: entry.size,
                 segments: entry.segments,
                 compressedSize: entry.written
             )
         )
+    }
+
+    private func appendDescriptor(to entry: inout OpenEntry) throws {
+        entry.record.checksum = entry.checksum.value
+        entry.record.compressedSize = UInt64(entry.written)
+        entry.record.size = UInt64(entry.size)
+        try sink.append(entry.record.descriptor.encoded())
     }
 
     private func makeRecord(
@@ -280,7 +295,8 @@ public final class ArchiveWriter {
             case .link: 0o120000
             }
         let isDirectory = attributes.kind == .directory
-        // A segment that does not shrink grows by five bytes in each 64 KiB.
+        // A segment that does not shrink grows by five bytes in each 64 KiB; and an end is added to an
+        // entry that is given up.
         let largest = UInt64(size) + UInt64(size) / 8192 + 1024
         return EntryRecord(
             name: attributes.path.bytes + (isDirectory ? [UInt8(ascii: "/")] : []),

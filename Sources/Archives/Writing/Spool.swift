@@ -11,6 +11,8 @@ final class Spool {
     private var file: File?
     private var fileSize: Int64 = 0
 
+    /// Starts one.
+    ///
     /// - Parameter directory: where the file is made, if it comes to that.
     init(in directory: FilePath) {
         self.directory = directory
@@ -34,11 +36,11 @@ final class Spool {
     }
 
     private func makeFile() throws -> File {
-        let name = ".grocerydude-\(UInt64.random(in: 0 ... .max)).partial"
-        let path = directory.appending(name)
-        let file = try File.create(path)
-        try LocalFileSystem().remove(path)
-        return file
+        // It goes with its directory, and its bytes with the last reference.
+        let scratch = try ScratchDirectory(in: directory)
+        return try withExtendedLifetime(scratch) {
+            try File.create(scratch.path.appending("spool"))
+        }
     }
 
     /// Gives all bytes to `body`, in parts.

@@ -9,8 +9,10 @@ final class WriteJob: @unchecked Sendable {
     struct Piece {
         /// The entry that begins here; `nil` in the later segments of a large one.
         var begins: EntryAttributes?
-        /// The entry's size before compression, where it begins here.
+        /// The entry's size before compression.
         var entrySize: Int64
+        /// The number of the large entry that it is a segment of; `nil` in a small one.
+        var largeEntry: Int?
         var isLast: Bool
         /// Where it is in `input`.
         var range: Range<Int>
@@ -20,13 +22,6 @@ final class WriteJob: @unchecked Sendable {
         var deflated: Range<Int>?
         var checksum: UInt32 = 0
         var digest = Digest(of: UnsafeRawBufferPointer(start: nil, count: 0))
-
-        init(begins: EntryAttributes?, entrySize: Int64, isLast: Bool, range: Range<Int>) {
-            self.begins = begins
-            self.entrySize = entrySize
-            self.isLast = isLast
-            self.range = range
-        }
     }
 
     private static let piecesLimit = 512
@@ -59,11 +54,18 @@ final class WriteJob: @unchecked Sendable {
     }
 
     /// Adds a piece whose bytes stand in the space for it.
-    func append(begins: EntryAttributes?, entrySize: Int64, isLast: Bool, length: Int) {
+    func append(
+        begins: EntryAttributes?,
+        entrySize: Int64,
+        largeEntry: Int? = nil,
+        isLast: Bool,
+        length: Int
+    ) {
         pieces.append(
             Piece(
                 begins: begins,
                 entrySize: entrySize,
+                largeEntry: largeEntry,
                 isLast: isLast,
                 range: filled..<(filled + length)
             )

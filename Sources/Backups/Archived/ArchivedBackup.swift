@@ -48,7 +48,10 @@ package final class ArchivedBackup {
     /// that takes.
     ///
     /// - Throws: `ArchiveError`, `ArchivedBackupError`, `FileError`.
-    static func glance(at path: FilePath, name: String) throws -> (id: BackupID, header: ManifestHeader?) {
+    static func glance(
+        at path: FilePath,
+        name: String
+    ) throws -> (id: BackupID, header: ManifestHeader?) {
         let reader = try ArchiveReader.openWithoutChecks(path, mark: Manifest.path)
         let header = try ManifestReader(of: reader, name: name)?.header()
         return (header?.id ?? foreignID(of: reader), header)
@@ -60,7 +63,7 @@ package final class ArchivedBackup {
 
     /// A remark to make about an archive that its manifest does not describe any more.
     package var originRemark: String? {
-        reader.isPackedAnew
+        reader.origin == .repacked
             ? "another program packed this backup anew: its manifest no longer describes it, so each file is held to its CRC-32 instead of its SHA-256"
             : nil
     }
@@ -73,7 +76,8 @@ package final class ArchivedBackup {
     /// - Throws: `ArchivedBackupError.badManifest` if the manifest and the archive contradict each other;
     ///   `ArchiveError`; what `body` throws.
     @discardableResult
-    package func forEach(_ body: (ArchiveExtractor.Item) throws -> Void) throws -> ManifestTrailer? {
+    package func forEach(_ body: (ArchiveExtractor.Item) throws -> Void) throws -> ManifestTrailer?
+    {
         guard let manifest = try ManifestReader(of: reader, name: name) else {
             for index in 0..<reader.count { try foreignItem(at: index).map(body) }
             return nil

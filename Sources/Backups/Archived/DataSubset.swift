@@ -1,4 +1,4 @@
-public import Stores
+public import History
 
 /// The part of all data that one check reads, as in restic
 /// (https://restic.readthedocs.io/en/stable/045_working_with_repos.html): `10%`, at random, or `1/7`,

@@ -1,7 +1,6 @@
 internal import Archives
-package import Files
 public import Foundation
-package import Stores
+public import Stores
 
 /// The first line of a manifest: the archive's description of the backup; see
 /// `Documentation/ArchiveFormat.md`, 4.1.
@@ -21,7 +20,7 @@ public struct ManifestHeader: Codable, Sendable {
     /// Bytes in a segment.
     public var segmentSize: Int
     public var root: Root
-    public var stores: [StoreRecord]
+    public var stores: [StoreFacts]
     /// Everything that this backup has much less of than was expected; `nil` if there is nothing.
     public var anomalies: [Anomaly]?
     /// The rows to compare the next backup with, if they are not those of `stores`.
@@ -33,7 +32,7 @@ public struct ManifestHeader: Codable, Sendable {
         tool: String,
         reason: String?,
         root: Root,
-        stores: [StoreRecord]
+        stores: [StoreFacts]
     ) {
         format = Self.currentFormat
         self.id = id
@@ -58,37 +57,6 @@ public struct ManifestHeader: Codable, Sendable {
         }
     }
 
-    /// A store and what is in it.
-    public struct StoreRecord: Codable, Sendable {
-        /// Printable: names in a manifest's records are exact, this one is for people.
-        public var path: String
-        public var pageSize: Int
-        public var pageCount: Int64
-        public var journalMode: String
-        public var userVersion: Int64
-        public var applicationId: Int64
-        public var kind: String
-        public var tables: [Table]
-    }
-
-    /// A table and how many rows it has.
-    public struct Table: Codable, Sendable {
-        public var name: String
-        /// `nil` where they could not be counted.
-        public var rows: Int64?
-
-        init(name: String, rows: Int64?) {
-            self.name = name
-            self.rows = rows
-        }
-
-        public init(from decoder: any Decoder) throws {
-            let values = try decoder.container(keyedBy: CodingKeys.self)
-            name = try values.decode(String.self, forKey: .name)
-            rows = try values.decodeRows(forKey: .rows)
-        }
-    }
-
     /// The time of the backup.
     public var date: Date? { Timestamp.date(rfc3339: created) }
 
@@ -98,19 +66,3 @@ public struct ManifestHeader: Codable, Sendable {
     /// The rows to compare the next backup with.
     package var successorRows: [StoreRows] { expectedRows ?? rows }
 }
-
-extension ManifestHeader.StoreRecord {
-    package init(path: RelativePath, facts: StoreFacts) {
-        self.init(
-            path: path.description,
-            pageSize: facts.pageSize,
-            pageCount: facts.pageCount,
-            journalMode: facts.journalMode,
-            userVersion: facts.userVersion,
-            applicationId: facts.applicationID,
-            kind: facts.kind.rawValue,
-            tables: facts.tables.map { ManifestHeader.Table(name: $0.name, rows: $0.rows) }
-        )
-    }
-}
-

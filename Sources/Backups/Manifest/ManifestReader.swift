@@ -28,7 +28,7 @@ final class ManifestReader {
     /// One that is elsewhere came along when another program packed a directory anew, and describes
     /// an archive that is no more.
     init?(of reader: ArchiveReader, name: String) throws {
-        guard reader.hasMark else { return nil }
+        guard reader.origin == .ours else { return nil }
         self.reader = reader
         entry = try reader.entry(at: reader.count - 1)
         self.name = name

@@ -1,4 +1,5 @@
 internal import Files
+package import Stores
 
 /// How many rows a store has.
 public struct StoreRows: Codable, Sendable, Equatable {
@@ -10,7 +11,7 @@ public struct StoreRows: Codable, Sendable, Equatable {
     /// Counts a store of a manifest.
     ///
     /// SQLite's own tables are left out: its statistics and counters come and go.
-    package init(_ store: ManifestHeader.StoreRecord) {
+    package init(_ store: StoreFacts) {
         path = store.path
         rows = store.tables.filter { !$0.name.hasPrefix("sqlite_") }
             .reduce(Int64(0) as Int64?) { sum, table in

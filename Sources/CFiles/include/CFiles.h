@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 // Renames without ever replacing: RENAME_NOREPLACE (renameat2(2)), RENAME_EXCL on macOS.
-// -1 and errno; EINVAL or ENOSYS where the file system or kernel cannot.
+// -1 and errno; EINVAL or ENOSYS if the file system or kernel cannot.
 int cfiles_rename_exclusive(const char *from, const char *to);
 
 // rename(2), under a name that no method hides.
@@ -16,11 +16,11 @@ int cfiles_rename(const char *from, const char *to);
 int cfiles_rename_exchange(const char *a, const char *b);
 
 // Asks the kernel to begin writing a range of a file to the disk; waits for nothing and
-// promises nothing (sync_file_range(2)). Does nothing where there is no such call.
+// promises nothing (sync_file_range(2)). Does nothing if there is no such call.
 void cfiles_begin_writeback(int descriptor, off_t offset, off_t length);
 
 // Waits until a range of a file is on its way to the disk, and gives up its pages in memory, which
-// nobody will read soon (sync_file_range(2), posix_fadvise(2)). Does nothing where there is no such call.
+// nobody will read soon (sync_file_range(2), posix_fadvise(2)). Does nothing if there is no such call.
 void cfiles_finish_writeback(int descriptor, off_t offset, off_t length);
 
 // Of what writes that go round the page cache must be multiples in address, offset and length.
@@ -28,13 +28,13 @@ void cfiles_finish_writeback(int descriptor, off_t offset, off_t length);
 
 // Lets writes go round the page cache, or not: O_DIRECT on file systems that are known to do it well
 // and say that such blocks will do (statx(2), STATX_DIOALIGN, Linux 6.1); F_NOCACHE on macOS.
-// 0, or -1 where it is not to be had.
+// 0, or -1 if it is not to be had.
 int cfiles_set_uncached(int descriptor, int uncached);
 
 // Flushes a file to the disk itself: fsync(2), F_FULLFSYNC on macOS.
 int cfiles_sync(int descriptor);
 
-// Flushes the whole file system that a file is on (syncfs(2)); -1 with ENOSYS where there is no
+// Flushes the whole file system that a file is on (syncfs(2)); -1 with ENOSYS if there is no
 // call that waits for it.
 int cfiles_sync_file_system(int descriptor);
 
@@ -42,7 +42,7 @@ int cfiles_sync_file_system(int descriptor);
 int64_t cfiles_available_space(int descriptor);
 
 // Whether a path below a directory (or AT_FDCWD), not following a link, is where something is mounted, be it a directory of the same
-// file system (statx(2), STATX_ATTR_MOUNT_ROOT): 1 or 0; -1 and errno, ENOSYS where the system
+// file system (statx(2), STATX_ATTR_MOUNT_ROOT): 1 or 0; -1 and errno, ENOSYS if the system
 // does not tell.
 int cfiles_is_mount_point(int directory, const char *path);
 
@@ -52,8 +52,8 @@ int cfiles_openat(int directory, const char *path, int flags, mode_t mode);
 // A pipe whose ends no other program inherits (pipe2(2)): 0, or -1 and errno.
 int cfiles_pipe(int *read_end, int *write_end);
 
-// Whether another process has a record lock (fcntl(2)) in the range: 1, and its id where the
-// system tells or else 0; 0 where there is none; -1 and errno.
+// Whether another process has a record lock (fcntl(2)) in the range: 1, and its id if the
+// system tells or else 0; 0 if there is none; -1 and errno.
 int cfiles_find_lock(int descriptor, off_t start, off_t length, pid_t *holder);
 
 // Takes a shared record lock of the range without waiting: 0, or -1 and errno.

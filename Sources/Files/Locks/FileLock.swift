@@ -27,7 +27,7 @@ public final class FileLock: Sendable {
 
     /// Whether this is the lock of a directory, by whatever path.
     ///
-    /// - Throws: `FileError` where there is no such directory.
+    /// - Throws: `FileError` if there is no such directory.
     public func isHeld(on path: FilePath) throws -> Bool {
         try Directory.open(path).info().identity == directory.info().identity
     }
@@ -53,7 +53,7 @@ public final class FileLock: Sendable {
     ///   - wait: how long to wait for another run; zero tries once.
     ///   - waiting: called with the holder before each wait; what it throws ends the waiting.
     /// - Returns: the lock, which is held until its last reference goes.
-    /// - Throws: `FileError.locked` naming the holder; other `FileError`s where the directory cannot
+    /// - Throws: `FileError.locked` naming the holder; other `FileError`s if the directory cannot
     ///   be opened or locked; what `waiting` throws; `CancellationError`.
     public static func acquire(
         _ path: FilePath,
@@ -72,7 +72,7 @@ public final class FileLock: Sendable {
         }
     }
 
-    /// Tries once; `nil` where another run has it.
+    /// Tries once; `nil` if another run has it.
     private static func attempt(_ path: FilePath) throws -> FileLock? {
         let directory = try Directory.open(path)
         while flock(directory.descriptor, LOCK_EX | LOCK_NB) != 0 {

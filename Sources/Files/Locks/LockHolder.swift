@@ -6,11 +6,11 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Who holds a lock.
+/// The process that holds a lock.
 public struct LockHolder: Sendable, Equatable, CustomStringConvertible {
     /// The process.
     public let process: Int32
-    /// What the process is called, where the system tells.
+    /// The process's program and first argument, if the system tells.
     public let command: String?
 
     /// Names a process.
@@ -24,9 +24,9 @@ public struct LockHolder: Sendable, Equatable, CustomStringConvertible {
         return command.map { "process \(process) (\($0))" } ?? "process \(process)"
     }
 
-    /// Finds who holds the flock(2) lock of a directory, where the system tells (proc_locks(5)).
+    /// Finds who holds the flock(2) lock of a directory, if the system tells (proc_locks(5)).
     ///
-    /// - Throws: `FileError` where there is no such directory.
+    /// - Throws: `FileError` if there is no such directory.
     public static func of(_ path: FilePath) throws -> LockHolder? {
         let identity = try Directory.open(path).info().identity
         guard let table = try? String(decoding: readSystemFile("/proc/locks"), as: UTF8.self) else {
@@ -56,7 +56,7 @@ public struct LockHolder: Sendable, Equatable, CustomStringConvertible {
 
 extension LockHolder {
     /// The other processes that have one of the files open, each with the first that was found, as far
-    /// as the system lets us see: those of the same user, or all for root, where there is a proc file
+    /// as the system lets us see: those of the same user, or all for root, if there is a proc file
     /// system.
     public static func processes(
         using files: Set<FileInfo.Identity>
@@ -97,7 +97,7 @@ extension LockHolder {
 }
 
 extension Directory {
-    /// What a name leads to, following symbolic links.
+    /// Returns the identity of the file that a name leads to, following symbolic links.
     fileprivate func targetIdentity(_ name: FileName) -> FileInfo.Identity? {
         var status = stat()
         guard name.withCString({ fstatat(descriptor, $0, &status, 0) }) == 0 else { return nil }

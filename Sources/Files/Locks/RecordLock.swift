@@ -10,7 +10,7 @@ internal import Glibc
 extension File {
     /// Finds another process that has a record lock (fcntl(2)) in a range of the file.
     ///
-    /// - Returns: `nil` where there is none; the holder's process is 0 where the system does not
+    /// - Returns: `nil` if there is none; the holder's process is 0 if the system does not
     ///   tell, as for one in another container.
     public func recordLockHolder(from start: Int64, length: Int64) throws -> LockHolder? {
         var process: pid_t = 0

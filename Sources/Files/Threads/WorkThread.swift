@@ -13,7 +13,7 @@ private typealias ThreadArgument = UnsafeMutableRawPointer?
 /// Foundation's `Thread` does not tell that the system had none to give, and whoever waits for what
 /// it was to do waits for ever.
 ///
-/// Whoever starts it ends it with `join()`. One that nobody joins goes on until its work is done.
+/// Its owner ends it with `join()`. One that nobody joins goes on until its work is done.
 public final class WorkThread: @unchecked Sendable {
     /// In bytes; what the work has of large buffers is not on the stack.
     private static let stackSize = 1 << 20
@@ -22,7 +22,7 @@ public final class WorkThread: @unchecked Sendable {
     /// For whoever joins it, or has the last reference.
     private var isJoined = false
 
-    /// Starts a thread; `nil` where the system gives none.
+    /// Starts a thread; `nil` if the system gives none.
     ///
     /// A limit on processes (RLIMIT_NPROC, a control group's `pids.max`) or on memory is met then, and
     /// the body is not run.
@@ -67,7 +67,7 @@ public final class WorkThread: @unchecked Sendable {
     }
 }
 
-/// What a thread is given.
+/// The work of a thread.
 private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }

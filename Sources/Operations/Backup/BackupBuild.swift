@@ -30,6 +30,8 @@ final class BackupBuild {
         var anomalyGuard: AnomalyGuard
         /// Whether every store is checked in full.
         var checksStores: Bool
+        /// Whether a remark of that check is damage.
+        var isStrict: Bool
         /// The remote folder, which may be mounted elsewhere from the stores directory.
         var remote: (identity: FileInfo.Identity, address: String)?
         /// Files of external data that were missing in the cut before.
@@ -53,6 +55,8 @@ final class BackupBuild {
     /// The manifest's first line, once it is known.
     private var header: ManifestHeader?
     private var problems: [Problem]
+    /// Everything about the stores that is worth knowing, and no problem.
+    private var remarks: [String] = []
     private var addedSupport: Set<RelativePath> = []
     private var addedFiles: Set<RelativePath> = []
 
@@ -104,6 +108,7 @@ final class BackupBuild {
         let trailer = try manifest.finish(problems: problems)
         try writer.add(manifest.entry)
         _ = try writer.finish()
+        for remark in remarks { context.report(.note(remark)) }
         for problem in trailer.problems { context.report(.problem(problem)) }
         guard let header else { preconditionFailure("a manifest has a header") }
         return WrittenArchive(header: header, trailer: trailer, stores: stores)
@@ -117,6 +122,7 @@ final class BackupBuild {
         let counting = StoreReports(
             of: cut.members,
             checking: plan.checksStores ? .full : .none,
+            isStrict: plan.isStrict,
             context
         )
         defer { counting.close() }
@@ -132,6 +138,7 @@ final class BackupBuild {
         for (member, report) in stores {
             let needed = member.externalFiles(report).subtracting(missing)
             try addExternalData(of: member.store, needed: needed)
+            remarks += report.remarks.map { "'\(member.store.path)': \($0)" }
         }
     }
 
@@ -352,13 +359,8 @@ final class BackupBuild {
         let file = try reading { try walked.directory.file(walked.name) }
         let info = try reading { try file.info() }
         var changed = false
-        return try writer.add(attributes(walked.path, .file, info), size: info.size) {
+        let wasAdded = try writer.add(attributes(walked.path, .file, info), size: info.size) {
             changed = try reading { try file.info() } != info
-            if changed && acceptingChanges {
-                let reason =
-                    "it changed every time it was read; the archive may have two states of it mixed"
-                note(.neverStill, walked.path, reason)
-            }
             return !changed || acceptingChanges
         } read: { buffer, offset in
             let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
@@ -376,6 +378,12 @@ final class BackupBuild {
             )
             return buffer.count
         }
+        if wasAdded && changed {
+            let reason =
+                "it changed every time it was read; the archive may have two states of it mixed"
+            note(.neverStill, walked.path, reason)
+        }
+        return wasAdded
     }
 
     private func note(_ kind: Problem.Kind, _ path: RelativePath, _ reason: String) {

@@ -1,8 +1,9 @@
+internal import Remotes
+internal import History
 public import Archives
 public import Backups
 internal import Files
 public import Foundation
-internal import Remotes
 internal import Stores
 public import SystemPackage
 
@@ -25,6 +26,8 @@ public struct CreateBackup: Sendable {
         public var busyTimeout: Duration = .seconds(30)
         /// Whether every store is checked in full while it is saved, which takes a while.
         public var checksStores = false
+        /// Whether a remark of that check is damage: rows that refer to rows that are not there.
+        public var isStrict = false
         /// Whether what is there is right, however much less than before it is.
         public var acceptsChanges = false
         /// Whether to make none where the newest one has the same content; times do not count.
@@ -130,7 +133,7 @@ public struct CreateBackup: Sendable {
         // A note that was not synced says nothing of the backup, of which there is none.
         (error as? RemoteError).map { $0.problem == nil } ?? false
             || error is OperationError || error is BackupFolderError
-            || error is CancellationError || error is StoreError
+            || error is CancellationError || error is StoreError || error is HistoryError
     }
 
     /// We have the lock, so a run that was killed left what is here.
@@ -234,6 +237,7 @@ public struct CreateBackup: Sendable {
             header: { try header(of: directory, $0) },
             anomalyGuard: anomalyGuard,
             checksStores: options.checksStores,
+            isStrict: options.isStrict,
             remote: folder.identity.map { ($0, folder.address) },
             knownMissing: missing,
             isLastTry: isLastTry
@@ -252,9 +256,7 @@ public struct CreateBackup: Sendable {
             tool: options.tool,
             reason: options.reason,
             root: .init(mode: root.mode, owner: root.owner, group: root.group),
-            stores: stores.map { member, report in
-                ManifestHeader.StoreRecord(path: member.store.path, facts: report.facts)
-            }
+            stores: stores.map { $1.facts }
         )
     }
 

@@ -15,15 +15,17 @@ struct StoreReports {
     /// - Parameters:
     ///   - members: the stores; the reports come in their order.
     ///   - level: how thoroughly each store is checked besides.
+    ///   - isStrict: whether a remark of that check is damage.
     ///   - context: asked whether to stop.
     init(
         of members: [StoresCut.Member],
         checking level: CheckLevel,
+        isStrict: Bool = false,
         _ context: OperationContext
     ) {
         work = BackgroundWork { checkWanted in
             try members.map { member in
-                try Self.report(member, checking: level) {
+                try Self.report(member, checking: level, isStrict: isStrict) {
                     try context.checkCancellation()
                     try checkWanted()
                 }
@@ -46,6 +48,7 @@ struct StoreReports {
     private static func report(
         _ member: StoresCut.Member,
         checking level: CheckLevel,
+        isStrict: Bool,
         checkCancellation: @escaping () throws -> Void
     ) throws -> StoreReport {
         let store = member.store
@@ -55,7 +58,7 @@ struct StoreReports {
             checkCancellation: checkCancellation
         )
         let findings = try member.snapshot.findings(level, checkCancellation: checkCancellation)
-        report.damage += findings.filter { !report.damage.contains($0) }
+        report.add(findings, isStrict: isStrict)
         // Of a store at rest, what an application writes meanwhile may look like damage.
         if !report.damage.isEmpty, try !member.snapshot.isStill() {
             throw StoreError.busy(store.path.description)

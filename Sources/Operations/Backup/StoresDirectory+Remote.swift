@@ -23,7 +23,7 @@ extension StoresDirectory {
             }
             do {
                 guard try !file.directory.isMountPoint(file.name) else {
-                    throw OperationError.mountInside(file.path.below(path))
+                    throw RestoreError.mountInside(file.path.below(path))
                 }
             } catch let error as FileError where error.isMissing {
                 // An application may still be running, and have removed it.

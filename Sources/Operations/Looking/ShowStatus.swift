@@ -1,8 +1,9 @@
 public import Backups
+internal import Remotes
 internal import Files
 public import Foundation
-internal import Remotes
-public import Stores
+public import History
+internal import Stores
 public import SystemPackage
 
 /// How things stand: what an operator wants to know before anything is wrong.
@@ -95,11 +96,7 @@ public struct ShowStatus: Sendable {
             status.lastRun = try log.entries(filter, limit: 1).first
             filter.command = Run.Command.backup.rawValue
             status.lastBackup = try log.entries(filter, limit: 1).first
-            if let aside = log.putAside {
-                status.warnings.append(
-                    "the log was damaged and begun anew: it is in '\(printable(aside))'"
-                )
-            }
+            if let warning = log.warning { status.warnings.append(warning) }
         } catch {
             status.warnings.append("the log cannot be read: \(explain(error))")
         }

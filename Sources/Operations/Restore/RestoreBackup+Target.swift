@@ -8,23 +8,21 @@ extension RestoreBackup {
     ///
     /// The directory appears only once it is complete. Here, where there is time, the files that
     /// rows refer to are looked for as well, and those that are missing are told as problems.
-    /// - Throws: `OperationError.targetNotEmpty`; see `run(_:to:)`.
+    /// - Throws: `RestoreError.targetNotEmpty`; see `run(_:to:)`.
     public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
         // Of an existing directory the name is needed, which "." and "a/.." do not have.
         let target = (try? target.resolved()) ?? target
         if let info = try FileInfo.ifPresent(target) {
             guard info.kind == .directory, try Directory.open(target).names().isEmpty else {
-                throw OperationError.targetNotEmpty(target)
+                throw RestoreError.targetNotEmpty(target)
             }
         }
         try makeParent(of: target)
         let plan = try await open(backup)
         do {
             return try extract(plan, backup, to: target)
-        } catch let error where Self.saysItAll(error) {
-            throw error
         } catch {
-            throw OperationError.restoreFailed(error)
+            throw RestoreError.saying(error)
         }
     }
 

@@ -16,6 +16,8 @@ public struct RestoreBackup: Sendable {
     public struct Options: Sendable {
         /// How the staged stores are checked.
         public var check: CheckLevel = .quick
+        /// Whether a remark of that check is damage: rows that refer to rows that are not there.
+        public var isStrict = false
         /// Whether a damaged store is restored all the same.
         public var allowsDamage = false
         /// Whether to go on though a store is in use.
@@ -50,7 +52,7 @@ public struct RestoreBackup: Sendable {
         public var replacesData: Bool
         /// Whether all commands that start the application succeeded; what did not, was told.
         public var isApplicationStarted = true
-        /// What the stores lack that they refer to; looked for where a backup is tried out elsewhere.
+        /// Files that the stores refer to and lack; looked for if a backup is restored elsewhere.
         public var problems: [Problem] = []
     }
 
@@ -73,18 +75,29 @@ public struct RestoreBackup: Sendable {
 
     /// Restores a backup in place of a stores directory.
     ///
-    /// - Throws: `OperationError` saying the state afterwards; `FileError.locked`; `CancellationError`.
+    /// - Throws: `RestoreError`, `OperationError` saying the state afterwards; `FileError.locked`;
+    ///   `CancellationError`.
     public func run(_ backup: Backup, to stores: FilePath) async throws -> Outcome {
         try makeParent(of: stores)
         let recovery = RecoverRestore(of: stores, context: context, fileSystem: fileSystem)
-        // It may stand in a place where this one has nothing locked.
-        try await recovery.run()
-        guard let paths = try RestorePaths(resolving: stores) else {
-            throw OperationError.noStores(stores)
+        while true {
+            guard let paths = try RestorePaths(resolving: stores) else {
+                throw OperationError.noStores(stores)
+            }
+            let outcome: Outcome? = try await RestoreLocks.withLocks(on: paths, context) { locks in
+                if try recovery.runLocked(paths) { return nil }
+                return try await run(backup, paths, locks)
+            }
+            // After a recovery, other directories are to be locked.
+            if let outcome { return outcome }
         }
-        let locks = try await RestoreLocks.acquire(paths, wait: context.lockWait, context)
-        defer { withExtendedLifetime(locks) {} }
-        try recovery.runLocked(paths)
+    }
+
+    private func run(
+        _ backup: Backup,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks
+    ) async throws -> Outcome {
         let plan = try await open(backup)
         do {
             try plan.checkSpace(at: paths.volume)
@@ -93,9 +106,8 @@ public struct RestoreBackup: Sendable {
                 try live.refuseRemote(folder)
                 try live.refuseToBeReplaced(withBackupsIn: folder)
             }
-            // Who stops the application first may have it run until then.
-            let stopsFirst = !options.application.stop.isEmpty && !options.isDryRun
-            if !options.force, !stopsFirst { try refuseIfInUse(paths) }
+            // An application that is stopped first may run until then.
+            if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(paths) }
             var outcome = Outcome(
                 backup: backup,
                 path: printable(paths.live),
@@ -109,50 +121,45 @@ public struct RestoreBackup: Sendable {
                 try context.verify(plan)
                 return outcome
             }
-            let application = application(around: backup, paths)
-            try await restore(plan, paths, locks, application, &outcome)
-            outcome.isApplicationStarted = application.isStarted
+            let replacement = try await replace(with: plan, paths, locks)
+            outcome.stores = replacement.stores
+            outcome.safetyBackup = replacement.safetyBackup
+            outcome.isApplicationStarted = replacement.isApplicationStarted
             await rememberWhatIsThere(plan, after: outcome.safetyBackup)
             return outcome
-        } catch let error where Self.saysItAll(error) {
-            throw error
         } catch {
-            throw OperationError.restoreFailed(error)
+            throw RestoreError.saying(error)
         }
-    }
-
-    /// Has the next backup compared with what was restored, and not with what was there before.
-    ///
-    /// Only memory: where it is lost, the next backup may warn of what is right.
-    private func rememberWhatIsThere(_ plan: ArchivedBackup, after safetyBackup: Backup?) async {
-        let found: Backup? =
-            if let safetyBackup { safetyBackup } else { try? await folder.list().backups.first }
-        guard let newest = found else { return }
-        let rows = plan.header?.rows ?? []
-        folder.memory.catalog.rememberExpectedRows(rows, after: newest, in: folder.address)
     }
 
     /// Opens a backup that is to be restored.
     ///
-    /// - Throws: `RemoteError`, `CancellationError`; `OperationError.restoreFailed`.
+    /// - Throws: `RemoteError`, `CancellationError`; `RestoreError.restoreFailed`.
     func open(_ backup: Backup) async throws -> ArchivedBackup {
         do {
             return try await context.open(backup, in: folder, holdingTo: options.limits)
         } catch let error where error is RemoteError || error is CancellationError {
             throw error
         } catch {
-            throw OperationError.restoreFailed(error)
+            throw RestoreError.restoreFailed(error)
         }
     }
 
-    static func saysItAll(_ error: any Error) -> Bool {
-        switch error {
-        case OperationError.rolledBack, OperationError.rollbackFailed, OperationError.storesInUse,
-            OperationError.tooLarge, OperationError.inTheWay, OperationError.restoreFailed,
-            OperationError.remoteInsideStores, OperationError.targetNotEmpty:
-            true
-        default: error is CancellationError
-        }
+    /// Throws if a process has a store open, unless the restore is to go on all the same.
+    func refuseIfInUse(_ paths: RestorePaths) throws {
+        guard !options.force, let directory = try? StoresDirectory(paths.live) else { return }
+        try Store.refuseIfInUse(directory.survey().stores)
+    }
+
+    /// Has the next backup compared with what was restored, and not with what was there before.
+    ///
+    /// Only memory: if it is lost, the next backup may warn of what is right.
+    private func rememberWhatIsThere(_ plan: ArchivedBackup, after safetyBackup: Backup?) async {
+        let found: Backup? =
+            if let safetyBackup { safetyBackup } else { try? await folder.list().backups.first }
+        guard let newest = found else { return }
+        let rows = plan.header?.rows ?? []
+        folder.memory.catalog.rememberExpectedRows(rows, after: newest, in: folder.address)
     }
 
     /// On a new machine, nothing of the way to the stores directory may be there yet.

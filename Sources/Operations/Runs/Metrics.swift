@@ -1,7 +1,7 @@
 internal import Backups
 internal import Files
 internal import Foundation
-internal import Stores
+internal import History
 internal import SystemPackage
 
 /// The state of things as Prometheus reads it
@@ -14,9 +14,9 @@ struct Metrics {
     private let run: Run
     /// The last run of each command.
     private var lastRuns: [Run.Command: RunLog.Entry] = [:]
-    /// When the last run of each command that came to a good end did.
+    /// When the last successful run of each command ended.
     private var lastSuccesses: [Run.Command: Date] = [:]
-    /// `nil` where the remote folder could not be listed.
+    /// The backups in the remote folder; `nil` if it could not be listed.
     var backups: [Backup]?
 
     /// Describes a run that has just ended.
@@ -35,7 +35,7 @@ struct Metrics {
             filter.profile = run.profile
             filter.stores = printable(run.stores)
             filter.remote = run.remote
-            // A log that cannot be read is told of where it is written.
+            // A log that cannot be read is reported by whatever writes it.
             if lastRuns[command] == nil {
                 lastRuns[command] = try? log.entries(filter, limit: 1).first
             }
@@ -46,14 +46,14 @@ struct Metrics {
         }
     }
 
-    /// Writes it whole, for everybody to read: the exporter is another user.
+    /// Writes the file whole, for everybody to read: the exporter is another user.
     ///
     /// - Throws: `FileError`.
     func write(to path: FilePath) throws {
         try LocalFileSystem().write(Array(text.utf8), to: path, mode: 0o644)
     }
 
-    /// All of it.
+    /// The whole file.
     var text: String {
         var text = ""
         func add(_ name: String, _ help: String, _ samples: [(Run.Command?, Double)]) {
@@ -121,7 +121,7 @@ struct Metrics {
         if let command { labels.append(("command", command.rawValue)) }
         if let profile = run.profile { labels.append(("profile", profile)) }
         labels.append(("stores", printable(run.stores)))
-        // An address of rclone's may have options in it, and passwords among them.
+        // An address of rclone's may have options in it, among them passwords.
         let isSecret = run.remote.hasPrefix("rclone:") && run.remote.contains(",")
         let remote = isSecret ? run.remote.prefix { $0 != "," } + ",…" : run.remote[...]
         labels.append(("remote", String(remote)))
@@ -143,13 +143,6 @@ struct Metrics {
 extension RunLog.Entry {
     /// When the run ended.
     var ended: Date { began + duration.inSeconds }
-}
-
-extension Duration {
-    /// Seconds, with their fraction.
-    public var inSeconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
-    }
 }
 
 extension Date {

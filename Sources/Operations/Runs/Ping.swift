@@ -4,19 +4,19 @@ internal import Processes
 /// Tells a monitor that waits for it how a run goes, as healthchecks.io and its kin expect it
 /// (https://healthchecks.io/docs/http_api/).
 public struct Ping: Sendable {
-    /// What there is to tell.
+    /// The signals that a monitor knows.
     public enum Signal: Sendable, Equatable {
         case start
         case success
-        /// With a text for the person who looks.
+        /// A failure, with a text for the person who looks.
         case failure(String)
     }
 
-    /// As the monitor gives it: what is told is added to its path.
+    /// The monitor's address; a signal's name is added to its path.
     public var url: String
-    /// For all of it: name, connection, answer.
+    /// How long the name, the connection and the answer may take together.
     public var timeout: Duration
-    /// What does it.
+    /// The program that sends the request.
     var program = "curl"
 
     public init(_ url: String, timeout: Duration = .seconds(10)) {
@@ -27,24 +27,23 @@ public struct Ping: Sendable {
     /// Monitors keep some 10 or 100 kB of a text, and a pipe holds 64; in bytes.
     private static let messageLimit = 8000
 
-    /// Tells it.
+    /// Tells the monitor.
     ///
     /// The address and the text reach curl through a pipe: an address is as good as a password, and
-    /// what a program is called with can be seen by all.
-    /// - Throws: `OperationError.pingFailed`; `CancellationError`.
+    /// everybody can see a program's arguments.
+    ///
+    /// - Throws: `HookError.pingFailed`; `CancellationError`.
     public func send(
         _ signal: Signal,
         checkCancellation: @Sendable () throws -> Void = {}
     ) async throws {
-        let seconds =
-            Double(timeout.components.seconds)
-            + Double(timeout.components.attoseconds) / 1e18
         let curl = ChildProcess(
             program,
             [
                 // Not the user's own configuration, which is for other things.
                 "--disable", "--silent", "--show-error", "--fail", "--location",
-                "--proto", "=http,https", "--max-time", "\(seconds)", "--output", "/dev/null",
+                "--proto", "=http,https", "--max-time", "\(timeout.inSeconds)", "--output",
+                "/dev/null",
                 "--config", "-",
             ],
             input: Array(configuration(for: signal).utf8)
@@ -57,16 +56,16 @@ public struct Ping: Sendable {
                 _ = output.receive($0)
             }
         } catch let error as ProcessError {
-            throw OperationError.pingFailed(host: host, reason: error.description)
+            throw HookError.pingFailed(host: host, reason: error.description)
         }
         _ = output.finish()
         switch outcome.reason {
         case .ended(.exited(0)): return
         case .interrupted: throw CancellationError()
         case .tookTooLong:
-            throw OperationError.pingFailed(host: host, reason: "it does not answer")
+            throw HookError.pingFailed(host: host, reason: "no answer")
         case .ended:
-            throw OperationError.pingFailed(host: host, reason: output.lastLine ?? "curl failed")
+            throw HookError.pingFailed(host: host, reason: output.lastLine ?? "curl failed")
         }
     }
 
@@ -82,7 +81,7 @@ public struct Ping: Sendable {
         }
     }
 
-    /// The URL with a word added to its path, before a query.
+    /// Returns the URL with a word added to its path, before a query.
     private func address(_ word: String?) -> String {
         guard let word else { return url }
         let path = url.prefix { $0 != "?" && $0 != "#" }

@@ -1,26 +1,21 @@
 public import Backups
 internal import Files
 public import Foundation
-public import Stores
+public import History
 public import SystemPackage
 
 /// One run of a command, with what goes on around it: hooks, pings, an entry in the log, metrics.
 ///
-/// None of that changes what the run itself came to, but for a `before` command, without whose consent
-/// it does not begin:
+/// None of that changes the run's own result, but for a `before` command, without whose consent the
+/// run does not begin:
 ///
 ///     before → start ping → the work → log, metrics → ping → after → on_success or on_failure → finally
 ///
-/// What `before` skips is logged, and nobody is told: `finally` follows at once. Where `before` fails,
-/// the run has failed: all follows but `after`.
+/// A run that `before` skips is logged, and nobody is told: `finally` follows at once. If `before`
+/// fails, the run has failed: all follows but `after`.
 public struct Run: Sendable {
-    /// The commands that are worth it.
-    public enum Command: String, Sendable, CaseIterable {
-        case backup, restore, check, prune
-    }
-
     public var command: Command
-    /// The name of the configuration profile, if it is one's.
+    /// The name of the configuration's profile, if the run is one's.
     public var profile: String?
     public var stores: FilePath
     /// The remote folder's address.
@@ -31,7 +26,7 @@ public struct Run: Sendable {
     /// A file for Prometheus' node exporter, which reads text (`--collector.textfile.directory`).
     public var metricsFile: FilePath?
     public var log: RunLog?
-    /// Whether trouble with the log is worth a warning: it is of no use to who only wants a backup.
+    /// Whether trouble with the log is worth a warning; someone who only wants a backup need not know.
     public var tellsLogTrouble = false
 
     public init(_ command: Command, stores: FilePath, remote: String, began: Date) {
@@ -41,79 +36,59 @@ public struct Run: Sendable {
         self.began = began
     }
 
-    /// What a run came to.
-    public struct Outcome: Sendable, Equatable {
-        /// As the program will exit.
-        public var exitCode: Int32
-        /// What went wrong.
-        public var message: String?
-        /// The backup that was made or restored: its file name.
-        public var backup: String?
-        /// Bytes in its archive.
-        public var size: Int64?
-        /// Bytes in all files before compression.
-        public var bytes: Int64?
-
-        public init(exitCode: Int32, message: String? = nil) {
-            self.exitCode = exitCode
-            self.message = message
-        }
-
-        /// Only what is done whole is a success: who watches wants to know of the rest.
-        public var isSuccess: Bool { exitCode == 0 }
-    }
-
     /// Runs the work, with all around it.
     ///
     /// - Parameters:
-    ///   - context: what operations get.
+    ///   - context: reports warnings, and tells whether the user wants to stop.
     ///   - backups: lists the remote folder, for the metrics.
-    ///   - failed: tells the error of a `before` command, and what it makes of the run.
-    ///   - work: does the work, and tells its own errors; `nil` where it came to nothing, because
-    ///     a person said no.
+    ///   - failure: reports the error of a `before` command, and returns the run's result by it.
+    ///   - work: does the work, and reports its own errors.
+    /// - Returns: what `work` or `failure` returned.
     public func perform(
         _ context: OperationContext,
         backups: () async throws -> [Backup],
-        failed: (any Error) -> Outcome,
-        work: () async -> Outcome?
-    ) async {
+        failure: (any Error) -> CommandResult,
+        work: () async -> CommandResult
+    ) async -> CommandResult {
         let start = ContinuousClock.now
         var moments: [Hooks.Moment] = [.after]
-        let outcome: Outcome?
+        let result: CommandResult
         do {
-            try await hooks.runBefore(surroundings(nil), context)
+            try await hooks.runBefore(environment(nil), context)
             await tell(.start, context)
-            outcome = await work()
+            result = await work()
         } catch {
-            outcome = failed(error)
+            result = failure(error)
             moments = []
         }
-        if let outcome {
-            let entry = entry(outcome, duration: ContinuousClock.now - start)
+        if !result.isDeclined {
+            let entry = entry(result, duration: ContinuousClock.now - start)
             record(entry, context)
-            if outcome.exitCode != Hooks.skipCode {
+            if result.exitCode != Hooks.skipCode {
                 await writeMetrics(entry, backups, context)
                 await tell(
-                    outcome.isSuccess ? .success : .failure(outcome.message ?? "failed"),
+                    result.isSuccess ? .success : .failure(result.message ?? "failed"),
                     context
                 )
-                moments.append(outcome.isSuccess ? .onSuccess : .onFailure)
+                moments.append(result.isSuccess ? .onSuccess : .onFailure)
             }
         }
-        await hooks.runLater(moments + [.finally], surroundings(outcome), context)
+        await hooks.runLater(moments + [.finally], environment(result), context)
+        return result
     }
 
-    private func surroundings(_ outcome: Outcome?) -> CommandSurroundings {
-        var surroundings = CommandSurroundings(
+    private func environment(_ result: CommandResult?) -> CommandEnvironment {
+        var environment = CommandEnvironment(
             command: command.rawValue,
             stores: stores,
             remote: remote
         )
-        surroundings.profile = profile
-        surroundings.backup = outcome?.backup
-        surroundings.exitCode = outcome?.exitCode
-        surroundings.error = outcome?.message
-        return surroundings
+        environment.profile = profile
+        guard let result, !result.isDeclined else { return environment }
+        environment.backup = result.backup
+        environment.exitCode = result.exitCode
+        environment.error = result.message
+        return environment
     }
 
     private func tell(_ signal: Ping.Signal, _ context: OperationContext) async {
@@ -130,22 +105,22 @@ public struct Run: Sendable {
         }
     }
 
-    /// The run as the log has it.
-    private func entry(_ outcome: Outcome, duration: Duration) -> RunLog.Entry {
+    /// Returns the run as the log has it.
+    private func entry(_ result: CommandResult, duration: Duration) -> RunLog.Entry {
         var entry = RunLog.Entry(
             command: command.rawValue,
             profile: profile,
             stores: printable(stores),
             remote: remote,
             began: began,
-            // As the log keeps it, so that all tell the same.
+            // As the log keeps it, so that log and metrics agree.
             duration: .milliseconds(Int64((duration.inSeconds * 1000).rounded())),
-            exitCode: outcome.exitCode
+            exitCode: result.exitCode
         )
-        entry.message = outcome.message
-        entry.backup = outcome.backup
-        entry.size = outcome.size
-        entry.bytes = outcome.bytes
+        entry.message = result.message
+        entry.backup = result.backup
+        entry.size = result.size
+        entry.bytes = result.bytes
         return entry
     }
 
@@ -153,11 +128,7 @@ public struct Run: Sendable {
         guard let log else { return }
         do {
             try log.record(entry)
-            if tellsLogTrouble, let aside = log.putAside {
-                context.report(
-                    .warning("the log was damaged and begun anew: it is in '\(printable(aside))'")
-                )
-            }
+            if tellsLogTrouble, let warning = log.warning { context.report(.warning(warning)) }
         } catch {
             guard tellsLogTrouble else { return }
             context.report(.warning("this run was not logged: \(explain(error))"))
@@ -172,7 +143,7 @@ public struct Run: Sendable {
         guard let metricsFile else { return }
         var metrics = Metrics(self, entry)
         metrics.addLogged(log)
-        // Where the folder cannot be reached there is nothing to say of it; the run says why.
+        // If the folder cannot be reached, the run itself says why.
         if (try? context.checkCancellation()) != nil { metrics.backups = try? await backups() }
         do {
             try metrics.write(to: metricsFile)

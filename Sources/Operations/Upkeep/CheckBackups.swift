@@ -1,8 +1,9 @@
+public import History
 internal import Archives
 public import Backups
 internal import Files
 public import Foundation
-public import Stores
+internal import Stores
 
 /// Checks backups: structure and the SHA-256 of all data, or a restore in a directory of its own.
 public struct CheckBackups: Sendable {
@@ -10,6 +11,8 @@ public struct CheckBackups: Sendable {
     public struct Options: Sendable {
         /// Whether to restore into a scratch directory, open every store and check it in full.
         public var restores = false
+        /// Whether a remark of that check is damage: rows that refer to rows that are not there.
+        public var isStrict = false
         public var limits = RestoreLimits()
 
         public init() {}
@@ -22,6 +25,8 @@ public struct CheckBackups: Sendable {
         public var subset: DataSubset?
         /// Everything that is wrong with it; empty for a backup that is whole.
         public var damage: [String]
+        /// Everything about its stores that is worth knowing and no damage.
+        public var remarks: [String] = []
         /// The reason that it could not be checked: nothing is known of it then.
         public var failure: (any Error)?
 
@@ -86,7 +91,7 @@ public struct CheckBackups: Sendable {
             )
             id = archived.id
             if options.restores {
-                result.damage = try rehearse(archived)
+                try rehearse(archived, &result)
             } else {
                 try context.verify(archived, reading: subset)
             }
@@ -144,22 +149,29 @@ public struct CheckBackups: Sendable {
 
     // MARK: - Rehearsal
 
-    private func rehearse(_ archived: ArchivedBackup) throws -> [String] {
+    private func rehearse(_ archived: ArchivedBackup, _ result: inout Result) throws {
         try archived.checkSpace(at: context.scratch)
         let scratch = try ScratchDirectory(in: context.scratch)
         defer { withExtendedLifetime(scratch) {} }
         try context.rehearse(archived, into: Directory.open(scratch.path))
         context.report(.began(.checking, total: nil))
-        var damage: [String] = []
         let directory = try StoresDirectory(scratch.path)
         let search = try ExternalDataSearch(in: directory, context)
         defer { search.close() }
-        _ = try directory.checkStores(.full, context) { error in
-            guard case .damaged = error else { throw error }
-            damage.append(error.description)
-        }
+        var (damage, remarks): ([String], [String]) = ([], [])
+        try directory.checkStores(
+            .full,
+            isStrict: options.isStrict,
+            context,
+            remark: { remarks.append($0) },
+            tolerating: { error in
+                guard case .damaged = error else { throw error }
+                damage.append(error.description)
+            }
+        )
+        result.remarks = remarks
         // No fault of the archive, but of what it saved: a person wants to know it all the same.
-        return try damage + search.finish().map(\.description)
+        result.damage = try damage + search.finish().map(\.description)
     }
 }
 

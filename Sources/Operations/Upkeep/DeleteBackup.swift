@@ -41,7 +41,11 @@ public struct DeleteBackup: Sendable {
                     try await folder.forget([backup.name])
                 } catch {
                     problems.append(
-                        Problem(kind: .notRemoved, path: Annotations.subfolder, reason: explain(error))
+                        Problem(
+                            kind: .notRemoved,
+                            path: Annotations.subfolder,
+                            reason: explain(error)
+                        )
                     )
                 }
             }

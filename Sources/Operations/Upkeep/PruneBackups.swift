@@ -1,6 +1,7 @@
 public import Backups
 internal import Files
 public import Foundation
+internal import History
 internal import Remotes
 
 /// Removes the backups that a retention policy does not keep.

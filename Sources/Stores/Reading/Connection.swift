@@ -6,7 +6,7 @@ internal import SystemPackage
 
 /// A connection to one database file, opened so that the file's directory stays as it is.
 final class Connection {
-    /// What may be assumed of the file.
+    /// The assumptions that may be made of the file.
     enum Access: String {
         /// Other processes may write: take part in SQLite's locking, but write no byte, not even in
         /// the shared index (https://www.sqlite.org/c3ref/c_open_autoproxy.html, readonly_shm).
@@ -18,7 +18,7 @@ final class Connection {
     }
 
     private let queue: DatabaseQueue
-    /// What messages call the store.
+    /// The store's name in messages.
     let name: String
 
     /// Opens a database.
@@ -32,7 +32,7 @@ final class Connection {
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
         // What is mapped is remapped as the file grows, which another reader of the handle does not
-        // see; and where another process cuts the file, a mapping ends in a signal.
+        // see; and if another process cuts the file, a mapping ends in a signal.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA mmap_size = 0") }
         let uri = "file:\(Self.percentEncoded(path))?\(access.rawValue)"
         queue = try Self.translating(name) {
@@ -87,6 +87,22 @@ final class Connection {
         }
     }
 
+    /// Returns all tables with rows of their own; virtual ones have theirs in others, and may need a
+    /// module that is not there.
+    ///
+    /// - Throws: `StoreError`.
+    func tables() throws -> [String] {
+        try access { database in
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT name FROM sqlite_master
+                    WHERE type = 'table' AND rootpage > 0 ORDER BY name
+                    """
+            )
+        }
+    }
+
     /// Plays back a journal or a log into the database.
     ///
     /// - Throws: `StoreError`.
@@ -97,7 +113,7 @@ final class Connection {
         }
     }
 
-    /// Closes it now, with an error where that fails.
+    /// Closes it now, with an error if that fails.
     func close() throws {
         try Self.translating(name) { try queue.close() }
     }
@@ -123,20 +139,8 @@ final class Connection {
         do {
             return try body()
         } catch let error as DatabaseError {
-            throw storeError(name, code: error.resultCode.rawValue, message: error.message)
+            throw StoreError(name, code: error.resultCode.rawValue, message: error.message)
         }
-    }
-}
-
-/// What a result code of SQLite means for a store (https://www.sqlite.org/rescode.html).
-func storeError(_ name: String, code: CInt, message: String? = nil) -> StoreError {
-    let reason = message ?? String(cString: sqlite3_errstr(code))
-    switch code & 0xFF {
-    case SQLITE_BUSY, SQLITE_LOCKED: return .busy(name)
-    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: return .damaged(name, reason: reason)
-    // A schema that SQLite's parser does not take.
-    case SQLITE_ERROR where reason.contains("malformed"): return .damaged(name, reason: reason)
-    default: return .unreadable(name, reason: reason)
     }
 }
 

@@ -23,7 +23,7 @@ public struct DatabaseHeader: Sendable {
         }
     }
 
-    /// Reads a header; `nil` where it is not one of SQLite.
+    /// Reads a header; `nil` if it is not one of SQLite.
     init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count >= Self.length, bytes.starts(with: Self.magic) else { return nil }
         let bytes = Array(bytes.prefix(Self.length))
@@ -32,7 +32,7 @@ public struct DatabaseHeader: Sendable {
         pageSize = size == 1 ? 65_536 : size
     }
 
-    /// Reads the header of a file; `nil` where it is not a database's.
+    /// Reads the header of a file; `nil` if it is not a database's.
     ///
     /// The file is opened and closed: no connection to it may be open in this process, whose locks
     /// that would drop (https://www.sqlite.org/howtocorrupt.html, 2.2).

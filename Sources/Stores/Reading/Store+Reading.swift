@@ -21,31 +21,31 @@ extension Store {
     /// - Parameters:
     ///   - scratchParent: where a copy goes if the store must be recovered before it can be read.
     ///   - busyTimeout: how long to wait for a writer that lets nobody read.
-    /// - Returns: a session whose transaction has begun.
-    /// - Throws: `StoreError`; `FileError` where a file cannot be opened.
-    func beginReading(scratchParent: FilePath, busyTimeout: Duration) throws -> StoreSession {
+    /// - Returns: a transaction that has begun.
+    /// - Throws: `StoreError`; `FileError` if a file cannot be opened.
+    func beginReading(scratchParent: FilePath, busyTimeout: Duration) throws -> ReadTransaction {
         // Each try may find that an application opened or closed the store since the last look.
         for attempt in 0..<8 {
             try refuseStrangeSidecars()
-            let session: StoreSession?
+            let transaction: ReadTransaction?
             switch try condition() {
             case .rollback:
-                session = try beginUnderLocks(.rollback, busyTimeout, scratchParent)
+                transaction = try beginUnderLocks(.rollback, busyTimeout, scratchParent)
             case .log where attempt > 0:
                 // Perhaps it is no log that SQLite could read: then nobody is reading it.
-                session =
+                transaction =
                     try beginOnRecoveredCopy(scratchParent)
                     ?? beginUnderLocks(.log, busyTimeout, scratchParent)
             case .log:
-                session = try beginUnderLocks(.log, busyTimeout, scratchParent)
+                transaction = try beginUnderLocks(.log, busyTimeout, scratchParent)
             case .atRest:
-                session = try beginAtRest()
+                transaction = try beginAtRest()
             case .logWithoutIndex:
-                session = try beginOnRecoveredCopy(scratchParent)
+                transaction = try beginOnRecoveredCopy(scratchParent)
             case .foreign:
                 throw StoreError.damaged(path.description, reason: "it has no whole SQLite header")
             }
-            if let session { return session }
+            if let transaction { return transaction }
         }
         throw StoreError.neverStill(path.description)
     }
@@ -53,7 +53,7 @@ extension Store {
     /// Refuses what SQLite would follow, wait for or fail at: a link, a pipe or a directory with the name of
     /// a journal or a log.
     func refuseStrangeSidecars() throws {
-        // SQLite asks for an index only where there is a log.
+        // SQLite asks for an index only if there is a log.
         let hasLog = try FileInfo.ifPresent(sidecar("-wal")) != nil
         for suffix in ["-journal", "-wal"] + (hasLog ? ["-shm"] : []) {
             guard let info = try FileInfo.ifPresent(sidecar(suffix)), info.kind != .file
@@ -75,10 +75,10 @@ extension Store {
     }
 
     private func beginUnderLocks(
-        _ hold: StoreSession.Hold,
+        _ hold: ReadTransaction.Hold,
         _ busyTimeout: Duration,
         _ scratchParent: FilePath
-    ) throws -> StoreSession? {
+    ) throws -> ReadTransaction? {
         do {
             let connection = try Connection(
                 location,
@@ -86,11 +86,11 @@ extension Store {
                 access: .shared,
                 busyTimeout: busyTimeout
             )
-            let session = StoreSession(self, connection, hold)
-            return try session.begin() ? session : nil
+            let transaction = ReadTransaction(self, connection, hold)
+            return try transaction.begin() ? transaction : nil
         } catch let error as StoreError {
             // SQLite does not play back a journal on a read-only connection
-            // (SQLITE_READONLY_ROLLBACK), nor index a log where it may not write
+            // (SQLITE_READONLY_ROLLBACK), nor index a log that it may not write beside
             // (SQLITE_READONLY_CANTINIT, SQLITE_READONLY_RECOVERY).
             guard case .unreadable = error, try hasJournalOrLog() else { throw error }
             // The connection is closed here, so no lock of ours is lost by looking.
@@ -104,7 +104,7 @@ extension Store {
             || FileInfo.ifPresent(sidecar("-wal")) != nil
     }
 
-    private func beginAtRest() throws -> StoreSession? {
+    private func beginAtRest() throws -> ReadTransaction? {
         guard let rest = try StoreAtRest(location, log: sidecar("-wal")) else {
             throw StoreError.busy(path.description)
         }
@@ -114,25 +114,25 @@ extension Store {
             access: .immutable,
             busyTimeout: .zero
         )
-        let session = StoreSession(self, connection, .rest(rest))
-        return try session.begin() ? session : nil
+        let transaction = ReadTransaction(self, connection, .rest(rest))
+        return try transaction.begin() ? transaction : nil
     }
 
     // MARK: - A copy
 
     /// Copies the database with its journal or log, lets SQLite recover the copy, and reads that.
     ///
-    /// - Returns: `nil` where the store was opened by an application while it was copied.
-    func beginOnRecoveredCopy(_ scratchParent: FilePath) throws -> StoreSession? {
+    /// - Returns: `nil` if the store was opened by an application while it was copied.
+    func beginOnRecoveredCopy(_ scratchParent: FilePath) throws -> ReadTransaction? {
         do {
             return try recoverCopy(scratchParent)
         } catch StoreError.unreadable {
-            // SQLite gives up where a sync or a removal was only interrupted (EINTR).
+            // SQLite gives up if a sync or a removal was only interrupted (EINTR).
             return try recoverCopy(scratchParent)
         }
     }
 
-    private func recoverCopy(_ scratchParent: FilePath) throws -> StoreSession? {
+    private func recoverCopy(_ scratchParent: FilePath) throws -> ReadTransaction? {
         let scratch = try ScratchDirectory(in: scratchParent)
         let copy = scratch.path.appending("copy.sqlite")
         guard let states = try copyUnderLock(to: scratch.path) else { return nil }
@@ -150,13 +150,13 @@ extension Store {
             access: .immutable,
             busyTimeout: .zero
         )
-        let session = StoreSession(self, connection, .copy(scratch, of: states))
-        return try session.begin() ? session : nil
+        let transaction = ReadTransaction(self, connection, .copy(scratch, of: states))
+        return try transaction.begin() ? transaction : nil
     }
 
     /// Copies while a lock keeps others from playing back the journal, or from closing the log.
     ///
-    /// - Returns: the states of the files that were copied; `nil` where an application has the log
+    /// - Returns: the states of the files that were copied; `nil` if an application has the log
     ///   open, which it may change at any time.
     private func copyUnderLock(to directory: FilePath) throws -> [FileInfo?]? {
         let database = try File.open(location)

@@ -9,7 +9,7 @@ internal import SystemPackage
 /// holds the store until its last reference goes. While one thread reads pages, one other may ask
 /// for a `report`.
 public final class StoreSnapshot {
-    /// Where the snapshot's pages come from.
+    /// The source of the snapshot's pages.
     private enum Pages {
         /// The database file alone.
         case database
@@ -25,25 +25,25 @@ public final class StoreSnapshot {
     public let pageCount: Int64
     /// Bytes to save: those of the database's pages, and those behind them in its file.
     ///
-    /// A header that is damaged may tell too few pages. Where there is a log, only that knows the size.
+    /// A header that is damaged may tell too few pages. If there is a log, only that knows the size.
     public let size: Int64
     /// Whether the store's journal or log had to be played back into a copy of it.
     public var wasRecovered: Bool {
-        if case .copy = session.hold { true } else { false }
+        if case .copy = transaction.hold { true } else { false }
     }
 
-    var connection: Connection { session.connection }
-    private let session: StoreSession
+    var connection: Connection { transaction.connection }
+    private let transaction: ReadTransaction
     private let file: VFSFile
     private let pages: Pages
 
-    /// Takes the pages of a session whose transaction has begun.
+    /// Takes the pages of a transaction that has begun.
     ///
     /// - Throws: `StoreError`.
-    init(_ session: StoreSession) throws {
-        self.session = session
-        path = session.store.path
-        let connection = session.connection
+    init(_ transaction: ReadTransaction) throws {
+        self.transaction = transaction
+        path = transaction.store.path
+        let connection = transaction.connection
         let numbers = try connection.access { database in
             let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
             let pageCount = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
@@ -58,7 +58,7 @@ public final class StoreSnapshot {
             )
         }
         self.file = file
-        if let state = session.state, !state.isInDatabase {
+        if let state = transaction.state, !state.isInDatabase {
             guard let journal = VFSFile.journal(of: handle) else {
                 throw StoreError.unreadable(
                     path.description,
@@ -74,7 +74,7 @@ public final class StoreSnapshot {
             pages = .database
         }
         let pagesSize = Int64(pageSize) * pageCount
-        switch session.hold {
+        switch transaction.hold {
         case .rest, .rollback: size = max(pagesSize, file.size ?? 0)
         case .log, .copy: size = pagesSize
         }
@@ -82,11 +82,11 @@ public final class StoreSnapshot {
 
     /// Whether what was read so far is one state of the store.
     ///
-    /// It is not where the store was at rest, so that there was no transaction to hold, and an
+    /// It is not if the store was at rest, so that there was no transaction to hold, and an
     /// application opened it since.
     /// - Throws: `FileError`.
     public func isStill() throws -> Bool {
-        guard case .rest(let rest) = session.hold else { return true }
+        guard case .rest(let rest) = transaction.hold else { return true }
         return try rest.isStill()
     }
 
@@ -144,7 +144,7 @@ public final class StoreSnapshot {
     }
 
     private func check(_ code: CInt) throws {
-        guard code == SQLITE_OK else { throw storeError(path.description, code: code) }
+        guard code == SQLITE_OK else { throw StoreError(path.description, code: code) }
     }
 
     private static func frames(
@@ -155,7 +155,7 @@ public final class StoreSnapshot {
         do {
             return try log.frames(upTo: state)
         } catch {
-            throw storeError(path.description, code: error.code)
+            throw StoreError(path.description, code: error.code)
         }
     }
 }

@@ -34,44 +34,44 @@ public struct StoresCut {
     /// - Throws: `StoreError.busy`, with nothing held: waiting for one store while others are held
     ///   could make two processes wait for each other. Other errors are in `failures`.
     public init(of stores: [Store], scratchParent: FilePath, busyTimeout: Duration) throws {
-        var sessions: [FileInfo.Identity: StoreSession] = [:]
-        var opened: [(Store, StoreSession)] = []
+        var transactions: [FileInfo.Identity: ReadTransaction] = [:]
+        var opened: [(Store, ReadTransaction)] = []
         for store in stores {
             // To open and close a file again would drop the locks that we have on it.
-            if let session = sessions[store.identity] {
-                opened.append((store, session))
+            if let transaction = transactions[store.identity] {
+                opened.append((store, transaction))
                 continue
             }
             do {
-                let session = try store.beginReading(
+                let transaction = try store.beginReading(
                     scratchParent: scratchParent,
                     busyTimeout: busyTimeout
                 )
-                sessions[store.identity] = session
-                opened.append((store, session))
+                transactions[store.identity] = transaction
+                opened.append((store, transaction))
             } catch StoreError.busy(let name) {
                 throw StoreError.busy(name)
             } catch {
                 failures.append(Failure(store: store, error: error))
             }
         }
-        isOneMoment = try Self.meet(Array(sessions.values))
+        isOneMoment = try Self.meet(Array(transactions.values))
         var snapshots: [FileInfo.Identity: StoreSnapshot] = [:]
-        for (store, session) in opened {
-            let snapshot = try snapshots[store.identity] ?? StoreSnapshot(session)
+        for (store, transaction) in opened {
+            let snapshot = try snapshots[store.identity] ?? StoreSnapshot(transaction)
             snapshots[store.identity] = snapshot
             members.append(Member(store: store, snapshot: snapshot))
         }
     }
 
     /// Begins transactions anew until nobody wrote between the first and the last of them.
-    private static func meet(_ sessions: [StoreSession]) throws -> Bool {
-        guard sessions.count > 1 else { return true }
+    private static func meet(_ transactions: [ReadTransaction]) throws -> Bool {
+        guard transactions.count > 1 else { return true }
         for _ in 0..<roundsLimit {
-            if try sessions.allSatisfy({ try $0.isCurrent() }) { return true }
-            for session in sessions {
-                guard try session.renew() else {
-                    throw StoreError.busy(session.store.path.description)
+            if try transactions.allSatisfy({ try $0.isCurrent() }) { return true }
+            for transaction in transactions {
+                guard try transaction.renew() else {
+                    throw StoreError.busy(transaction.store.path.description)
                 }
             }
         }

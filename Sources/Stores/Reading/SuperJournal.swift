@@ -16,7 +16,7 @@ struct SuperJournal {
     /// - Parameters:
     ///   - journal: a copy of the store's journal.
     ///   - store: whose journal it is.
-    /// - Throws: `FileError`; `StoreError.unreadable` where nobody here can tell what it says.
+    /// - Throws: `FileError`; `StoreError.unreadable` if nobody here can tell what it says.
     static func detach(from journal: File, of store: Store) throws {
         guard let record = try Record(of: journal) else { return }
         let name = record.name?.map { CInterop.PlatformChar(bitPattern: $0) } ?? []
@@ -60,7 +60,7 @@ struct SuperJournal {
         return true
     }
 
-    /// What stands at the end of a journal: the number of a page, the name, its length, its checksum, and
+    /// The record at the end of a journal: the number of a page, the name, its length, its checksum, and
     /// the journal's magic once more.
     private struct Record {
         private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
@@ -69,11 +69,11 @@ struct SuperJournal {
         /// No path that SQLite opens is longer.
         private static let nameLimit = 4096
 
-        /// `nil` where the record is damaged, and SQLite does not heed it.
+        /// `nil` if the record is damaged, and SQLite does not heed it.
         let name: [UInt8]?
         private let end: Int64
 
-        /// Reads it; `nil` where there is none.
+        /// Reads it; `nil` if there is none.
         init?(of file: File) throws {
             end = try file.info().size
             guard end >= Self.length else { return nil }

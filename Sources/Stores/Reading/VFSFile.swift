@@ -13,7 +13,7 @@ struct VFSFile {
         VFSFile(connection, SQLITE_FCNTL_FILE_POINTER)
     }
 
-    /// The handle of the journal or the log (SQLITE_FCNTL_JOURNAL_POINTER); `nil` where none is open.
+    /// The handle of the journal or the log (SQLITE_FCNTL_JOURNAL_POINTER); `nil` if none is open.
     static func journal(of connection: OpaquePointer) -> VFSFile? {
         VFSFile(connection, SQLITE_FCNTL_JOURNAL_POINTER)
     }
@@ -41,7 +41,7 @@ struct VFSFile {
         return csqlite_size(file, &size) == SQLITE_OK ? size : nil
     }
 
-    /// What the shared index says now (the database's handle only); `nil` where no process keeps
+    /// Returns the state in the shared index (the database's handle only); `nil` if no process keeps
     /// one, or it is being changed at this moment.
     func sharedState() -> LogState {
         var region: UnsafeMutableRawPointer?

@@ -4,23 +4,14 @@
 /// Two equal states, one from before a read transaction began and one from after, tell which
 /// snapshot the transaction has: the header changes with every commit.
 struct WALState: Equatable {
-    /// A counter of transactions; 0 where there is no shared index.
+    /// A counter of transactions; 0 if there is no shared index.
     var change: UInt32
-    /// The last frame of the last committed transaction; 0 where the log is empty.
+    /// The last frame of the last committed transaction; 0 if the log is empty.
     var lastFrame: UInt32
     /// The log's generation; a frame with another belongs to an older one.
     var salt: UInt64
     /// Whether all frames are in the database file already, so that readers leave the log alone.
     var isInDatabase: Bool
-}
-
-/// What can be known of a log at a moment.
-enum LogState: Equatable {
-    /// No process keeps an index of one.
-    case absent
-    /// Somebody is changing it just now.
-    case changing
-    case state(WALState)
 }
 
 extension WALState {

@@ -26,7 +26,7 @@ struct WriteAheadLog {
 
     /// For each page in the log, its newest frame up to the last of a snapshot.
     ///
-    /// - Returns: `nil` where a frame is of another generation than the state.
+    /// - Returns: `nil` if a frame is of another generation than the state.
     func frames(upTo state: WALState) throws(SQLiteFailure) -> [UInt32: UInt32]? {
         var frames: [UInt32: UInt32] = [:]
         var header = [UInt32](repeating: 0, count: 6)
@@ -84,40 +84,5 @@ struct WriteAheadLog {
     private func read(_ words: inout [UInt32], at offset: Int64) throws(SQLiteFailure) {
         let code = words.withUnsafeMutableBytes { file.read(into: $0, at: offset) }
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
-    }
-}
-
-/// A result code of SQLite that means failure.
-struct SQLiteFailure: Error {
-    var code: CInt
-}
-
-/// The running checksum of a log (https://www.sqlite.org/fileformat2.html, 4.2).
-private struct LogChecksum {
-    private let isBigEndian: Bool
-    private var first: UInt32 = 0
-    private var second: UInt32 = 0
-
-    init(isBigEndian: Bool) {
-        self.isBigEndian = isBigEndian
-    }
-
-    /// Adds an even count of words, as they are in the file.
-    mutating func append(_ words: ArraySlice<UInt32>) {
-        words.withUnsafeBufferPointer { words in
-            for index in stride(from: 0, to: words.count - 1, by: 2) {
-                first &+= value(words[index]) &+ second
-                second &+= value(words[index + 1]) &+ first
-            }
-        }
-    }
-
-    /// Whether the checksum is the one that stands in the file, which is always big-endian.
-    func matches(_ first: UInt32, _ second: UInt32) -> Bool {
-        self.first == UInt32(bigEndian: first) && self.second == UInt32(bigEndian: second)
-    }
-
-    private func value(_ word: UInt32) -> UInt32 {
-        isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
     }
 }

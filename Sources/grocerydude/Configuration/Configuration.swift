@@ -7,14 +7,14 @@ internal import SystemPackage
 /// A flag wins over the environment, the environment over the configuration's profile, that over
 /// what the configuration says for all, and that over what is built in; each setting by itself.
 struct Configuration {
-    /// The configuration's file; `nil` where there is none, which is as good as one that says nothing.
+    /// The configuration's file; `nil` if there is none, which is the same as an empty one.
     let file: ConfigurationFile?
     /// The profile that flags or the environment name.
     private let chosen: String?
-    /// Where the configuration is, or would be.
+    /// The path of the configuration, whether it is there or not.
     private let path: String
 
-    /// Reads the configuration that flags or the environment name, or the usual one where it is there.
+    /// Reads the configuration that flags or the environment name, or the usual one if it is there.
     ///
     /// - Throws: `ConfigurationError`.
     init(_ options: ConfigurationOptions) throws {
@@ -24,12 +24,12 @@ struct Configuration {
     /// Reads a configuration, see above.
     ///
     /// - Parameters:
-    ///   - path: where it is.
-    ///   - profile: the profile's name, where somebody named one.
+    ///   - path: its path.
+    ///   - profile: the profile's name, if one was named.
     /// - Throws: `ConfigurationError`.
     init(named path: String?, profile: String?) throws {
         chosen = profile
-        if let named = path ?? Surroundings.value("GROCERYDUDE_CONFIG") {
+        if let named = path ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG") {
             self.path = named
             file = try ConfigurationFile(named)
         } else {
@@ -41,8 +41,8 @@ struct Configuration {
         try refuseSharedPlaces()
     }
 
-    /// Where the configuration is looked for that nobody names.
-    static var usualPath: String { Surroundings.configuration + "/grocerydude/config.yaml" }
+    /// The path of the configuration, unless another is named.
+    static var usualPath: String { ProcessEnvironment.configuration + "/grocerydude/config.yaml" }
 
     /// The names of all profiles.
     var names: [String] { file?.profiles.map(\.name) ?? [] }
@@ -141,7 +141,7 @@ struct Configuration {
         return profile
     }
 
-    /// A profile with the places that the configuration alone says, where it does.
+    /// Returns a profile with the places of the configuration alone, if it names them.
     private func configured(
         _ named: (name: String, values: ConfigurationFile.Values)?,
         _ profile: Profile
@@ -165,26 +165,9 @@ struct Configuration {
         if let flag = flags.last(where: { $0.key == setting.key }) {
             return .said(flag.value, by: .flag(flag.name))
         }
-        if let name = setting.environment, let value = Surroundings.value(name) {
+        if let name = setting.environment, let value = ProcessEnvironment.value(name) {
             return .said(value, by: .environment(name))
         }
         return values?[setting.key] ?? file?.common[setting.key]
-    }
-}
-
-/// A setting that is said on the command line.
-struct FlagValue {
-    /// As it is written there: `--stores`.
-    var name: String
-    /// The setting's key.
-    var key: String
-    var value: String
-
-    /// `nil` where nothing is said.
-    init?(_ name: String, _ key: String, _ value: String?) {
-        guard let value else { return nil }
-        self.name = name
-        self.key = key
-        self.value = value
     }
 }

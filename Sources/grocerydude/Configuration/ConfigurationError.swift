@@ -1,10 +1,10 @@
 internal import Files
 
-/// What is wrong with a configuration, or with which of its profiles is asked for.
+/// Why a configuration cannot be used, or the profile that is asked for.
 enum ConfigurationError: ExplainedError {
     /// It cannot be read as a file.
     case unreadable(String, reason: String, hint: String?)
-    /// It is read, and says something that cannot be; one fault at least.
+    /// It is read, and has faults; one at least.
     case invalid([ConfigurationFault])
     /// It has no such profile.
     case noProfile(String, file: String, names: [String])
@@ -62,7 +62,7 @@ enum ConfigurationError: ExplainedError {
     }
 }
 
-/// Something in a configuration that cannot be, and where.
+/// A fault in a configuration, and its place.
 struct ConfigurationFault: Equatable, CustomStringConvertible {
     var file: String
     /// From 1 on.

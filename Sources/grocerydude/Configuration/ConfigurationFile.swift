@@ -11,14 +11,14 @@ struct ConfigurationFile {
     /// Values by the keys of their settings.
     typealias Values = [String: WrittenValue]
 
-    /// Where it is, absolute.
+    /// Its absolute path.
     let path: String
-    /// What is said for all profiles.
+    /// The settings for all profiles.
     private(set) var common: Values = [:]
     /// The profiles and what each says, in the order in which they are written.
     private(set) var profiles: [(name: String, values: Values)] = []
 
-    /// Bytes; nobody writes that much by hand.
+    /// In bytes; a file written by hand is smaller.
     private static let sizeLimit = 1 << 18
 
     /// Reads a configuration.
@@ -45,7 +45,7 @@ struct ConfigurationFile {
             ConfigurationError.unreadable(name, reason: reason, hint: hint)
         }
         do {
-            // A configuration may well be a link, to where somebody keeps all of theirs.
+            // A configuration is often a link into a directory of configurations.
             let resolved = try path.resolved()
             switch try FileInfo(of: resolved).kind {
             case .file: break
@@ -126,35 +126,5 @@ struct ConfigurationFile {
         default:
             return (1, "this is not YAML")
         }
-    }
-}
-
-/// How far aliases could blow a text up while it is parsed.
-///
-/// The parser compares keys, and an alias as a key is compared with all that it stands for, which a
-/// few lines can make more than there are atoms. So this is looked at before: n uses of d anchors make
-/// (n/d)^d copies of one node at the most.
-struct AliasExpansion {
-    let isBounded: Bool
-
-    private static let copiesLimit = 100_000.0
-
-    init(of text: String) {
-        let anchors = Self.names(after: "&", in: text)
-        let defined = Set(anchors)
-        let uses = Self.names(after: "*", in: text).filter(defined.contains).count
-        let mostCopies = (1...max(1, anchors.count)).map {
-            pow(Double(uses) / Double($0), Double($0))
-        }
-        .max()
-        isBounded = (mostCopies ?? 0) <= Self.copiesLimit
-    }
-
-    private static func names(after mark: Character, in text: String) -> [Substring] {
-        text.split(separator: mark, omittingEmptySubsequences: false).dropFirst()
-            .map {
-                $0.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
-            }
-            .filter { !$0.isEmpty }
     }
 }

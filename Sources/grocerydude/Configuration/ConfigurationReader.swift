@@ -21,7 +21,7 @@ struct ConfigurationReader {
         base = directory == "/" ? "" : directory
     }
 
-    /// Where in the configuration a mapping is.
+    /// The place of a mapping in the configuration.
     private struct Place {
         var profile: String?
         /// The sections down to it.
@@ -187,7 +187,7 @@ struct ConfigurationReader {
             case "tag:yaml.org,2002:int", "tag:yaml.org,2002:float": .number(scalar.string)
             default: .text(scalar.string)
             }
-        // What is in the lists of a list is wrong already.
+        // A list in a list is wrong, whatever is in it.
         case .sequence(let items):
             .list(items.map { $0.sequence == nil ? form(of: $0) : .list([]) })
         case .mapping: .mapping

@@ -1,4 +1,4 @@
-/// The name among some that a misspelt one was most likely meant to be; `nil` where none is near.
+/// Returns the name that a misspelt one was most likely meant to be; `nil` if none is near.
 func nearestName(to name: String, among names: some Sequence<String>) -> String? {
     let limit = max(1, name.count / 3)
     let near = names.map { (name: $0, distance: editDistance(from: name, to: $0)) }
@@ -7,7 +7,7 @@ func nearestName(to name: String, among names: some Sequence<String>) -> String?
     return near.min { $0.distance < $1.distance }?.name
 }
 
-/// How many characters must be added, removed, replaced or exchanged with their neighbour.
+/// Returns how many characters must be added, removed, replaced or exchanged with their neighbour.
 private func editDistance(from first: String, to second: String) -> Int {
     let first = Array(first.lowercased().prefix(100)),
         second = Array(second.lowercased().prefix(100))

@@ -1,22 +1,22 @@
-internal import Archives
 internal import Backups
+internal import Archives
 internal import Foundation
 internal import Operations
 internal import Stores
 internal import SystemPackage
 
-/// What is in force for one run: every setting, wherever it was said.
+/// The settings in force for one run, wherever they were said.
 ///
 /// `Setting.all` says how each is written, and fills it in.
 struct Profile {
-    /// The profile's name in the configuration; `nil` where the run has none.
+    /// The profile's name in the configuration; `nil` if the run has none.
     var name: String?
-    /// The configuration that it is from, absolute; `nil` where there is none.
+    /// The configuration that it is from, absolute; `nil` if there is none.
     var file: String?
     var stores: FilePath
     /// The remote folder: an absolute path, a path relative to the working directory, or `rclone:REMOTE:PATH`.
     var remote: String
-    /// What the configuration says of both, where a flag or the environment has said something else.
+    /// The configuration's values of both, if a flag or the environment says something else.
     var configuredStores: FilePath?
     var configuredRemote: String?
     var compression: Compression = .default
@@ -35,37 +35,35 @@ struct Profile {
 
     var check = CheckSettings()
     var restore = RestoreSettings()
-    private var hooks: [HookedOperation: Hooks] = [:]
+    private var hooks: [Run.Command: Hooks] = [:]
 
-    /// Where the beginning and the end of runs are told.
+    /// The monitor's address, which hears of the beginning and the end of runs.
     var pingURL: URL?
     var pingTimeout: Duration = .seconds(10)
-    /// Where numbers for Prometheus are written.
+    /// The file for Prometheus' metrics.
     var metricsFile: FilePath?
     /// How old the newest backup may be.
     var maxAge: Duration?
     /// When `schedule install` has backups made.
     var schedule: Schedule?
 
-    /// Where each setting was said that was, by its key.
+    /// The origin of each setting that was said, by its key.
     var origins: [String: Origin] = [:]
 
     init(name: String? = nil, file: String? = nil) {
         self.name = name
         self.file = file
-        stores = FilePath(Surroundings.data + "/grocerydude/Stores")
-        remote = Surroundings.data + "/grocerydude/Apps/Grocery Dude"
+        stores = FilePath(ProcessEnvironment.data + "/grocerydude/Stores")
+        remote = ProcessEnvironment.data + "/grocerydude/Apps/Grocery Dude"
     }
 
-    /// The commands that run around an operation.
-    func hooks(for operation: HookedOperation) -> Hooks { self[hooksFor: operation] }
-
-    subscript(hooksFor operation: HookedOperation) -> Hooks {
-        get { hooks[operation] ?? Hooks() }
-        set { hooks[operation] = newValue }
+    /// The user's commands that run around one of ours.
+    subscript(hooksFor command: Run.Command) -> Hooks {
+        get { hooks[command] ?? Hooks() }
+        set { hooks[command] = newValue }
     }
 
-    /// Where a setting was said.
+    /// Returns the origin of a setting.
     func origin(of key: String) -> Origin {
         origins[key] ?? .default
     }
@@ -79,12 +77,7 @@ extension Hooks {
     }
 }
 
-/// The operations that commands can run around; their names in the configuration.
-enum HookedOperation: String, CaseIterable {
-    case backup, restore, check
-}
-
-/// How backups are checked.
+/// The settings of a check.
 struct CheckSettings: Equatable {
     /// When `schedule install` has them checked.
     var schedule: Schedule?
@@ -96,7 +89,7 @@ struct CheckSettings: Equatable {
     var readDataSubset: SubsetChoice?
 }
 
-/// How a restore goes.
+/// The settings of a restore.
 struct RestoreSettings: Equatable {
     /// How stores are checked before they take their place.
     var level: CheckLevel = .quick
@@ -113,25 +106,4 @@ struct RestoreCommands: Equatable {
     var start: [String] = []
     /// Against the restored stores, after `start`; one that fails rolls the restore back.
     var verify: [String] = []
-}
-
-/// Where a setting was said; each wins over the ones below it.
-enum Origin: Equatable, CustomStringConvertible {
-    /// On the command line, with this option.
-    case flag(String)
-    /// In the environment, in this variable.
-    case environment(String)
-    /// In the configuration.
-    case file(String, line: Int)
-    /// Nowhere: it is built in.
-    case `default`
-
-    var description: String {
-        switch self {
-        case .flag(let name): name
-        case .environment(let name): name
-        case .file(let path, let line): "\(path):\(line)"
-        case .default: "default"
-        }
-    }
 }

@@ -1,20 +1,20 @@
-internal import Archives
 internal import Backups
+internal import Archives
 internal import Foundation
 internal import Operations
 internal import Remotes
 internal import Stores
 internal import SystemPackage
 
-/// One thing that can be set: how it is written, and where it goes.
+/// One setting: how it is written, and its place in a profile.
 struct Setting {
     /// As it is written in the configuration, with the sections that it is in: `retention.keep_daily`.
     let key: String
-    /// The variable of the environment, where there is one.
+    /// The variable of the environment, if there is one.
     var environment: String?
     /// Reads it into a profile; throws `WrongValue`.
     let read: (WrittenValue, inout Profile) throws -> Void
-    /// What a profile has for it.
+    /// The value that a profile has for it.
     let show: (Profile) -> ShownValue
 
     private init<Value>(
@@ -30,7 +30,7 @@ struct Setting {
         self.show = { show($0[keyPath: path]) }
     }
 
-    /// All of them, in the order in which they are shown.
+    /// All settings, in the order in which they are shown.
     static var all: [Setting] {
         places + backups + retention + checks + restores + hooks + reports
     }
@@ -112,17 +112,17 @@ struct Setting {
     }
 
     private static var hooks: [Setting] {
-        let moments = HookedOperation.allCases.flatMap { operation in
+        let moments = Run.Command.hooked.flatMap { command in
             Hooks.Moment.allCases.map { moment in
                 commands(
-                    "hooks.\(operation.rawValue).\(moment.rawValue)",
-                    \.[hooksFor: operation][at: moment]
+                    "hooks.\(command.rawValue).\(moment.rawValue)",
+                    \.[hooksFor: command][at: moment]
                 )
             }
                 + [
                     duration(
-                        "hooks.\(operation.rawValue).timeout",
-                        \.[hooksFor: operation].timeout
+                        "hooks.\(command.rawValue).timeout",
+                        \.[hooksFor: command].timeout
                     )
                 ]
         }
@@ -231,44 +231,5 @@ extension Setting {
             url.host?.isEmpty == false
         else { return nil }
         return url
-    }
-}
-
-/// A value in force, to be shown.
-enum ShownValue: Encodable, Equatable {
-    case text(String)
-    case number(Int)
-    case boolean(Bool)
-    case list([String])
-    /// It is not set.
-    case none
-
-    static func duration(_ duration: Duration) -> ShownValue {
-        let seconds = Int(duration.components.seconds)
-        for (unit, size) in [("d", 86_400), ("h", 3600), ("m", 60)]
-        where seconds != 0 && seconds % size == 0 { return .text("\(seconds / size)\(unit)") }
-        return .text("\(seconds)s")
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .text(let text): try container.encode(text)
-        case .number(let number): try container.encode(number)
-        case .boolean(let boolean): try container.encode(boolean)
-        case .list(let list): try container.encode(list)
-        case .none: try container.encodeNil()
-        }
-    }
-
-    /// As a person reads it; a list has a line for each item.
-    var lines: [String] {
-        switch self {
-        case .text(let text): [text]
-        case .number(let number): ["\(number)"]
-        case .boolean(let boolean): ["\(boolean)"]
-        case .list(let list): list
-        case .none: []
-        }
     }
 }

@@ -5,9 +5,9 @@ struct WrittenValue {
     indirect enum Form {
         /// Text; what flags and the environment give is nothing else.
         case text(String)
-        /// What YAML takes for a number, with what is written.
+        /// A number to YAML, as it is written.
         case number(String)
-        /// What YAML takes for true or false, with what is written.
+        /// True or false to YAML, as it is written.
         case boolean(String)
         case nothing
         case list([Form])
@@ -30,19 +30,9 @@ struct WrittenValue {
     }
 }
 
-/// Why a value is none for its setting: what is wanted, and what there is.
-struct WrongValue: Error {
-    var reason: String
-    var hint: String?
-
-    init(wanted: String, not form: WrittenValue.Form, hint: String? = nil) {
-        reason = "must be \(wanted), not \(form.name)"
-        self.hint = hint
-    }
-}
-
 extension WrittenValue.Form {
-    fileprivate var name: String {
+    /// The form as a message names it.
+    var name: String {
         switch self {
         case .text(let text): "'\(text)'"
         case .number(let text): "the number \(text)"
@@ -63,7 +53,7 @@ extension WrittenValue.Form {
         }
     }
 
-    /// Text or a number, where a number is as good.
+    /// Returns text or a number, if a number is as good.
     fileprivate func word(_ wanted: String) throws -> String {
         switch self {
         case .text(let text), .number(let text), .boolean(let text): return text
@@ -124,11 +114,11 @@ extension WrittenValue {
         return try items.map { try $0.text(wanted) }
     }
 
-    /// A path, absolute where it is from the configuration; `~` alone or before a slash is the home directory there.
+    /// Returns a path, absolute if it is from the configuration, where '~/' is the home directory.
     func path(_ wanted: String = "a path") throws -> String {
         let text = try form.text(wanted)
         guard isFromFile else { return text }
-        if text == "~" || text.hasPrefix("~/") { return Surroundings.home + text.dropFirst() }
+        if text == "~" || text.hasPrefix("~/") { return ProcessEnvironment.home + text.dropFirst() }
         if text.hasPrefix("~") {
             throw WrongValue(
                 wanted: wanted,

@@ -5,20 +5,17 @@ internal import Operations
 internal import Synchronization
 internal import SystemPackage
 
-/// Where the program speaks: answers to standard output, everything else to standard error.
+/// The program's output: answers to standard output, everything else to standard error.
 final class Console: Sendable {
     private let options: OutputOptions
-    /// Whose run it is that is spoken of, where there are several.
+    /// The profile whose run is spoken of, if there are several.
     private let profile: String?
     private let progress: Mutex<ProgressBar?>
-    private let timings = Mutex<[String: Duration]>([:])
     private let lostAnswer = Mutex<Errno?>(nil)
 
-    /// Begins to speak.
-    ///
     /// - Parameters:
-    ///   - options: how.
-    ///   - profile: whose run it is, where there are several.
+    ///   - options: how to speak.
+    ///   - profile: the profile whose run it is, if there are several.
     init(_ options: OutputOptions, profile: String? = nil) {
         self.options = options
         self.profile = profile
@@ -26,8 +23,17 @@ final class Console: Sendable {
         progress = Mutex(isShown ? ProgressBar() : nil)
     }
 
-    /// Whether a person can be asked something.
+    /// Whether there is a terminal to ask on.
     var canAsk: Bool { isatty(0) == 1 && isatty(2) == 1 }
+
+    /// Writes an answer in the form that was asked for.
+    func answer(_ answer: some Answer) throws {
+        if options.json {
+            writeAnswer(try Self.json(answer) + "\n")
+        } else {
+            answer.write(to: self)
+        }
+    }
 
     /// Writes a line of the answer; names in it may come from anywhere, so it is made safe to print.
     func answer(_ line: String) {
@@ -39,51 +45,48 @@ final class Console: Sendable {
         writeAnswer(lines.map { label + printable(bytes: $0.utf8) + "\n" }.joined())
     }
 
-    /// Writes a line about what was done, unless only errors are wanted: who did not ask a question wants
-    /// no answer from a run that went well.
-    func done(_ line: String) {
-        guard !options.quiet else { return }
+    /// Writes a line about what was done, unless only errors are wanted.
+    ///
+    /// A dry run's line is an answer: someone asked for it.
+    func done(_ line: String, isDryRun: Bool = false) {
+        guard isDryRun || !options.quiet else { return }
         answer(line)
     }
 
-    /// Writes a value as JSON on one line.
-    func answer(json value: some Encodable) throws {
-        writeAnswer(try Self.json(value) + "\n")
-    }
-
     /// Writes an answer as it stands: a text of our own, with its line ends.
-    func answerText(_ text: String) {
+    func answer(text: String) {
         writeAnswer(text)
     }
 
-    /// Once a part of the answer is lost, no more of it is written: it would be taken for the whole.
+    /// Writes a part of the answer, unless one was lost before: the rest would be taken for the whole.
     private func writeAnswer(_ text: String) {
+        finish()
         lostAnswer.withLock { lost in
             if lost == nil { lost = writeAll(text, to: 1) }
         }
     }
 
-    /// The exit code for a command that ended with one, by what became of its answer.
-    func code(after code: Int32) -> Int32 {
-        guard code == 0, let errno = lostAnswer.withLock(\.self) else { return code }
+    /// Returns the exit code of a command, by what became of its answer.
+    func status(after status: ExitStatus) -> ExitStatus {
+        guard status == .done, let errno = lostAnswer.withLock(\.self) else { return status }
         // As the system would have ended it; whoever closed the pipe wants to hear no more.
-        if errno == .brokenPipe { return 128 + SIGPIPE }
+        if errno == .brokenPipe { return .signalled(SIGPIPE) }
         let lost = CommandError.answerLost(.failed(.write, "/dev/stdout", errno))
         error(lost)
-        return exitCode(for: lost)
+        return ExitStatus(lost)
     }
 
-    /// Writes a message for the person, unless only errors are wanted.
+    /// Writes a message for people, unless only errors are wanted.
     func message(_ text: String) {
         guard !options.quiet else { return }
         withoutProgress { say(label + text) }
     }
 
-    /// Writes an error and its hint; where only errors are wanted, in one line.
+    /// Writes an error and its hint; in one line if only errors are wanted.
     func error(_ error: any Error) {
         if options.json {
             let message = ErrorMessage(
-                code: Int(exitCode(for: error)),
+                code: ExitStatus(error).rawValue,
                 message: explain(error),
                 hint: (error as? any ExplainedError)?.hint,
                 profile: profile
@@ -105,14 +108,14 @@ final class Console: Sendable {
         }
     }
 
-    /// Asks a question that can be answered with yes; everything else is no.
+    /// Asks a question to be answered with yes; everything else is no.
     func ask(_ question: String) -> Bool {
         withoutProgress { writeAll("\(printable(bytes: question.utf8)) [y/N] ", to: 2) }
         let reply = readLine()?.lowercased() ?? ""
         return reply == "y" || reply == "yes"
     }
 
-    /// Shows what an operation tells.
+    /// Shows an event of an operation.
     func show(_ event: OperationEvent) {
         switch event {
         case .began(let stage, let total): progress.withLock { $0?.begin(stage, total: total) }
@@ -126,24 +129,12 @@ final class Console: Sendable {
         }
     }
 
-    /// Removes the progress bar, and tells where the time went if that was asked for.
+    /// Removes the progress bar.
     func finish() {
         progress.withLock { $0?.clear() }
-        guard options.timings else { return }
-        let taken = timings.withLock { timings in
-            defer { timings = [:] }
-            return timings
-        }
-        for (step, duration) in taken.sorted(by: { $0.value > $1.value }) {
-            let time = duration.formatted(
-                .units(allowed: [.seconds], fractionalPart: .show(length: 3))
-            )
-            writeAll("\(time)  \(step)\n", to: 2)
-        }
     }
 
-    /// Standard output has the answer and nothing else; who wants quiet wants to know of problems
-    /// all the same.
+    /// Writes an event to standard error; problems are told even if it is to be quiet.
     private func tell(_ type: String, _ text: String) {
         let isProblem = type == "problem" || type == "warning"
         guard isProblem || !options.quiet else { return }
@@ -159,8 +150,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Writes a line to standard error; what SQLite says of a store has names from it, so it is made
-    /// safe to print too.
+    /// Writes a line to standard error, safe to print: SQLite's messages have names of a store in them.
     private func say(_ text: String) {
         writeAll("grocerydude: \(printable(bytes: text.utf8))\n", to: 2)
     }
@@ -183,7 +173,7 @@ final class Console: Sendable {
 
     private struct ErrorMessage: Encodable {
         var messageType = "error"
-        var code: Int
+        var code: Int32
         var message: String
         var hint: String?
         var profile: String?
@@ -192,7 +182,7 @@ final class Console: Sendable {
 
 /// Writes text to a descriptor, all of it.
 ///
-/// - Returns: why it could not be written; of messages, that is not worth a failure.
+/// - Returns: why it could not be written; a lost message is not worth a failure.
 @discardableResult
 func writeAll(_ text: String, to descriptor: Int32) -> Errno? {
     var bytes = Array(text.utf8)[...]
@@ -205,14 +195,4 @@ func writeAll(_ text: String, to descriptor: Int32) -> Errno? {
         bytes = bytes.dropFirst(count)
     }
     return nil
-}
-
-/// The exit code for an error; one above 128 names the signal that caused it.
-func exitCode(for error: any Error) -> Int32 {
-    var cause = error
-    if case OperationError.rolledBack(let reason, _) = error { cause = reason }
-    if cause is CancellationError, Interruption.signalNumber != 0 {
-        return 128 + Interruption.signalNumber
-    }
-    return ExitStatus(error).rawValue
 }

@@ -1,28 +1,37 @@
-internal import Archives
+internal import History
 internal import Backups
+internal import Archives
 internal import Files
 internal import Operations
 internal import Remotes
 internal import Stores
 
-/// What the program's exit code says.
-enum ExitStatus: Int32 {
-    case done = 0
-    case failed = 1
-    case partial = 3
-    case notFound = 10
-    case locked = 11
-    case password = 12
-    case usage = 64
-    case damaged = 20
-    case restoreFailed = 21
-    case rollbackFailed = 22
-    case noSpace = 23
-    case inUse = 24
-    case tooOld = 25
-    case skipped = 75
+/// The program's exit code; one above 128 names the signal that ended it.
+struct ExitStatus: RawRepresentable, Equatable {
+    let rawValue: Int32
 
-    /// For the help of every command.
+    init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    static let done = ExitStatus(rawValue: 0)
+    static let failed = ExitStatus(rawValue: 1)
+    static let partial = ExitStatus(rawValue: 3)
+    static let notFound = ExitStatus(rawValue: 10)
+    static let locked = ExitStatus(rawValue: 11)
+    static let password = ExitStatus(rawValue: 12)
+    static let damaged = ExitStatus(rawValue: 20)
+    static let restoreFailed = ExitStatus(rawValue: 21)
+    static let rollbackFailed = ExitStatus(rawValue: 22)
+    static let noSpace = ExitStatus(rawValue: 23)
+    static let inUse = ExitStatus(rawValue: 24)
+    static let tooOld = ExitStatus(rawValue: 25)
+    static let usage = ExitStatus(rawValue: 64)
+    static let skipped = ExitStatus(rawValue: 75)
+
+    static func signalled(_ number: Int32) -> ExitStatus { ExitStatus(rawValue: 128 + number) }
+
+    /// The codes, for the program's own help.
     static let help = """
         EXIT CODES
           0   done
@@ -45,12 +54,21 @@ enum ExitStatus: Int32 {
 
     /// The code for an error.
     init(_ error: any Error) {
+        var cause = error
+        if case RestoreError.rolledBack(let reason, _) = error { cause = reason }
+        if cause is CancellationError, Interruption.signalNumber != 0 {
+            self = .signalled(Interruption.signalNumber)
+            return
+        }
         switch error {
         case let error as OperationError: self.init(error)
+        case let error as RestoreError: self.init(error)
         case let error as BackupFolderError: self.init(error)
         case let error as FileError: self.init(error)
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
+        case HookError.skipped: self = .skipped
+        case HistoryError.busy: self = .locked
         case ArchiveError.encrypted: self = .password
         case CommandError.answerLost: self = .partial
         case is CommandError, is ConfigurationError, is UsageError: self = .usage
@@ -58,11 +76,14 @@ enum ExitStatus: Int32 {
         }
     }
 
-    /// From the best to the worst; what is not here is worse than all.
-    private static let order: [Int32] = [0, 75, 3, 25, 20, 11, 10, 12, 24, 64, 1, 23, 21, 22]
+    /// From the best to the worst; any other code is worse than all.
+    private static let order: [ExitStatus] = [
+        .done, .skipped, .partial, .tooOld, .damaged, .locked, .notFound, .password, .inUse, .usage,
+        .failed, .noSpace, .restoreFailed, .rollbackFailed,
+    ]
 
-    /// The code of two runs that tells of the greater trouble.
-    static func worse(_ first: Int32, _ second: Int32) -> Int32 {
+    /// Returns the code of two runs that tells of the greater trouble.
+    static func worse(_ first: ExitStatus, _ second: ExitStatus) -> ExitStatus {
         let ranks = [first, second].map { order.firstIndex(of: $0) ?? order.count }
         return ranks[1] > ranks[0] ? second : first
     }
@@ -70,34 +91,30 @@ enum ExitStatus: Int32 {
     private init(_ error: OperationError) {
         switch error {
         case .keepsNothing: self = .usage
+        // It was not done after all.
+        case .backupFailed(RemoteError.notSynced(_, _, let error)): self.init(error)
+        case .backupFailed(let cause): self.init(cause)
+        case .noStores, .nothingToBackUp, .remoteInsideStores: self = .failed
+        }
+    }
+
+    private init(_ error: RestoreError) {
+        switch error {
         case .storesInUse: self = .inUse
         case .tooLarge: self = .noSpace
         case .rollbackFailed, .cannotRecover, .newerJournal: self = .rollbackFailed
         case .refusedInUse(_, _, _, let use): self = Self.unsettled(by: use)
         case .unsettled(_, _, let error): self = Self.unsettled(by: error)
         case .rolledBack, .inTheWay: self = .restoreFailed
-        case .skipped: self = .skipped
-        case .backupFailed(RemoteError.notSynced(_, _, let error)),
-            .safetyBackupFailed(RemoteError.notSynced(_, _, let error)):
-            // It was not done after all.
-            self.init(error)
-        case .backupFailed(let cause), .safetyBackupFailed(let cause): self.init(cause)
+        // It was not done after all.
+        case .safetyBackupFailed(RemoteError.notSynced(_, _, let error)): self.init(error)
+        case .safetyBackupFailed(let cause): self.init(cause)
         case .restoreFailed(let cause):
             // Space, locks and passwords have codes of their own; all else is "as they were".
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
-        case .noStores, .nothingToBackUp, .targetNotEmpty,
-            .remoteInsideStores, .mountInside, .storesLost,
-            .commandFailed, .pingFailed:
-            self = .failed
+        case .targetNotEmpty, .mountInside, .storesLost: self = .failed
         }
-    }
-
-    /// The code for what keeps an interrupted restore from being finished or undone.
-    private static func unsettled(by error: any Error) -> ExitStatus {
-        if case StoreError.neverStill = error { return .inUse }
-        let inner = ExitStatus(error)
-        return [.inUse, .noSpace].contains(inner) ? inner : .rollbackFailed
     }
 
     private init(_ error: BackupFolderError) {
@@ -105,6 +122,13 @@ enum ExitStatus: Int32 {
         case .noBackup, .noBackups, .ambiguous, .notInTrash: self = .notFound
         case .badAnnotations, .nameTaken, .pinned: self = .failed
         }
+    }
+
+    /// Returns the code for an error that keeps an interrupted restore from being finished or undone.
+    private static func unsettled(by error: any Error) -> ExitStatus {
+        if case StoreError.neverStill = error { return .inUse }
+        let inner = ExitStatus(error)
+        return [.inUse, .noSpace].contains(inner) ? inner : .rollbackFailed
     }
 
     private init(_ error: FileError) {

@@ -1,7 +1,7 @@
 internal import Files
 internal import Operations
 
-/// A line on the terminal that says how far long work is; it appears after a second.
+/// A line on the terminal that shows the progress of long work; it appears after a second.
 struct ProgressBar {
     private static let patience = Duration.seconds(1)
     private static let interval = Duration.milliseconds(100)
@@ -45,22 +45,21 @@ struct ProgressBar {
         writeAll("\r\u{1B}[K\(line)", to: 2)
     }
 
-    /// The line's text: percent, rate and time left where the total is known.
+    /// Returns the line's text: percent, rate and time left, if the total is known.
     static func line(
         _ stage: OperationEvent.Stage,
         done: Int64,
         total: Int64?,
         elapsed: Duration
     ) -> String {
-        let seconds =
-            Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+        let seconds = elapsed.inSeconds
         let rate = seconds > 0 ? Double(done) / seconds : 0
         guard let total, total > 0 else { return "\(stage.rawValue) …" }
         let part = min(1, Double(done) / Double(total))
         let filled = Int(part * Double(width))
         let bar =
             String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
-        // What an archive says of its size may take longer than a number can say.
+        // An archive may claim a size that takes longer than a number can hold.
         let left = rate > 0 ? Int(min(Double(max(0, total - done)) / rate, 1e9)) : 0
         let time = "\(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60)"
         return

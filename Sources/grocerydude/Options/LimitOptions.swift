@@ -1,6 +1,5 @@
-internal import ArgumentParser
 internal import Backups
-internal import Files
+internal import ArgumentParser
 internal import Operations
 
 /// How much an archive without a manifest may unpack to.
@@ -43,29 +42,4 @@ struct LimitOptions: ParsableArguments {
             throw ValidationError("'--max-\(name)' must be at least 1")
         }
     }
-}
-
-/// A count of bytes as people type it, in decimal units as we print them.
-struct ByteSize: ExpressibleByArgument, Equatable {
-    var bytes: Int64
-
-    init(bytes: Int64) {
-        self.bytes = bytes
-    }
-
-    init?(argument: String) {
-        let digits = argument.prefix { $0.isASCII && $0.isNumber }
-        let unit = argument.dropFirst(digits.count).uppercased()
-        let factors: [String: Int64] = [
-            "": 1, "B": 1, "K": 1000, "KB": 1000, "M": 1_000_000, "MB": 1_000_000,
-            "G": 1_000_000_000, "GB": 1_000_000_000, "T": 1_000_000_000_000,
-            "TB": 1_000_000_000_000,
-        ]
-        guard let number = Int64(digits), let factor = factors[unit] else { return nil }
-        let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
-        guard !overflow else { return nil }
-        self.bytes = bytes
-    }
-
-    var defaultValueDescription: String { byteCount(bytes) }
 }

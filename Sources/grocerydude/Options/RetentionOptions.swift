@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Operations
 
-/// What to keep, in restic's words; what is not said is the profile's.
+/// The backups to keep, in restic's words; the profile says what no option does.
 struct RetentionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Keep the last of all; -1 keeps all.", valueName: "n"))
     var keepLast: Int?
@@ -54,27 +54,24 @@ struct RetentionOptions: ParsableArguments {
             }
     }
 
-    /// The policy in force.
-    func policy(_ session: Session) -> RetentionPolicy {
-        var policy = session.profile.retention
+    /// Returns the policy in force.
+    func policy(_ invocation: Invocation) -> RetentionPolicy {
+        var policy = invocation.profile.retention
         policy.tags += keepTag.map {
             $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         }
         return policy
     }
-}
 
-/// For how long what is removed can come back.
-struct TrashOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "For how long removed backups can come back: 7d, 12h; 0 for not at all.",
-            valueName: "time"
+    /// Returns the operation that prunes by that policy.
+    func prune(_ invocation: Invocation) throws -> PruneBackups {
+        var options = PruneBackups.Options(policy: policy(invocation), now: invocation.now)
+        options.keepsTrash = invocation.profile.keepTrash
+        options.mayRemoveAll = unsafeAllowRemoveAll
+        return try PruneBackups(
+            in: invocation.folder(),
+            options: options,
+            context: invocation.context
         )
-    )
-    var keepTrash: WaitTime?
-
-    var flags: [FlagValue] {
-        [FlagValue("--keep-trash", "retention.keep_trash", keepTrash?.text)].compactMap(\.self)
     }
 }

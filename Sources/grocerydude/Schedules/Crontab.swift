@@ -1,6 +1,6 @@
 /// A user's table of cron (crontab(5)), of which only the blocks that are ours are changed.
 ///
-/// It is lines of bytes: other lines are nobody's business, whatever is in them.
+/// It is lines of bytes, since other lines may hold anything.
 struct Crontab: Equatable {
     /// The last one is what comes after the last line's end: nothing, as a rule.
     private var lines: [ArraySlice<UInt8>]
@@ -16,7 +16,7 @@ struct Crontab: Equatable {
 
     /// A job's lines.
     ///
-    /// - Throws: `ScheduleError` where the job cannot be written so.
+    /// - Throws: `ScheduleError` if the job cannot be written so.
     static func block(_ job: ScheduledJob) throws -> String {
         guard let times = job.schedule.cron else {
             throw ScheduleError.notForKind(job.schedule, .cron)
@@ -45,7 +45,7 @@ struct Crontab: Equatable {
         return word.replacing("%", with: "\\%")
     }
 
-    /// The lines of a job that is in the table; `nil` where there is none.
+    /// Returns the lines of a job in the table; `nil` if there are none.
     ///
     /// - Throws: `ScheduleError.brokenBlock`.
     func block(named name: String) throws -> String? {

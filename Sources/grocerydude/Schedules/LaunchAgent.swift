@@ -10,7 +10,7 @@ enum LaunchAgent {
 
     /// The property list, as XML.
     ///
-    /// - Throws: `ScheduleError` where the job cannot be written so.
+    /// - Throws: `ScheduleError` if the job cannot be written so.
     static func propertyList(_ job: ScheduledJob) throws -> String {
         guard let intervals = job.schedule.launchd else {
             throw ScheduleError.notForKind(job.schedule, .launchd)
@@ -22,8 +22,8 @@ enum LaunchAgent {
             "ProcessType": "Background",
             "LowPriorityIO": true,
             "Umask": 0o077,
-            "StandardOutPath": Surroundings.home + "/Library/Logs/\(job.name).log",
-            "StandardErrorPath": Surroundings.home + "/Library/Logs/\(job.name).log",
+            "StandardOutPath": ProcessEnvironment.home + "/Library/Logs/\(job.name).log",
+            "StandardErrorPath": ProcessEnvironment.home + "/Library/Logs/\(job.name).log",
         ]
         let environment = job.environment
         if !environment.isEmpty {

@@ -8,7 +8,7 @@ internal import Foundation
 /// oncalendar EXPRESSION     cron EXPRESSION              for one of them only
 /// ```
 ///
-/// Times are local. What divides neither an hour nor a day is not a schedule: cron cannot do it.
+/// Times are local. A step that divides neither an hour nor a day is refused: cron cannot do it.
 struct Schedule: Equatable, Sendable, CustomStringConvertible {
     enum Rule: Equatable {
         case calendar(Days, [Time])
@@ -25,7 +25,7 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
         case month([Int])
     }
 
-    /// Hours, every one where there is none named, and the minutes of each.
+    /// Hours, all of them if none is named, and the minutes of each.
     struct Time: Equatable {
         var hours: [Int]?
         var minutes: [Int]
@@ -39,7 +39,7 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
         "'daily 03:30', 'weekly sun 04:00', 'monthly 1 04:00', 'hourly', 'every 6h'"
     static let weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 
-    /// Reads a schedule; `nil` where it is none.
+    /// Reads a schedule; `nil` if the text is none.
     init?(_ text: String) {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let kind = words.first?.lowercased(), text.utf8.count <= 200 else { return nil }
@@ -157,7 +157,7 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension Schedule {
-    /// For `OnCalendar=` (systemd.time(7)), a line each; `nil` where systemd cannot.
+    /// For `OnCalendar=` (systemd.time(7)), a line each; `nil` if systemd cannot.
     var systemd: [String]? {
         switch rule {
         case .onCalendar(let expression): return [expression]
@@ -178,7 +178,7 @@ extension Schedule {
         }
     }
 
-    /// The five fields of crontab(5), a line each; `nil` where cron cannot.
+    /// The five fields of crontab(5), a line each; `nil` if cron cannot.
     var cron: [String]? {
         switch rule {
         case .onCalendar: return nil
@@ -200,7 +200,7 @@ extension Schedule {
     }
 
     /// For `StartCalendarInterval` (launchd.plist(5)), whose missing keys stand for every value;
-    /// `nil` where launchd cannot.
+    /// `nil` if launchd cannot.
     var launchd: [[String: Int]]? {
         guard case .calendar(let days, let times) = rule else { return nil }
         let dates: [[String: Int]] =
@@ -217,7 +217,7 @@ extension Schedule {
         return dates.flatMap { date in clocks.map { date.merging($0) { $1 } } }
     }
 
-    /// The first time after a date; `nil` where only systemd or cron could tell.
+    /// Returns the first time after a date; `nil` if only systemd or cron can tell.
     func next(after date: Date, in timeZone: TimeZone) -> Date? {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = timeZone

@@ -4,7 +4,7 @@ internal import Files
 enum ScheduleError: ExplainedError {
     /// The profile has no schedule.
     case noSchedule(profile: String?, file: String?)
-    /// Nothing here runs things by the clock, as far as can be seen.
+    /// Nothing on this machine runs things by the clock, as far as can be seen.
     case noKind
     /// A program that is needed is not there.
     case noProgram(String)
@@ -22,13 +22,13 @@ enum ScheduleError: ExplainedError {
         case .noSchedule(.some(let name), _): "the profile '\(name)' has no schedule"
         case .noSchedule(nil, _): "there is no schedule"
         case .noKind: "there is neither systemd nor cron here to run backups"
-        case .noProgram(let name): "there is no program '\(name)' here"
+        case .noProgram(let name): "the program '\(name)' is not installed"
         case .program(let command, let reason): "'\(command)' failed: \(reason)"
         case .notForKind(let schedule, let kind):
-            "the schedule '\(schedule)' cannot be one of \(kind.rawValue)"
+            "the schedule '\(schedule)' cannot be written for \(kind.rawValue)"
         case .notWritable(let text, let kind):
             "'\(printable(bytes: text.utf8))' cannot be written for \(kind.rawValue)"
-        case .brokenBlock(let name): "the crontab has the beginning of '\(name)' and not its end"
+        case .brokenBlock(let name): "the crontab has the beginning of '\(name)' but not its end"
         }
     }
 
@@ -37,9 +37,9 @@ enum ScheduleError: ExplainedError {
         case .noSchedule(_, .some(let file)):
             "add 'schedule: daily 03:30' to '\(file)', or say '--schedule \"daily 03:30\"'"
         case .noSchedule(_, nil): "say '--schedule \"daily 03:30\"'"
-        case .noKind: "'--dry-run --kind cron' prints what another program could use"
+        case .noKind: "'--dry-run --kind cron' prints lines for another program"
         case .noProgram, .program:
-            "'--dry-run' prints what would be written; '--no-enable' writes units and starts nothing"
+            "'--dry-run' prints the files; '--no-enable' writes them and starts nothing"
         case .notForKind: "use one that all know, such as \(Schedule.examples), or another '--kind'"
         case .notWritable: "choose a path without quotes and line breaks, or another '--kind'"
         case .brokenBlock: "mend it with 'crontab -e'"

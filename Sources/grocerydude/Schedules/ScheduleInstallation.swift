@@ -1,22 +1,23 @@
 internal import Files
 internal import Foundation
+internal import Operations
 internal import Processes
 internal import SystemPackage
 
-/// Puts jobs where a kind of schedule finds them, and takes them away.
+/// Installs jobs for one kind of schedule, and removes them.
 struct ScheduleInstallation {
     let kind: ScheduleKind
-    /// Whether what runs jobs is told of them, and not only files are written.
+    /// Whether the scheduler is told of jobs, and not only files are written.
     var enables = true
 
-    /// Whether anything runs a profile's operation by the clock.
+    /// Returns whether anything runs a profile's command by the clock.
     ///
     /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
     static func has(
-        _ operation: ScheduledJob.Operation,
+        _ command: Run.Command,
         of profile: Profile
     ) async throws -> Bool {
-        let name = ScheduledJob.name(operation, of: profile)
+        let name = ScheduledJob.name(command, of: profile)
         for kind in ScheduleKind.allCases {
             let files = try await ScheduleInstallation(kind: kind).installed(name)
             if !files.isEmpty { return true }
@@ -24,7 +25,7 @@ struct ScheduleInstallation {
         return false
     }
 
-    /// What is there for a job; empty where it is not installed.
+    /// Returns the files of a job; empty if it is not installed.
     ///
     /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
     func installed(_ name: String) async throws -> [ScheduleFile] {
@@ -41,7 +42,7 @@ struct ScheduleInstallation {
         }
     }
 
-    /// Installs a job, in the place of what has its name; where that fails, all is as it was.
+    /// Installs a job, in place of one that has its name; if that fails, all is as before.
     ///
     /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
     func install(_ job: ScheduledJob) async throws {
@@ -65,7 +66,7 @@ struct ScheduleInstallation {
 
     /// Removes a job.
     ///
-    /// - Returns: the paths of what was there.
+    /// - Returns: the paths of the files that were there.
     /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
     func uninstall(_ name: String) async throws -> [String] {
         let paths = try await installed(name).map(\.path)
@@ -134,7 +135,7 @@ struct ScheduleInstallation {
             withIntermediateDirectories: true
         )
         try LocalFileSystem().write(bytes, to: FilePath(path))
-        // Anybody may see them through systemctl anyway, and systemd grumbles where they cannot.
+        // Everybody may see them through systemctl anyway, and systemd warns if they cannot.
         try File.open(FilePath(path)).setMode(0o644)
     }
 
@@ -147,7 +148,7 @@ struct ScheduleInstallation {
     private func crontab() async throws -> Crontab {
         let result = try await SystemProgram.run("crontab", ["-l"])
         if result.ending == .exited(0) { return Crontab(result.output) }
-        // Who has none yet is told so, with 1.
+        // A user without a crontab gets exit code 1 and this message.
         guard result.errors.contains("no crontab for") else {
             throw ScheduleError.program("crontab -l", reason: result.errors)
         }

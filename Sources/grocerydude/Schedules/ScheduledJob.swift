@@ -5,69 +5,65 @@ internal import SystemPackage
 
 /// A command that is to be run by itself, and what it needs for that.
 struct ScheduledJob {
-    enum Operation: String, CaseIterable {
-        case backup, check
-    }
-
-    let operation: Operation
+    /// One of `Run.Command.scheduled`.
+    let command: Run.Command
     let profile: Profile
     let schedule: Schedule
     /// The program's absolute path.
     let program: String
 
-    /// - Returns: `nil` where the profile has no schedule for the operation.
-    init?(_ operation: Operation, of profile: Profile, program: String) {
-        let schedule =
-            switch operation {
-            case .backup: profile.schedule
-            case .check: profile.check.schedule
-            }
-        guard let schedule else { return nil }
-        self.operation = operation
+    /// - Returns: `nil` if the profile has no schedule for the command.
+    init?(_ command: Run.Command, of profile: Profile, program: String) {
+        guard let schedule = command == .backup ? profile.schedule : profile.check.schedule else {
+            return nil
+        }
+        self.command = command
         self.profile = profile
         self.schedule = schedule
         self.program = program
     }
 
-    /// What its unit or its block of the crontab is called.
-    var name: String { Self.name(operation, of: profile) }
+    /// The name of its unit, or of its block of the crontab.
+    var name: String { Self.name(command, of: profile) }
 
-    static func name(_ operation: Operation, of profile: Profile) -> String {
-        (["grocerydude", operation.rawValue] + [profile.name].compactMap(\.self))
+    static func name(_ command: Run.Command, of profile: Profile) -> String {
+        (["grocerydude", command.rawValue] + [profile.name].compactMap(\.self))
             .joined(separator: "-")
     }
 
-    /// What it does, for people.
+    /// What the job does, for people.
     var title: String {
-        let what = operation == .backup ? "Backup" : "Check of the backups"
+        let what = command == .backup ? "Backup" : "Check of the backups"
         return profile.name.map { "\(what) of the profile \($0)" } ?? what
     }
 
     /// The command, without the program.
     var arguments: [String] {
-        var arguments = [operation.rawValue]
+        var arguments = [command.rawValue]
         if let name = profile.name { arguments += ["--profile", name] }
         arguments.append("--quiet")
-        if let file = profile.file, file != Surroundings.home + "/.config/grocerydude/config.yaml" {
+        if let file = profile.file,
+            file != ProcessEnvironment.home + "/.config/grocerydude/config.yaml"
+        {
             arguments += ["--config", file]
         }
         return arguments
     }
 
-    /// What the run must find in its environment, since it was here when it was scheduled.
+    /// The variables that the run must find in its environment, as they were when it was scheduled.
     var environment: [(name: String, value: String)] {
         var variables: [(String, String)] = []
         for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
-            if let value = Surroundings.value(name) { variables.append((name, value)) }
+            if let value = ProcessEnvironment.value(name) { variables.append((name, value)) }
         }
         for setting in Setting.all where !setting.key.hasSuffix("schedule") {
             guard case .environment(let name) = profile.origin(of: setting.key),
-                let value = Surroundings.value(name)
+                let value = ProcessEnvironment.value(name)
             else { continue }
             let isPath = ["stores", "remote", "metrics_file"].contains(setting.key)
             variables.append((name, isPath ? Self.absolute(value) : value))
         }
-        // What runs things by the clock looks in fewer directories than a shell.
+        // Schedulers look for programs in fewer directories than a shell.
         if isRemoteOfRclone, let rclone = SystemProgram.path(of: "rclone") {
             let directory = FilePath(rclone).removingLastComponent().string
             if !["/usr/bin", "/bin"].contains(directory) {
@@ -81,7 +77,7 @@ struct ScheduledJob {
 
     /// Whether commands of the user's run around it, which may need anything.
     var hasHooks: Bool {
-        let hooks = profile.hooks(for: operation == .backup ? .backup : .check)
+        let hooks = profile[hooksFor: command]
         return hooks.commands.values.contains { !$0.isEmpty }
     }
 
@@ -92,7 +88,7 @@ struct ScheduledJob {
         var paths = [FilePath(stores).removingLastComponent().string] + keptPaths
         paths.append(
             isRemoteOfRclone
-                ? Surroundings.configuration + "/rclone" : Self.absolute(profile.remote)
+                ? ProcessEnvironment.configuration + "/rclone" : Self.absolute(profile.remote)
         )
         if let metrics = profile.metricsFile {
             paths.append(FilePath(Self.absolute(metrics.string)).removingLastComponent().string)
@@ -102,7 +98,7 @@ struct ScheduledJob {
 
     /// The program's own directories.
     var keptPaths: [String] {
-        [Surroundings.cache + "/grocerydude", Surroundings.state + "/grocerydude"]
+        [ProcessEnvironment.cache + "/grocerydude", ProcessEnvironment.state + "/grocerydude"]
     }
 
     private static func absolute(_ path: String) -> String {

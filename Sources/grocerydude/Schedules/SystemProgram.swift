@@ -3,16 +3,16 @@ internal import Processes
 
 /// A program of the system's that is run to its end.
 enum SystemProgram {
-    /// Where a program is, as a shell finds it; `nil` where it is not installed.
+    /// Returns the path of a program, as a shell finds it; `nil` if it is not installed.
     static func path(of name: String) -> String? {
-        (Surroundings.value("PATH") ?? "/usr/bin:/bin").split(separator: ":")
+        (ProcessEnvironment.value("PATH") ?? "/usr/bin:/bin").split(separator: ":")
             .map { "\($0)/\(name)" }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
     /// Runs a program, however it ends.
     ///
-    /// - Throws: `ScheduleError.noProgram` where it is not there; `ProcessError`.
+    /// - Throws: `ScheduleError.noProgram` if it is not installed; `ProcessError`.
     @discardableResult
     static func run(
         _ name: String,

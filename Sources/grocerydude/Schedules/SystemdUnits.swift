@@ -8,7 +8,7 @@ struct SystemdUnits {
     /// - Parameters:
     ///   - job: what they run.
     ///   - isSystem: whether they are the system's, and not one user's.
-    /// - Throws: `ScheduleError` where the job cannot be written so.
+    /// - Throws: `ScheduleError` if the job cannot be written so.
     init(_ job: ScheduledJob, isSystem: Bool) throws {
         let kind = isSystem ? ScheduleKind.systemdSystem : .systemdUser
         guard let calendars = job.schedule.systemd else {
@@ -43,7 +43,7 @@ struct SystemdUnits {
         var service = ["Type=oneshot"]
         var environment = job.environment
         // The system's services are not told where their home is.
-        if isSystem { environment.insert(("HOME", Surroundings.home), at: 0) }
+        if isSystem { environment.insert(("HOME", ProcessEnvironment.home), at: 0) }
         service += environment.map { "Environment=\(quoted("\($0.name)=\($0.value)"))" }
         if isSystem, !job.hasHooks {
             let paths = job.keptPaths.map(argument).joined(separator: " ")
@@ -82,8 +82,8 @@ struct SystemdUnits {
             "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
             "SystemCallArchitectures=native",
         ]
-        // For one user, what follows would need a user namespace, in which other users' files seem
-        // to be nobody's: the backup would say so of their owners.
+        // For one user, what follows would need a user namespace, which hides the owners of other users'
+        // files, and the backup would record the wrong ones.
         guard isSystem else { return everywhere }
         return everywhere + [
             "SystemCallFilter=@system-service",

@@ -3,8 +3,6 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import grocerydude
-
 @Suite("A backup of all profiles")
 struct AllProfilesTests {
     let program: Program
@@ -115,15 +113,5 @@ struct AllProfilesTests {
         try program.configure("stores: /a\n")
         #expect(try errors().contains("there are no profiles"))
         #expect(try count("A/Remote") == 0 && count("B/Remote") == 0)
-    }
-
-    @Test("has the worst of two codes")
-    func worst() {
-        #expect(ExitStatus.worse(0, 75) == 75)
-        #expect(ExitStatus.worse(3, 75) == 3)
-        #expect(ExitStatus.worse(3, 1) == 1)
-        #expect(ExitStatus.worse(22, 1) == 22)
-        #expect(ExitStatus.worse(11, 130) == 130)
-        #expect(ExitStatus.worse(0, 0) == 0)
     }
 }

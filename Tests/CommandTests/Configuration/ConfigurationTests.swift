@@ -364,10 +364,10 @@ struct ConfigurationTests {
         #expect(profile.retention.within?.description == "2y5m")
         #expect(profile.retention.withinPeriods[.weekly]?.months == 3)
         #expect(profile.retention.tags == [["a", "b"], ["c"]])
-        let hooks = profile.hooks(for: .restore)
+        let hooks = profile[hooksFor: .restore]
         #expect(hooks.commands == [.before: ["x"], .onFailure: ["y", "z"]])
         #expect(hooks.timeout == .seconds(300))
-        #expect(profile.hooks(for: .backup).timeout == .seconds(600))
+        #expect(profile[hooksFor: .backup].timeout == .seconds(600))
         #expect(profile.restore.commands == RestoreCommands(stop: ["s"], verify: ["v"]))
         #expect(profile.check.restores && profile.check.readDataSubset?.description == "1/7")
         #expect(profile.check.schedule?.description == "weekly sun 00:00")

@@ -88,6 +88,8 @@ struct HostileFixtureTests {
         Hostile("encrypted", 12, "no password"),
         Hostile("encrypted-aes", 12, "no password"),
         Hostile("flipped-bit", 21, "SHA-256"),
+        Hostile("lie-descriptor", 21, "data descriptor contradicts"),
+        Hostile("lie-descriptor-flag", 21, "local record contradicts"),
         Hostile("lie-segment-missing", 21, "segments contradict"),
         Hostile("lie-segment-added", 21, "segments contradict"),
         Hostile("lie-segment-huge", 21, "segments contradict"),

@@ -191,11 +191,11 @@ struct AnomalyGuardTests {
         let small = try #require(try await scene.list().first)
         try fill(scene, rows: 1000)
         #expect(try await !backUp(scene, minute: 1))
-        await #expect(throws: OperationError.self) {
+        await #expect(throws: RestoreError.self) {
             try await scene.restore(small.name) { $0.application.verify = ["false"] }
         }
         #expect(try await !backUp(scene, minute: 100))
-        await #expect(throws: OperationError.self) {
+        await #expect(throws: RestoreError.self) {
             try await scene.restore(small.name) {
                 $0.application.verify = ["false"]
                 $0.backup.date = Scene.morning + 120 * 60

@@ -2,6 +2,7 @@ import Archives
 import Files
 import Foundation
 import Remotes
+import Sample
 import Stores
 import SystemPackage
 import TestSupport

@@ -77,10 +77,10 @@ struct LeakTests {
         let name = backup.name
         let bytes = try scene.sandbox.read("Remote/\(name)")
         try scene.sandbox.write(bytes.dropLast(bytes.count / 2), to: "Remote/\(name)")
-        await #expect(throws: OperationError.self) { try await scene.restore(name) }
+        await #expect(throws: RestoreError.self) { try await scene.restore(name) }
         let faulty = FaultyFileSystem(failing: .callOf(.swap, 1))
         try scene.sandbox.write(bytes, to: "Remote/\(name)")
-        await #expect(throws: OperationError.self) {
+        await #expect(throws: RestoreError.self) {
             try await scene.restore(name, fileSystem: faulty) { $0.makesSafetyBackup = false }
         }
         try await DeleteBackup(

@@ -1,7 +1,7 @@
 import Files
 import Foundation
 import Remotes
-import Stores
+import History
 import SystemPackage
 import TestSupport
 import Testing

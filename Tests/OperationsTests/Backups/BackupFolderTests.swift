@@ -1,3 +1,4 @@
+import History
 import Files
 import Foundation
 import Remotes

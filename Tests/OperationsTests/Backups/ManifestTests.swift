@@ -1,6 +1,6 @@
 import Files
 import Foundation
-import Stores
+import Sample
 import SystemPackage
 import TestSupport
 import Testing
@@ -82,7 +82,7 @@ struct ManifestTests {
                 try await subject.restore(lines)
                 continue
             }
-            let error = await #expect(throws: OperationError.self) {
+            let error = await #expect(throws: RestoreError.self) {
                 try await subject.restore(lines)
             }
             #expect(error?.description.contains("a line is too long") == true, "\(error as Any)")
@@ -103,7 +103,7 @@ struct ManifestTests {
         try await subject.restore(lines)
         // Though not without end.
         lines[last].insert(contentsOf: Self.blanks(Manifest.trailerLimit >> 20), at: 2)
-        let error = await #expect(throws: OperationError.self) { try await subject.restore(lines) }
+        let error = await #expect(throws: RestoreError.self) { try await subject.restore(lines) }
         #expect(error?.description.contains("a line is too long") == true, "\(error as Any)")
     }
 
@@ -139,7 +139,10 @@ struct ManifestTests {
             // That few are no rows at all, and so it is not known how many there were.
             ("", Self.store(name, rows: .min, -5), false),
             ("", Self.store(name, rows: -30, 20), false),
-            (#""expected_rows":[{"path":"\#(name)","rows":-5}],"#, Self.store(name, rows: 1), false),
+            (
+                #""expected_rows":[{"path":"\#(name)","rows":-5}],"#, Self.store(name, rows: 1),
+                false
+            ),
             (
                 #""expected_rows":[{"path":"\#(name)","rows":\#(most)},{"path":"\#(name)","rows":\#(most)}],"#,
                 Self.store(name, rows: 1), true

@@ -200,7 +200,9 @@ struct ListBackupsTests {
         #expect(throws: BackupFolderError.self) { try find("2026") }
         #expect(throws: BackupFolderError.self) { try find("1999") }
         #expect(throws: BackupFolderError.self) { try find("") }
-        #expect(throws: BackupFolderError.self) { try [Backup]().matching("latest", address: "there") }
+        #expect(throws: BackupFolderError.self) {
+            try [Backup]().matching("latest", address: "there")
+        }
     }
 
     @Test("after a deletion does not have it, and deleting needs the lock")

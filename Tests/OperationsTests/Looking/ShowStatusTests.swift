@@ -3,7 +3,7 @@ import Files
 import Foundation
 import Operations
 import Remotes
-import Stores
+import History
 import SystemPackage
 import TestSupport
 import Testing

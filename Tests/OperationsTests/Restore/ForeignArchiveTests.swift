@@ -1,3 +1,4 @@
+import Sample
 @testable import Backups
 import Files
 import Foundation
@@ -102,7 +103,7 @@ struct ForeignArchiveTests {
             ["-qr", scene.remotePath.appending("Old Stores.zip").string, "."],
             directory: scene.stores
         )
-        let error = await #expect(throws: OperationError.self) { try await scene.restore("Old") }
+        let error = await #expect(throws: RestoreError.self) { try await scene.restore("Old") }
         #expect(error?.description.contains("one name where case is ignored") == true)
         try await scene.backUp()
         try await scene.restore("[2026") { $0.makesSafetyBackup = false }
@@ -146,7 +147,7 @@ struct ForeignArchiveTests {
         bytes[bytes.count / 2] ^= 4
         try scene.sandbox.write(bytes, to: "Remote/Anew Stores.zip")
         #expect(try FileInfo(of: path).size == Int64(file.count))
-        await #expect(throws: OperationError.self) { try await scene.restore("Anew") }
+        await #expect(throws: RestoreError.self) { try await scene.restore("Anew") }
     }
 
     @Test(
@@ -158,7 +159,7 @@ struct ForeignArchiveTests {
             return
         }
         let (scene, before) = try await repacked("copy")
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await scene.restore("Anew") { $0.makesSafetyBackup = false }
         }
         let hint = try #require(error?.hint)
@@ -207,7 +208,7 @@ struct ForeignArchiveTests {
         ]
         for (option, raise) in raises {
             let limits = strict
-            let error = await #expect(throws: OperationError.self) {
+            let error = await #expect(throws: RestoreError.self) {
                 try await scene.restore("Old") { $0.limits = limits }
             }
             #expect(error?.hint?.contains("'\(option)'") == true, "\(error.debugDescription)")
@@ -232,7 +233,7 @@ struct ForeignArchiveTests {
             "python3",
             ["-c", script, scene.remotePath.appending("Bomb Stores.zip").string]
         )
-        let error = await #expect(throws: OperationError.self) { try await scene.restore("Bomb") }
+        let error = await #expect(throws: RestoreError.self) { try await scene.restore("Bomb") }
         #expect(error?.description.contains("zip bomb") == true)
         #expect(try scene.leftovers() == [])
         #expect(try scene.itemNames().count == 12)

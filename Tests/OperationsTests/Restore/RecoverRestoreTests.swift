@@ -1,3 +1,4 @@
+import Sample
 @testable import Backups
 import Files
 import Foundation
@@ -25,7 +26,7 @@ struct RecoverRestoreTests {
             effect: .done,
             staysBroken: true
         )
-        await #expect(throws: OperationError.self) {
+        await #expect(throws: RestoreError.self) {
             try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
         }
         try faulty.assertFaultWasMet()
@@ -47,6 +48,56 @@ struct RecoverRestoreTests {
         #expect(try !paths.hasTraces())
     }
 
+    @Test("is done by the next restore too, once, which then has what is in place locked")
+    func beforeRestore() async throws {
+        for layout in RestorePaths.Layout.allCases {
+            let (scene, paths) = try await killed(layout)
+            try await expectLockedRestore(scene)
+            #expect(scene.told.count { $0.contains("finished the restore") } == 1)
+            #expect(try !paths.hasTraces())
+        }
+        // The directory is away, and there is nothing there yet to be locked.
+        let scene = try Scene()
+        try await scene.backUp()
+        let faulty = FaultyFileSystem(
+            failing: .callOf(.move, 1),
+            effect: .done,
+            staysBroken: true,
+            isSwapSupported: false
+        )
+        await #expect(throws: RestoreError.self) {
+            try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
+        }
+        #expect(try FileInfo.ifPresent(scene.stores) == nil)
+        try await expectLockedRestore(scene)
+        #expect(scene.told.count { $0.contains("undid the restore") } == 1)
+    }
+
+    @Test("is done in both places where a restore went from one to the other")
+    func bothPlaces() async throws {
+        let (scene, inside) = try await killed(.inside)
+        let beside = RestorePaths(live: scene.stores, .beside)
+        var journal = RestoreJournal(phase: .settled, backup: "the first")
+        journal.isApplicationStopped = true
+        try journal.write(to: beside.journal, with: LocalFileSystem())
+        try await expectLockedRestore(scene)
+        #expect(scene.told.contains { $0.contains("for the restore of 'the first'") })
+        #expect(scene.told.count { $0.contains("finished the restore") } == 1)
+        #expect(try !beside.hasTraces() && !inside.hasTraces())
+    }
+
+    /// Restores, and expects the stores directory to be locked whenever something changes but what a
+    /// recovery does first.
+    private func expectLockedRestore(_ scene: Scene) async throws {
+        let watched = WatchedFileSystem(base: LocalFileSystem()) {
+            guard try scene.phases().contains(.staging) else { return }
+            #expect(try LockHolder.of(scene.stores)?.process == getpid())
+        }
+        try await scene.restore(fileSystem: watched) { $0.makesSafetyBackup = false }
+        #expect(try scene.itemNames().count == 12)
+        #expect(try scene.leftovers() == [])
+    }
+
     @Test("is done through a link that leads nowhere while the directory is away")
     func link() async throws {
         let scene = try Scene()
@@ -62,7 +113,7 @@ struct RecoverRestoreTests {
             staysBroken: true,
             isSwapSupported: false
         )
-        await #expect(throws: OperationError.self) {
+        await #expect(throws: RestoreError.self) {
             try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
         }
         #expect(try FileInfo.ifPresent(real) == nil)
@@ -95,7 +146,7 @@ struct RecoverRestoreTests {
             let journal = RestorePaths(live: scene.stores, .beside).journal
             #expect(try RestoreJournal.read(journal) == nil)
             // The next one says what is in its way.
-            let error = await #expect(throws: OperationError.self) { try await scene.restore() }
+            let error = await #expect(throws: RestoreError.self) { try await scene.restore() }
             #expect(error?.hint?.hasPrefix("move it away: mv '\(own)'") == true)
         }
     }
@@ -147,13 +198,13 @@ struct RecoverRestoreTests {
         hashing: Bool = true
     ) async throws {
         let before = try scene.sandbox.contents(hashing: hashing)
-        let error = await #expect(throws: OperationError.self) { try await scene.recover() }
+        let error = await #expect(throws: RestoreError.self) { try await scene.recover() }
         switch error {
         case .cannotRecover(paths.journal, reason: let found): #expect(found == reason)
         case .newerJournal(paths.journal): #expect(reason == nil)
         default: Issue.record("\(error as Any)")
         }
-        await #expect(throws: OperationError.self) { try await scene.restore() }
+        await #expect(throws: RestoreError.self) { try await scene.restore() }
         #expect(try scene.sandbox.contents(hashing: hashing) == before)
     }
 
@@ -209,5 +260,14 @@ struct RecoverRestoreTests {
         #expect(try scene.itemNames().count == 12)
         #expect(try !paths.hasTraces())
         #expect(scene.told.contains { $0.contains("finished the restore") })
+    }
+}
+
+extension Scene {
+    /// What restore journals say.
+    fileprivate func phases() throws -> [RestoreJournal.Phase] {
+        try RestorePaths.Layout.allCases.compactMap {
+            try RestoreJournal.read(RestorePaths(live: stores, $0).journal)?.phase
+        }
     }
 }

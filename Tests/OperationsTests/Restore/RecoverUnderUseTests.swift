@@ -36,7 +36,7 @@ struct RecoverUnderUseTests {
                 effect: .done,
                 staysBroken: true
             )
-            await #expect(throws: OperationError.self) {
+            await #expect(throws: RestoreError.self) {
                 try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
             }
             try faulty.assertFaultWasMet()
@@ -74,12 +74,12 @@ struct RecoverUnderUseTests {
         /// Expects the next command to be refused, with nothing moved.
         func expectRefused(
             _ context: OperationContext? = nil,
-            as isExpected: (OperationError) -> Bool
+            as isExpected: (RestoreError) -> Bool
         ) async throws {
             let before = try scene.sandbox.contents(of: ".").paths
             let journal = try #require(try RestoreJournal.read(paths.journal))
             let recovery = RecoverRestore(of: scene.stores, context: context ?? scene.context())
-            let error = await #expect(throws: OperationError.self) { try await recovery.run() }
+            let error = await #expect(throws: RestoreError.self) { try await recovery.run() }
             #expect(error.map(isExpected) == true, "\(String(describing: error))")
             #expect(error?.description.contains("was interrupted") == true)
             #expect(error?.hint?.contains("any next command") == true)
@@ -153,8 +153,8 @@ struct RecoverUnderUseTests {
         let application = try stage.open()
         try application.run("SELECT * FROM t")
         try stage.damage()
-        func isInUse(_ error: OperationError) -> Bool {
-            guard case .refusedInUse(_, _, _, OperationError.storesInUse(_, let users)) = error
+        func isInUse(_ error: RestoreError) -> Bool {
+            guard case .refusedInUse(_, _, _, RestoreError.storesInUse(_, let users)) = error
             else { return false }
             return users.map(\.process) == [application.processIdentifier]
         }

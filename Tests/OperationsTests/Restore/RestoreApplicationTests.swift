@@ -1,11 +1,14 @@
-@testable import Backups
+import Backups
+import Sample
 import Files
 import Foundation
-import Operations
 import Stores
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Operations
 
 /// A restore around which an application is stopped and started, and asked whether it is well.
 @Suite("RestoreBackup with an application")
@@ -58,7 +61,7 @@ struct RestoreApplicationTests {
 
     @Test("rolls back where the application is not well, and starts it again on what was there")
     func unwell() async throws {
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await scene.restore { $0.application = commands(failing: ["verify"]) }
         }
         guard case .rolledBack(_, let refused) = error else {
@@ -87,7 +90,7 @@ struct RestoreApplicationTests {
 
     @Test("does nothing where the application cannot be stopped, and starts it all the same")
     func cannotStop() async throws {
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await scene.restore { $0.application = commands(failing: ["stop"]) }
         }
         #expect(
@@ -116,7 +119,7 @@ struct RestoreApplicationTests {
         })
         let restore = scene.restoring(context: context) { $0.application = application }
         let backup = try await scene.folder().find("latest")
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await restore.run(backup, to: scene.stores)
         }
         guard case .rolledBack(let cause, let refused) = error else {
@@ -151,7 +154,7 @@ struct RestoreApplicationTests {
         let writer = try StoreApplication(on: path, "SELECT * FROM item")
         var application = commands()
         // One that does not: it is found once more, after it.
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await scene.restore { $0.application = application }
         }
         guard case .storesInUse = error else {
@@ -169,7 +172,7 @@ struct RestoreApplicationTests {
     @Test("starts it after a roll back whose journal could not say so any more")
     func notSettled() async throws {
         let calls = FaultyFileSystem()
-        await #expect(throws: OperationError.self) {
+        await #expect(throws: RestoreError.self) {
             try await scene.restore(fileSystem: calls) {
                 $0.application = commands(failing: ["verify"])
                 $0.makesSafetyBackup = false
@@ -178,7 +181,7 @@ struct RestoreApplicationTests {
         let writes = calls.calls.count { $0.verb == .write }
         try LocalFileSystem().remove(diary)
         let faulty = FaultyFileSystem(failing: .callOf(.write, writes), staysBroken: true)
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await scene.restore(fileSystem: faulty) {
                 $0.application = commands(failing: ["verify"])
                 $0.makesSafetyBackup = false
@@ -197,10 +200,64 @@ struct RestoreApplicationTests {
         #expect(try scene.leftovers().allSatisfy { $0 == "diary" || $0.contains("FailedRestore") })
     }
 
-    @Test("starts the application after a failure of every step of the disk, and never on a gap")
-    func faults() async throws {
+    @Test("keeps it stopped while another way is tried, and a restore journal says so all the time")
+    func otherWay() async throws {
+        let looks = Mutex(0)
+        let watched = WatchedFileSystem(base: LocalFileSystem()) { [scene] in
+            let entries = try self.entries().map { $0.prefix(5) }
+            guard entries.last == "stop " else { return }
+            looks.withLock { $0 += 1 }
+            let journals = try RestorePaths.Layout.allCases.map {
+                try RestoreJournal.read(RestorePaths(live: scene.stores, $0).journal)
+            }
+            #expect(journals.contains { $0?.isApplicationStopped == true })
+        }
+        let outcome = try await scene.restore(
+            fileSystem: MountedFileSystem(watched, live: scene.stores)
+        ) { $0.application = commands() }
+        #expect(try entries() == ["stop store", "start store", "verify store"])
+        #expect(looks.withLock { $0 } > 10)
+        #expect(outcome.isApplicationStarted && outcome.safetyBackup != nil)
+        #expect(scene.told.contains { $0.contains("what is in it is replaced") })
+        #expect(try scene.itemNames().count == 12)
+        #expect(try scene.leftovers() == ["diary"])
+    }
+
+    @Test("does not start it on data that could not be put back, and the next command says so")
+    func notPutBack() async throws {
+        let faulty = FaultyFileSystem(failing: .callOf(.swap, 2), staysBroken: true)
+        let error = await #expect(throws: RestoreError.self) {
+            try await scene.restore(fileSystem: faulty) {
+                $0.application = commands(failing: ["verify"])
+            }
+        }
+        try faulty.assertFaultWasMet()
+        guard case .rollbackFailed = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(
+            try entries() == ["stop store", "start store", "verify store", "stop store"]
+        )
+        #expect(scene.told.contains { $0.contains("the application was not started") })
+        #expect(!scene.told.contains { $0.contains("start it") })
+        try await scene.recover()
+        #expect(scene.told.last?.hasSuffix("which was interrupted: start it") == true)
+        #expect(try scene.itemNames().count == 11)
+    }
+
+    @Test(
+        "starts the application after a failure of every step of the disk, and never on a gap",
+        arguments: [false, true]
+    )
+    func faults(isMounted: Bool) async throws {
+        func fileSystem(_ base: FaultyFileSystem, _ scene: Scene) -> any FileSystem {
+            isMounted ? MountedFileSystem(base, live: scene.stores) : base
+        }
         let calls = FaultyFileSystem()
-        try await scene.restore(fileSystem: calls) { $0.application = commands() }
+        try await scene.restore(fileSystem: fileSystem(calls, scene)) {
+            $0.application = commands()
+        }
         let count = calls.calls.count
         #expect(count > 5)
         for number in 1...count {
@@ -211,7 +268,7 @@ struct RestoreApplicationTests {
             let faulty = FaultyFileSystem(failing: .call(number))
             var error: (any Error)?
             do {
-                try await scene.restore(fileSystem: faulty) {
+                try await scene.restore(fileSystem: fileSystem(faulty, scene)) {
                     $0.application = commands()
                     $0.makesSafetyBackup = false
                 }
@@ -228,6 +285,8 @@ struct RestoreApplicationTests {
                 try scene.itemNames().count == (error == nil ? 12 : 11),
                 "\(number): \(error.map { "\($0)" } ?? "done")"
             )
+            try await scene.recover()
+            #expect(try scene.itemNames().count == (error == nil ? 12 : 11), "\(number)")
         }
     }
 }

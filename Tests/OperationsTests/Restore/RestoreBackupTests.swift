@@ -1,3 +1,5 @@
+import Sample
+import Backups
 import Archives
 import Files
 import Foundation
@@ -7,7 +9,6 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Backups
 @testable import Operations
 
 @Suite("Restoring")
@@ -24,9 +25,13 @@ struct RestoreBackupTests {
     func latest() async throws {
         let scene = try Scene()
         let future = try await scene.backUp(at: Scene.morning + 365 * 86_400).backup
-        #expect(try await scene.folder().find("latest", now: Scene.morning + 3600).name == future.name)
+        #expect(
+            try await scene.folder().find("latest", now: Scene.morning + 3600).name == future.name
+        )
         let real = try await scene.backUp().backup
-        #expect(try await scene.folder().find("latest", now: Scene.morning + 3600).name == real.name)
+        #expect(
+            try await scene.folder().find("latest", now: Scene.morning + 3600).name == real.name
+        )
         #expect(try await scene.folder().find(future.name).name == future.name)
     }
 
@@ -73,7 +78,7 @@ struct RestoreBackupTests {
         let target = try scene.sandbox.directory("Cache/target")
         _ = try await restore.extract(backup, to: target)
         #expect(try GroceryStore(in: target).items().count == 12)
-        await #expect(throws: OperationError.self) { try await restore.extract(backup, to: target) }
+        await #expect(throws: RestoreError.self) { try await restore.extract(backup, to: target) }
         #expect(try scene.sandbox.contents(of: "Stores") == before)
     }
 
@@ -96,7 +101,7 @@ struct RestoreBackupTests {
                 )
                 do {
                     try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
-                } catch let error as OperationError {
+                } catch let error as RestoreError {
                     #expect(ExpectedStates.saysWhere(error), "\(error)")
                 }
                 let met = faulty.faultWasMet
@@ -133,7 +138,7 @@ struct RestoreBackupTests {
                 )
                 do {
                     try await scene.restore(fileSystem: faulty) { $0.makesSafetyBackup = false }
-                } catch is OperationError {}
+                } catch is RestoreError {}
                 let met = faulty.faultWasMet
                 try await scene.recover()
                 try expectWhole(scene, "step \(number), \(effect): \(faulty.calls)")
@@ -155,7 +160,7 @@ struct RestoreBackupTests {
                 live: scene.stores,
                 keeping: kept
             )
-            let error = await #expect(throws: OperationError.self) {
+            let error = await #expect(throws: RestoreError.self) {
                 try await scene.restore(fileSystem: fileSystem) { $0.makesSafetyBackup = false }
             }
             guard case .rolledBack(_, let refused) = error else {
@@ -179,7 +184,7 @@ struct RestoreBackupTests {
                     isSwapSupported: canExchange
                 )
                 let fileSystem = DamagingFileSystem(faulty, live: scene.stores)
-                await #expect(throws: OperationError.self) {
+                await #expect(throws: RestoreError.self) {
                     try await scene.restore(fileSystem: fileSystem) { $0.makesSafetyBackup = false }
                 }
                 try await scene.recover()
@@ -242,7 +247,7 @@ struct RestoreBackupTests {
             context: scene.context()
         )
         let backup = try await scene.folder().find("latest")
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await restore.run(backup, to: scene.stores)
         }
         try faulty.assertFaultWasMet()
@@ -263,7 +268,7 @@ struct RestoreBackupTests {
             Array("PK\u{5}\u{6}".utf8) + [UInt8](repeating: 0, count: 18),
             to: "Remote/Empty Stores.zip"
         )
-        await #expect(throws: OperationError.self) { try await scene.restore("Empty") }
+        await #expect(throws: RestoreError.self) { try await scene.restore("Empty") }
         #expect(try scene.itemNames().count == 11)
     }
 
@@ -272,7 +277,7 @@ struct RestoreBackupTests {
         for name in ["Stores_New", "Stores_Old"] {
             let scene = try await scene()
             try scene.sandbox.write("mine", to: "\(name)/file")
-            let error = await #expect(throws: OperationError.self) { try await scene.restore() }
+            let error = await #expect(throws: RestoreError.self) { try await scene.restore() }
             #expect(error?.hint?.contains("mv ") == true)
             #expect(try scene.sandbox.read("\(name)/file") == Array("mine".utf8))
             #expect(try scene.itemNames().count == 11)
@@ -284,7 +289,7 @@ struct RestoreBackupTests {
         let scene = try await scene()
         let path = scene.stores.appending(GroceryStore.fileName)
         let writer = try StoreApplication(on: path, "SELECT * FROM item")
-        let error = await #expect(throws: OperationError.self) { try await scene.restore() }
+        let error = await #expect(throws: RestoreError.self) { try await scene.restore() }
         #expect(
             error?.description.contains("process \(writer.processIdentifier) (StoreWriter") == true
         )
@@ -315,7 +320,7 @@ struct RestoreBackupTests {
             do {
                 _ = try await restore.extract(backup, to: target)
                 #expect(try scene.sandbox.contents(of: "Cache/target") == whole)
-            } catch is OperationError {
+            } catch is RestoreError {
                 refused += 1
                 #expect(!scene.sandbox.exists("Cache/target"))
             }
@@ -323,7 +328,7 @@ struct RestoreBackupTests {
         #expect(refused > 30)
         for length in stride(from: 0, to: good.count, by: max(1, good.count / 25)) {
             try scene.sandbox.write(good.prefix(length), to: "Remote/\(name)")
-            await #expect(throws: OperationError.self) { try await scene.restore() }
+            await #expect(throws: RestoreError.self) { try await scene.restore() }
         }
         #expect(try scene.itemNames().count == 11)
         #expect(try scene.leftovers() == [])
@@ -346,7 +351,7 @@ struct RestoreBackupTests {
         bytes[index] = UInt8(ascii: "H")
         try scene.sandbox.write(bytes, to: "Stores/other.sqlite")
         try await scene.backUp(at: Scene.morning + 60)
-        await #expect(throws: OperationError.self) { try await scene.restore { $0.check = .full } }
+        await #expect(throws: RestoreError.self) { try await scene.restore { $0.check = .full } }
         #expect(try scene.leftovers() == [])
         try await scene.restore {
             $0.check = .full
@@ -358,7 +363,7 @@ struct RestoreBackupTests {
 
 /// What an error of a restore may say of the state that it leaves.
 enum ExpectedStates {
-    static func saysWhere(_ error: OperationError) -> Bool {
+    static func saysWhere(_ error: RestoreError) -> Bool {
         switch error {
         case .restoreFailed, .rolledBack, .rollbackFailed: true
         default: false

@@ -1,3 +1,4 @@
+import Sample
 import Files
 import Foundation
 import Stores
@@ -133,7 +134,7 @@ struct RestoreInsideTests {
                 let faulty = FaultyFileSystem(failing: .call(number), effect: effect)
                 do {
                     try await stage.restore(faulty)
-                } catch let error as OperationError {
+                } catch let error as RestoreError {
                     #expect(ExpectedStates.saysWhere(error), "\(error)")
                 }
                 try await stage.scene.recover()
@@ -169,7 +170,7 @@ struct RestoreInsideTests {
                 effect: .done,
                 staysBroken: true
             )
-            do { try await stage.restore(faulty) } catch is OperationError {}
+            do { try await stage.restore(faulty) } catch is RestoreError {}
             let what = "step \(number): \(faulty.calls)"
             // SQLite would delete a log that an application finds without its database.
             let sandbox = stage.scene.sandbox
@@ -196,7 +197,7 @@ struct RestoreInsideTests {
                     effect: .done,
                     staysBroken: true
                 )
-                do { try await stage.restore(faulty) } catch is OperationError {}
+                do { try await stage.restore(faulty) } catch is RestoreError {}
                 guard faulty.faultWasMet else { return }
                 let again = FaultyFileSystem(
                     failing: .call(second),
@@ -209,7 +210,7 @@ struct RestoreInsideTests {
                     fileSystem: again
                 )
                 do { try await recovery.run() } catch is FileError {
-                } catch is OperationError {}
+                } catch is RestoreError {}
                 try await stage.scene.recover()
                 try stage.expectWhole("steps \(first) and \(second): \(again.calls)")
                 if !again.faultWasMet { break }
@@ -222,7 +223,7 @@ struct RestoreInsideTests {
         for place in Place.allCases {
             let stage = try await Stage(place)
             let damaging = DamagingMoves(LocalFileSystem(), live: stage.scene.stores)
-            let error = await #expect(throws: OperationError.self) {
+            let error = await #expect(throws: RestoreError.self) {
                 try await stage.restore(damaging)
             }
             guard case .rolledBack(_, let refused) = error else {
@@ -255,7 +256,7 @@ struct RestoreInsideTests {
                 staysBroken: true
             )
             let damaging = DamagingMoves(faulty, live: stage.scene.stores)
-            await #expect(throws: OperationError.self) { try await stage.restore(damaging) }
+            await #expect(throws: RestoreError.self) { try await stage.restore(damaging) }
             try await stage.scene.recover()
             let what = "step \(number): \(faulty.calls)"
             let isNew = try stage.expectWhole(what, leaving: ["FailedRestore_2"])
@@ -276,14 +277,14 @@ struct RestoreInsideTests {
         let stage = try await Stage(.known)
         let moves = phase == .puttingIn ? stage.old.topLevelCount + 1 : stage.old.topLevelCount
         let faulty = FaultyFileSystem(failing: .callOf(.move, moves), staysBroken: true)
-        await #expect(throws: OperationError.self) { try await stage.restore(faulty) }
+        await #expect(throws: RestoreError.self) { try await stage.restore(faulty) }
         try faulty.assertFaultWasMet()
         let journal = RestorePaths(live: stage.scene.stores, .inside).journal
         #expect(try RestoreJournal.read(journal)?.phase == phase)
         #expect(!stage.scene.sandbox.exists("Stores/a file"))
         try stage.scene.sandbox.write("somebody's", to: "Stores/a file")
         for _ in 1...2 {
-            let error = await #expect(throws: OperationError.self) {
+            let error = await #expect(throws: RestoreError.self) {
                 try await stage.scene.recover()
             }
             #expect(error?.description.contains("a file' was made meanwhile") == true)
@@ -302,7 +303,7 @@ struct RestoreInsideTests {
             let scene = try Scene()
             try await scene.backUp()
             try scene.sandbox.write("mine", to: "Stores/\(name)")
-            let error = await #expect(throws: OperationError.self) {
+            let error = await #expect(throws: RestoreError.self) {
                 try await scene.restore { $0.makesSafetyBackup = false }
             }
             guard case .inTheWay(let path) = error else {
@@ -353,7 +354,7 @@ struct RestoreInsideTests {
         )
         // In the middle: what is new is in place, what was old is beside it.
         let faulty = FaultyFileSystem(failing: .callOf(.move, 1), staysBroken: true)
-        await #expect(throws: OperationError.self) { try await stage.restore(faulty) }
+        await #expect(throws: RestoreError.self) { try await stage.restore(faulty) }
         let path = RestorePaths(live: stage.scene.stores, .beside).journal
         var journal = try #require(try RestoreJournal.read(path))
         #expect(journal.phase == .swapping)

@@ -105,7 +105,7 @@ struct StoresInUseTests {
             #expect(outcome.problems == [])
             #expect(try await rows(of: outcome.backup) == (journal == "wal" ? 3 : 1))
             writer.kill()
-            let error = await #expect(throws: OperationError.self) { try await scene.restore() }
+            let error = await #expect(throws: RestoreError.self) { try await scene.restore() }
             guard case .storesInUse(let store, let holders) = error else {
                 Issue.record("\(String(describing: error))")
                 return

@@ -3,7 +3,7 @@ import Files
 import Foundation
 import Operations
 import Remotes
-import Stores
+import History
 import SystemPackage
 import TestSupport
 import Testing
@@ -95,16 +95,19 @@ struct MetricsTests {
         return run
     }
 
-    private func perform(_ run: Run, _ outcome: Run.Outcome, isReachable: Bool = true) async throws
-    {
-        await run.perform(
+    private func perform(
+        _ run: Run,
+        _ result: CommandResult,
+        isReachable: Bool = true
+    ) async throws {
+        _ = await run.perform(
             scene.context(),
             backups: {
                 guard isReachable else { throw RemoteError.missing("x") }
                 return try await scene.list()
             },
-            failed: { _ in outcome },
-            work: { outcome }
+            failure: { _ in result },
+            work: { result }
         )
     }
 
@@ -124,7 +127,7 @@ struct MetricsTests {
     @Test("tell of a backup that was made, in Prometheus' own format")
     func backup() async throws {
         let made = try await scene.backUp()
-        var outcome = Run.Outcome(exitCode: 0)
+        var outcome = CommandResult(exitCode: 0)
         outcome.size = made.backup.size
         outcome.bytes = made.bytes
         try await perform(makeRun(), outcome)
@@ -152,7 +155,7 @@ struct MetricsTests {
         try await scene.backUp(at: Scene.morning - 3600)
         try await scene.backUp(at: Scene.morning + 86_400)
         try scene.sandbox.write("x", to: "Remote/[2026-Nov-21] 09.00 AM Stores.zip")
-        try await perform(makeRun(), Run.Outcome(exitCode: 0))
+        try await perform(makeRun(), CommandResult(exitCode: 0))
         #expect(try value("backups") == 3)
         #expect(try value("newest_backup_timestamp_seconds") == 1_795_248_060.123)
     }
@@ -160,10 +163,10 @@ struct MetricsTests {
     @Test("tell of a run that failed, and when one last did not")
     func failure() async throws {
         try await scene.backUp()
-        try await perform(makeRun(), Run.Outcome(exitCode: 0))
+        try await perform(makeRun(), CommandResult(exitCode: 0))
         let success = try value("last_success_timestamp_seconds", of: "backup")
         #expect(success != nil)
-        try await perform(makeRun(), Run.Outcome(exitCode: 10), isReachable: false)
+        try await perform(makeRun(), CommandResult(exitCode: 10), isReachable: false)
         #expect(try value("last_run_exit_code", of: "backup") == 10)
         #expect(try value("last_run_success", of: "backup") == 0)
         #expect(try value("last_success_timestamp_seconds", of: "backup") == success)
@@ -173,11 +176,11 @@ struct MetricsTests {
 
     @Test("keep what other commands came to")
     func otherCommands() async throws {
-        try await perform(makeRun(), Run.Outcome(exitCode: 3))
-        try await perform(makeRun(.check), Run.Outcome(exitCode: 20))
-        try await perform(makeRun(.prune), Run.Outcome(exitCode: 0))
-        try await perform(makeRun(.check, profile: "music"), Run.Outcome(exitCode: 0))
-        try await perform(makeRun(.prune), Run.Outcome(exitCode: 0))
+        try await perform(makeRun(), CommandResult(exitCode: 3))
+        try await perform(makeRun(.check), CommandResult(exitCode: 20))
+        try await perform(makeRun(.prune), CommandResult(exitCode: 0))
+        try await perform(makeRun(.check, profile: "music"), CommandResult(exitCode: 0))
+        try await perform(makeRun(.prune), CommandResult(exitCode: 0))
         #expect(try value("last_run_exit_code", of: "backup") == 3)
         #expect(try value("last_run_exit_code", of: "check") == 20)
         #expect(try value("last_run_exit_code", of: "prune") == 0)
@@ -188,7 +191,7 @@ struct MetricsTests {
     @Test("do without a log")
     func damagedLog() async throws {
         try scene.sandbox.write("a file", to: "State")
-        try await perform(makeRun(), Run.Outcome(exitCode: 0))
+        try await perform(makeRun(), CommandResult(exitCode: 0))
         #expect(try value("last_run_exit_code", of: "backup") == 0)
         #expect(scene.told == [])
     }
@@ -197,7 +200,7 @@ struct MetricsTests {
     func labels() async throws {
         var run = makeRun(profile: #"a "b" \c"# + "\n{},=")
         run.remote = "rclone::s3,secret_access_key=hush:bucket/a"
-        try await perform(run, Run.Outcome(exitCode: 0))
+        try await perform(run, CommandResult(exitCode: 0))
         let labels = try #require(try metrics()["grocerydude_backups"]?.first?.labels)
         #expect(labels["profile"] == #"a "b" \c"# + "\n{},=")
         #expect(labels["remote"] == "rclone::s3,…")

@@ -70,7 +70,7 @@ struct PingTests {
     @Test("says what a monitor answers that does not want it, without its secret address")
     func refused() async throws {
         let (server, port) = try monitor(status: 404)
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: HookError.self) {
             try await Ping("http://user:word@127.0.0.1:\(port)/secret").send(.success)
         }
         let text = try #require(error?.description)
@@ -97,7 +97,7 @@ struct PingTests {
     func silent() async throws {
         let (server, port) = try silentMonitor()
         let ping = Ping("http://127.0.0.1:\(port)/", timeout: .milliseconds(500))
-        let error = await #expect(throws: OperationError.self) { try await ping.send(.success) }
+        let error = await #expect(throws: HookError.self) { try await ping.send(.success) }
         #expect(error?.description.contains("timed out") == true)
         server.kill()
     }
@@ -109,7 +109,7 @@ struct PingTests {
         ]
     )
     func unreachable(url: String) async throws {
-        await #expect(throws: OperationError.self) { try await Ping(url).send(.start) }
+        await #expect(throws: HookError.self) { try await Ping(url).send(.start) }
     }
 
     @Test("stops when the user does")
@@ -128,7 +128,7 @@ struct PingTests {
     func noCurl() async throws {
         var ping = Ping("http://127.0.0.1:1/")
         ping.program = "grocerydude-no-curl"
-        let error = await #expect(throws: OperationError.self) { try await ping.send(.start) }
+        let error = await #expect(throws: HookError.self) { try await ping.send(.start) }
         #expect(error?.description.hasSuffix("'grocerydude-no-curl' is not installed") == true)
     }
 
@@ -138,22 +138,23 @@ struct PingTests {
         let (server, port) = try monitor()
         var run = Run(.backup, stores: scene.stores, remote: "r", began: Scene.morning)
         run.ping = Ping("http://127.0.0.1:\(port)/abc")
-        func perform(_ outcome: Run.Outcome) async {
-            await run.perform(
+        func perform(_ result: CommandResult) async {
+            let ending = await run.perform(
                 scene.context(),
                 backups: { [] },
-                failed: { _ in outcome },
-                work: { outcome }
+                failure: { _ in result },
+                work: { result }
             )
+            #expect(ending == result)
         }
-        await perform(Run.Outcome(exitCode: 0))
+        await perform(CommandResult(exitCode: 0))
         #expect(try request(server)?[1] == "/abc/start")
         #expect(try request(server)?[1] == "/abc")
-        await perform(Run.Outcome(exitCode: 1, message: "no space"))
+        await perform(CommandResult(exitCode: 1, message: "no space"))
         #expect(try request(server)?[1] == "/abc/start")
         #expect(try request(server) == ["POST", "/abc/fail", "no space"])
         server.kill()
-        await perform(Run.Outcome(exitCode: 0))
+        await perform(CommandResult(exitCode: 0))
         #expect(scene.told.count == 2)
         #expect(scene.told.allSatisfy { $0.hasPrefix("warning: cannot tell the monitor") })
     }

@@ -3,7 +3,7 @@ import Files
 import Foundation
 import Operations
 import Remotes
-import Stores
+import History
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -33,10 +33,16 @@ struct RunTests {
         return run
     }
 
-    private static var good: Run.Outcome {
-        var outcome = Run.Outcome(exitCode: 0)
-        outcome.backup = "a Stores.zip"
-        return outcome
+    private static var good: CommandResult {
+        var result = CommandResult(exitCode: 0)
+        result.backup = "a Stores.zip"
+        return result
+    }
+
+    private static var declined: CommandResult {
+        var result = CommandResult(exitCode: 1)
+        result.isDeclined = true
+        return result
     }
 
     /// Runs it.
@@ -45,23 +51,24 @@ struct RunTests {
     private func perform(
         _ run: Run,
         context: OperationContext? = nil,
-        _ outcome: Run.Outcome? = good
+        _ result: CommandResult = good
     ) async -> (error: (any Error)?, isDone: Bool) {
         var error: (any Error)?
         var isDone = false
-        await run.perform(
+        let ending = await run.perform(
             context ?? scene.context(),
             backups: { [] },
-            failed: { failure in
+            failure: { failure in
                 error = failure
-                if case OperationError.skipped = failure { return Run.Outcome(exitCode: 75) }
-                return Run.Outcome(exitCode: 1, message: explain(failure))
+                if case HookError.skipped = failure { return CommandResult(exitCode: 75) }
+                return CommandResult(exitCode: 1, message: explain(failure))
             },
             work: {
                 isDone = true
-                return outcome
+                return result
             }
         )
+        if isDone { #expect(ending == result) }
         return (error, isDone)
     }
 
@@ -90,11 +97,11 @@ struct RunTests {
             ]
         )
         try scene.sandbox.write("", to: "diary")
-        _ = await perform(makeRun(diary), Run.Outcome(exitCode: 3, message: "in part"))
+        _ = await perform(makeRun(diary), CommandResult(exitCode: 3, message: "in part"))
         #expect(try entries() == ["before::", "after:3:", "on_failure:3:", "finally:3:"])
         try scene.sandbox.write("", to: "diary")
         // A person said no: nothing to tell, but what was begun ends.
-        _ = await perform(makeRun(diary), nil)
+        _ = await perform(makeRun(diary), Self.declined)
         #expect(try entries() == ["before::", "after::", "finally::"])
         #expect(try log.entries().map(\.exitCode) == [3, 0])
     }
@@ -107,7 +114,7 @@ struct RunTests {
             """
         _ = await perform(
             makeRun([.onFailure: [line]]),
-            Run.Outcome(exitCode: 1, message: "no 'x'\nand \0 NUL")
+            CommandResult(exitCode: 1, message: "no 'x'\nand \0 NUL")
         )
         #expect(
             try entries() == [
@@ -125,7 +132,7 @@ struct RunTests {
         let (error, isDone) = await perform(run)
         #expect(!isDone)
         #expect(
-            error.map(explain) == "skipped: the 'before' command 'exit 75' says so"
+            error.map(explain) == "skipped: the 'before' command 'exit 75' exited with 75"
         )
         #expect(try entries() == ["finally:75:"])
         #expect(!scene.sandbox.exists("metrics.prom"))
@@ -215,7 +222,7 @@ struct RunTests {
         let all = scene.context(meanwhile: { throw CancellationError() })
         var run = makeRun(diary)
         run.hooks.commands[.before] = nil
-        _ = await perform(run, context: all, Run.Outcome(exitCode: 130, message: "interrupted"))
+        _ = await perform(run, context: all, CommandResult(exitCode: 130, message: "interrupted"))
         #expect(try entries() == ["after:130:", "on_failure:130:", "finally:130:"])
         try scene.sandbox.write("", to: "diary")
         run.hooks.commands[.after] = ["echo ready; sleep 600"]

@@ -1,7 +1,7 @@
 import Files
 import Foundation
 import Remotes
-import Stores
+import History
 import SystemPackage
 import TestSupport
 import Testing
@@ -91,8 +91,15 @@ struct CheckBackupsTests {
         try await scene.backUp()
         #expect(try await check().isGood)
         let result = try await check { $0.restores = true }
-        #expect(result.damage.count == 1)
-        #expect(result.damage.first?.contains("broken.sqlite") == true)
+        #expect(result.isGood)
+        #expect(result.remarks.count == 1)
+        #expect(result.remarks.first?.contains("broken.sqlite") == true)
+        let strict = try await check {
+            $0.restores = true
+            $0.isStrict = true
+        }
+        #expect(strict.damage.count == 1 && strict.remarks.isEmpty)
+        #expect(strict.damage.first?.contains("broken.sqlite") == true)
     }
 
     @Test("tells what cannot be checked from what is damaged")

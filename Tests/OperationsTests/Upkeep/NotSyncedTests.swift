@@ -1,7 +1,7 @@
 import Files
 import Foundation
 import Remotes
-import Stores
+import Sample
 import SystemPackage
 import TestSupport
 import Testing
@@ -57,7 +57,7 @@ struct NotSyncedTests {
             context: scene.context()
         )
         let backup = try await scene.folder().find("latest")
-        let error = await #expect(throws: OperationError.self) {
+        let error = await #expect(throws: RestoreError.self) {
             try await restore.run(backup, to: scene.stores)
         }
         try faulty.assertFaultWasMet()
@@ -86,7 +86,11 @@ struct NotSyncedTests {
     func undelete() async throws {
         let name = try await scene.backUp().backup.name
         let whole = deletion(from: scene.remote)
-        try await whole.run(scene.folder().find(name), at: Scene.morning, keepingTrash: .seconds(60))
+        try await whole.run(
+            scene.folder().find(name),
+            at: Scene.morning,
+            keepingTrash: .seconds(60)
+        )
         let (backup, problems) = try await deletion(from: remote).undo(name)
         #expect(backup.name == name)
         try expectTold(problems, of: name)

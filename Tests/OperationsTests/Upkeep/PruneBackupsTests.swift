@@ -1,7 +1,7 @@
 import Files
 import Foundation
 import Remotes
-import Stores
+import History
 import SystemPackage
 import TestSupport
 import Testing
@@ -124,7 +124,9 @@ struct PruneBackupsTests {
         #expect(plan.remove.map(\.backup.name) == [names[0]])
     }
 
-    @Test("keeps the last good backup though the log of the check that found a newer one damaged is lost")
+    @Test(
+        "keeps the last good backup though the log of the check that found a newer one damaged is lost"
+    )
     func lostLog() async throws {
         let names = try await backUp(daysAgo: [1, 0])
         let newest = try #require(try await scene.list().first)

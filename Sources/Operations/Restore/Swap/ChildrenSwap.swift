@@ -5,8 +5,10 @@ internal import SystemPackage
 /// Puts what was staged in a stores directory in the place of what else is in it, name by name, for
 /// a directory that cannot change places itself.
 ///
-/// The journal says in which direction names move, so that after a crash it is known of every name
-/// what it belongs to. `area` is the hidden directory that holds the journal and the others:
+/// All of it is in a hidden directory there, `.grocerydude-restore`: the restore journal (`journal.json`),
+/// `New` and `Old`. The journal says in which direction names move, so that after a crash it is known of
+/// every name what it belongs to; all moves of one phase are on the disk before the journal says the next.
+/// `live` stands for what else is in the stores directory:
 ///
 ///     phase          live         new          old          then
 ///     staging        old          any or -     empty or -   remove new                  → old
@@ -14,58 +16,30 @@ internal import SystemPackage
 ///     putting in     part of new  rest of new  old          move new in; check          → new, or roll back
 ///     taking out     rest of new  part of new  old          move the rest out; put back → old
 ///     putting back   part of old  new or -     rest of old  move old back; keep new     → old
-///     cleaning       new          -            any or -     remove old                  → new
-///     settled        any          -            -            nothing                     → as it is
+///     cleaning       new          empty or -   any or -     remove old, or put it aside → new
+///     settled        any          -            -            say that the application is to be started
+///
+/// When all is done the restore journal is removed, and the hidden directory too unless something is kept
+/// in it. While there is something, restores go on to be made this way: an exchange would take it away.
+/// Backups and the moves themselves leave the directory out, as they leave out `lost+found` at the top of
+/// a mounted file system; out of an archive it is not restored, since a journal in it would be obeyed.
 ///
 /// A name is missing from the directory for a moment, which no system can spare us here. So that an
 /// application that starts in such a moment finds no log without its database (SQLite would delete
-/// that), names move in in the order of their bytes, and out in the opposite one.
+/// that), names move in in the order of their bytes, and out in the opposite one. Nothing is overwritten:
+/// if the application makes a file under a name that is to come back, recovery stops and names both.
 struct ChildrenSwap: RestoreSwap {
     let paths: RestorePaths
     let fileSystem: any FileSystem
     var journal: RestoreJournal
 
-    init(_ paths: RestorePaths, backup: String, with fileSystem: any FileSystem) throws {
-        self.paths = paths
-        self.fileSystem = fileSystem
-        journal = RestoreJournal(phase: .staging, backup: backup)
-        if let info = try FileInfo.ifPresent(paths.area), info.kind != .directory {
-            throw OperationError.inTheWay(paths.area)
-        }
-        for path in [paths.new, paths.old] where try FileInfo.ifPresent(path) != nil {
-            throw OperationError.inTheWay(path)
-        }
+    mutating func stage() throws {
         if try FileInfo.ifPresent(paths.area) == nil {
             try fileSystem.createDirectory(paths.area)
         }
-        do {
-            try fileSystem.sync(paths.live)
-            try enter(.staging)
-        } catch {
-            // Where this fails too, the next run does it.
-            try? forget()
-            throw error
-        }
-    }
-
-    private init(_ paths: RestorePaths, _ journal: RestoreJournal, _ fileSystem: any FileSystem) {
-        self.paths = paths
-        self.journal = journal
-        self.fileSystem = fileSystem
-    }
-
-    mutating func stage() throws {
+        try fileSystem.sync(paths.live)
+        try write()
         try fileSystem.createDirectory(paths.new)
-    }
-
-    func abandon() throws {
-        try removeStaged()
-        try forget()
-    }
-
-    private func removeStaged() throws {
-        try fileSystem.remove(paths.new)
-        try removeEmptied(paths.old)
     }
 
     mutating func exchange(stores: Int) throws {
@@ -77,17 +51,21 @@ struct ChildrenSwap: RestoreSwap {
         try moveAll(from: paths.new, to: paths.live)
     }
 
+    mutating func removeStaged() throws {
+        journal.phase = .staging
+        try fileSystem.remove(paths.new)
+        try removeEmptied(paths.old)
+        journal.phase = .settled
+    }
+
     mutating func rollBack() throws -> FilePath {
-        guard let refused = try takeOutAndPutBack() else { throw lost() }
+        try enter(.takingOut)
+        try moveAll(from: paths.live, to: paths.new)
+        guard let refused = try putBack() else { throw lost() }
         return refused
     }
 
-    private mutating func takeOutAndPutBack() throws -> FilePath? {
-        try enter(.takingOut)
-        try moveAll(from: paths.live, to: paths.new)
-        return try putBack()
-    }
-
+    /// Does the rest of a roll back that has taken out all that was refused.
     private mutating func putBack() throws -> FilePath? {
         if try FileInfo.ifPresent(paths.new) != nil {
             journal.refused = try paths.vacant("FailedRestore").lastComponent?.string
@@ -99,10 +77,11 @@ struct ChildrenSwap: RestoreSwap {
         }
         let refused = try journal.keptRefusal(in: paths)
         try removeEmptied(paths.old)
+        journal.phase = .settled
         return refused
     }
 
-    mutating func finish() throws -> FilePath? {
+    mutating func removeReplaced() throws -> FilePath? {
         try enter(.cleaning)
         var leftover: FilePath?
         do {
@@ -114,20 +93,16 @@ struct ChildrenSwap: RestoreSwap {
         }
         // All that it may still have is what is not a restore's to put in place.
         try fileSystem.remove(paths.new)
-        try settle()
+        journal.phase = .settled
         return leftover
     }
 
     // MARK: - Steps
 
-    /// Writes the journal, which is then on the disk with all that is in `area`.
+    /// Writes the restore journal, which is then on the disk with all that is in `area`.
     private mutating func enter(_ phase: RestoreJournal.Phase) throws {
         journal.phase = phase
         try write()
-    }
-
-    func write() throws {
-        try journal.write(to: paths.journal, with: fileSystem)
     }
 
     /// Moves all that may be moved, and has it on the disk.
@@ -140,7 +115,7 @@ struct ChildrenSwap: RestoreSwap {
         let inLive = try Directory.open(paths.live)
         let directory = try Directory.open(source)
         let names = try directory.names().filter { name in
-            // What stays in the stores directory keeps its name to itself.
+            // A name that stays in the stores directory is not taken from there.
             guard let info = try? inLive.info(name) else { return true }
             return !live.leavesOut(name, info)
         }
@@ -172,43 +147,13 @@ struct ChildrenSwap: RestoreSwap {
         try fileSystem.remove(path)
     }
 
-    /// Removes the journal, and then the area unless something is kept in it.
-    func forget() throws {
-        // What was moved and removed before must not come back without its journal.
-        try fileSystem.sync(paths.area)
-        try fileSystem.remove(paths.journal)
-        try fileSystem.remove(LocalFileSystem.draft(of: paths.journal))
-        try fileSystem.sync(paths.area)
-        guard try Directory.open(paths.area).names().isEmpty else { return }
-        try fileSystem.remove(paths.area)
-        try fileSystem.sync(paths.live)
-    }
-
     // MARK: - After a crash
 
-    static func recover(
-        _ paths: RestorePaths,
-        with fileSystem: any FileSystem,
-        judge: RestoreJudge
-    ) throws -> RestoreRecovery? {
-        // A link could lead the restore to somebody else's files.
-        guard try FileInfo.ifPresent(paths.area)?.kind == .directory else { return nil }
-        guard let journal = try RestoreJournal.read(paths.journal) else {
-            let draft = LocalFileSystem.draft(of: paths.journal)
-            guard
-                try Directory.open(paths.area).names().allSatisfy({
-                    RelativePath(name: $0).below(paths.area) == draft
-                })
-            else { return nil }
-            try fileSystem.remove(paths.area)
-            try fileSystem.sync(paths.live)
-            return nil
-        }
-        var swap = ChildrenSwap(paths, journal, fileSystem)
+    mutating func recover(judge: Verdict.Judge) throws -> RestoreRecovery {
         do {
-            return try swap.recover(judge)
+            return try recoverNames(judge)
         } catch FileError.exists(let path) {
-            throw OperationError.cannotRecover(
+            throw RestoreError.cannotRecover(
                 paths.journal,
                 reason:
                     "'\(printable(path))' was made meanwhile; what belongs there is in '\(printable(paths.area))'"
@@ -216,69 +161,29 @@ struct ChildrenSwap: RestoreSwap {
         }
     }
 
-    private mutating func recover(_ judge: RestoreJudge) throws -> RestoreRecovery {
+    private mutating func recoverNames(_ judge: Verdict.Judge) throws -> RestoreRecovery {
         switch journal.phase {
-        case .staging:
-            return try undo()
-        case .settingAside:
-            try moveAll(from: paths.old, to: paths.live)
-            return try undo()
+        case .staging: break
+        case .settingAside: try moveAll(from: paths.old, to: paths.live)
         case .puttingIn:
-            if let refusal = try refusalOnceIn(judge) {
-                try judge.allowsRollBack(journal, refusal)
-                let refused = try takeOutAndPutBack()
-                try settle()
-                return undone(refused, since: refusal)
+            var subject = Verdict.Subject.inPlace
+            do {
+                try moveAll(from: paths.new, to: paths.live)
+            } catch {
+                subject = .halfInPlace(error)
             }
-            return try finished()
-        case .takingOut:
-            try judge.allowsRollBack(journal, nil)
-            let refused = try takeOutAndPutBack()
-            try settle()
-            return undone(refused)
-        case .puttingBack:
-            let refused = try putBack()
-            try settle()
-            return undone(refused)
-        case .cleaning:
-            return try finished()
-        case .settled:
-            return ended(.settled)
-        case .swapping, .rollingBack:
-            throw lost()
+            return try carryOut(judge(journal, subject))
+        case .takingOut: return try carryOut(judge(journal, .refused))
+        case .puttingBack: return .undone(refused: try putBack(), since: nil)
+        case .cleaning: return .finished(leftover: try removeReplaced())
+        case .settled: return .settled
+        case .swapping, .rollingBack: throw lost()
         }
-    }
-
-    /// Moves the rest in, and has all of it looked at.
-    private func refusalOnceIn(_ judge: RestoreJudge) throws -> (any Error)? {
-        do {
-            try moveAll(from: paths.new, to: paths.live)
-        } catch {
-            return try judge.refusalOfHalf(journal, error)
-        }
-        return try judge.refusal(journal)
-    }
-
-    private mutating func undo() throws -> RestoreRecovery {
         try removeStaged()
-        try settle()
-        return undone(nil)
+        return .undone(refused: nil, since: nil)
     }
 
-    private mutating func finished() throws -> RestoreRecovery {
-        let leftover = try finish()
-        return ended(.finished(leftover: leftover))
-    }
-
-    private func undone(_ refused: FilePath?, since error: (any Error)? = nil) -> RestoreRecovery {
-        ended(.undone(refused: refused, since: error))
-    }
-
-    private func ended(_ end: RestoreRecovery.End) -> RestoreRecovery {
-        RestoreRecovery(swap: self, end: end)
-    }
-
-    private func lost() -> OperationError {
+    private func lost() -> RestoreError {
         .cannotRecover(paths.journal, reason: "the directories are not as it says")
     }
 }

@@ -2,7 +2,7 @@ internal import Files
 internal import Foundation
 internal import SystemPackage
 
-/// What a restore is about to do, written before it does it.
+/// The restore journal: what a restore is about to do, written before it does it.
 ///
 /// It is on the disk before each step, so that the next run of any command can finish or undo what
 /// a crash interrupted. Directories are told by their inodes, which renaming keeps.
@@ -11,7 +11,7 @@ struct RestoreJournal: Codable {
     enum Phase: String, Codable {
         /// `new` is being filled; the stores directory is untouched.
         case staging
-        /// What was restored is in place and good; `old` is being removed.
+        /// The restored data is in place and good; `old` is being removed.
         case cleaning
         /// All is where it belongs; the application, which was stopped, is still to be started.
         case settled
@@ -20,18 +20,18 @@ struct RestoreJournal: Codable {
 
         /// `new` is complete and checked; it is taking the place of the stores directory, or has.
         case swapping
-        /// What was restored did not reopen; what was there is being put back.
+        /// The restored data has to go; `old` is being put back.
         case rollingBack = "rolling_back"
 
         // Of a `ChildrenSwap`.
 
         /// `new` is complete and checked; what is in the stores directory is moving to `old`.
         case settingAside = "setting_aside"
-        /// What is in `new` is moving into the stores directory.
+        /// The names in `new` are moving into the stores directory.
         case puttingIn = "putting_in"
-        /// What was restored did not reopen; it is moving back to `new`.
+        /// The restored data has to go; its names are moving back to `new`.
         case takingOut = "taking_out"
-        /// What is in `old` is moving back into the stores directory.
+        /// The names in `old` are moving back into the stores directory.
         case puttingBack = "putting_back"
     }
 
@@ -40,33 +40,32 @@ struct RestoreJournal: Codable {
 
     var version = Self.currentVersion
     var phase: Phase
-    /// The directory that was there; `nil` where there was none, and in a `ChildrenSwap`.
+    /// The directory that was there; `nil` if there was none, and in a `ChildrenSwap`.
     var old: FileInfo.Identity?
     /// The directory that is being restored, once it is there.
     var new: FileInfo.Identity?
     /// The backup's name, for messages.
     var backup: String
-    /// How many stores were staged, from the exchange on; `nil` in journals of versions that did not
-    /// write it.
+    /// How many stores were staged, from the exchange on; `nil` if a version wrote it that did not count.
     var stores: Int?
     /// Whether damaged stores were to be restored all the same.
     var allowsDamage: Bool?
     /// Whether a command of the user's has begun to stop the application, and none has started it since.
     ///
-    /// Which commands these are is not for a journal to say: who can write one could have them run.
+    /// Which commands these are is not for a journal to say: whoever can write one could have them run.
     var isApplicationStopped: Bool?
-    /// What the data that was refused is called beside the journal, before it is moved there.
+    /// The name of the data that was refused, beside the journal, before it is moved there.
     var refused: String?
 
-    /// What it says is names and numbers; one that is longer than this is none of ours.
+    /// It says names and numbers; one that is longer than this is none of ours.
     private static let sizeLimit: Int64 = 1 << 20
 
-    /// Reads the journal; `nil` where there is none.
+    /// Reads a restore journal; `nil` if there is none.
     ///
-    /// - Throws: `OperationError.cannotRecover` for one that cannot be obeyed, `.newerJournal`; `FileError`.
+    /// - Throws: `RestoreError.cannotRecover` for one that cannot be obeyed, `.newerJournal`; `FileError`.
     static func read(_ path: FilePath) throws -> RestoreJournal? {
         guard let info = try FileInfo.ifPresent(path) else { return nil }
-        func refusal(_ reason: String) -> OperationError { .cannotRecover(path, reason: reason) }
+        func refusal(_ reason: String) -> RestoreError { .cannotRecover(path, reason: reason) }
         guard info.kind == .file else { throw refusal("it is no file") }
         let data: Data
         do {
@@ -78,7 +77,7 @@ struct RestoreJournal: Codable {
         // First of all: what else a newer one says may mean something else, or be unknown here.
         let version = try? JSONDecoder().decode(Version.self, from: data).version
         if let version, version > currentVersion {
-            throw OperationError.newerJournal(path)
+            throw RestoreError.newerJournal(path)
         }
         guard let version, version > 0,
             let journal = try? JSONDecoder().decode(RestoreJournal.self, from: data)
@@ -86,7 +85,7 @@ struct RestoreJournal: Codable {
         return journal
     }
 
-    /// Where the data that was refused is by now; `nil` where there is none.
+    /// Returns where the data that was refused is by now; `nil` if there is none.
     func keptRefusal(in paths: RestorePaths) throws -> FilePath? {
         guard let name = refused.flatMap({ FilePath.Component($0) }), name.kind == .regular else {
             return nil

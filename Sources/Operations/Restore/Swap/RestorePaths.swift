@@ -9,7 +9,7 @@ struct RestorePaths {
         /// Beside the stores directory, which changes places with them as a whole.
         case beside
         /// In a hidden directory in the stores directory, which stays where it is: a mount point, or
-        /// where nothing beside it may be made.
+        /// one beside which nothing may be made.
         case inside
     }
 
@@ -18,9 +18,9 @@ struct RestorePaths {
     let live: FilePath
     /// The directory that holds all of the following.
     let area: FilePath
-    /// What is being restored.
+    /// The directory that is being restored.
     let new: FilePath
-    /// What was there.
+    /// The directory that was there.
     let old: FilePath
     let journal: FilePath
 
@@ -45,8 +45,8 @@ struct RestorePaths {
         }
     }
 
-    /// The paths for a stores directory that may not be there; `nil` where not even the directory
-    /// that would hold it is.
+    /// The paths for a stores directory that may not be there; `nil` if not even the directory is that
+    /// would hold it.
     ///
     /// - Parameters:
     ///   - stores: the stores directory, perhaps through a symbolic link.
@@ -61,9 +61,9 @@ struct RestorePaths {
         self.init(live: place, layout ?? .beside)
     }
 
-    /// Where a directory that is missing would be; `nil` where not even the one is there that would hold it.
+    /// Returns where a directory that is missing would be; `nil` if the one is missing too that would hold it.
     ///
-    /// Between two renames, a symbolic link to it leads nowhere; its journal is where it leads.
+    /// Between two renames, a symbolic link to it leads nowhere; the restore journal is where it leads.
     private static func place(ofMissing stores: FilePath) throws -> FilePath? {
         var path = stores
         // As many as Linux follows (path_resolution(7)).
@@ -84,7 +84,7 @@ struct RestorePaths {
 
     /// Chooses where a restore stages.
     ///
-    /// What a system does not tell of a directory is found out when its exchange fails.
+    /// If a system does not tell it of a directory, an exchange that fails does.
     private static func choose(for live: FilePath) throws -> Layout {
         // A restore that was begun beside it comes first.
         let beside = RestorePaths(live: live, .beside)
@@ -108,12 +108,12 @@ struct RestorePaths {
             return try layout == .inside && FileInfo.ifPresent(area)?.kind == .directory
                 && Directory.open(area).names().isEmpty
         } catch FileError.failed(_, _, .permissionDenied) {
-            // Who may not look into it can settle nothing in it, nor back it up.
+            // Without the permission to look into it, nothing in it can be settled, nor backed up.
             return false
         }
     }
 
-    /// What there is of the restore's own, for messages.
+    /// The restore's own directories and files that are there, for messages.
     var traces: [FilePath] {
         let found = [new, old, journal, LocalFileSystem.draft(of: journal)].filter {
             (try? FileInfo(of: $0)) != nil

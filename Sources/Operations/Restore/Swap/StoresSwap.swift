@@ -3,7 +3,11 @@ internal import SystemPackage
 
 /// Puts a staged directory in the place of the stores directory as a whole, and back.
 ///
-/// Every rename is on the disk before the next. The states that a crash can leave, and what `recover()` makes of them:
+/// The restore journal beside the stores directory (`.Stores_Restore.json`) is written and on the disk
+/// before each step, and each rename is on the disk before the next. It names both directories by inode,
+/// which a rename keeps (a device may have another number when the machine starts again), and says how
+/// many stores were staged: so many have to open when they are checked. These are the states that a
+/// crash can leave, and what `recover` makes of them:
 ///
 ///     phase         live  new   old     then
 ///     staging       old   any   -       remove new                       → old
@@ -14,67 +18,26 @@ internal import SystemPackage
 ///     rolling back  new   -     old     roll back                        → old
 ///     rolling back  old   -     new     keep what is in old as refused   → old
 ///     rolling back  -     -     old     move old back                    → old
-///     cleaning      new   -     old     remove old                       → new
-///     settled       any   -     -       nothing                          → as it is
+///     cleaning      new   -     any     remove old, or put it aside      → new
+///     settled       any   -     -       say that the application is to be started
 ///
-/// Where there was no stores directory, `old` is nowhere, and removing puts it back.
+/// To *check again* is to read the stores as a backup does (see `Verdict.afterCrash`): an application may
+/// have opened them since.
+///
+/// If there was no stores directory, `old` is nowhere, and removing puts it back. A directory called
+/// `new` or `old` that is not the one that the restore journal names is left alone. When all is done the
+/// journal is removed; without one there is nothing to recover.
 struct StoresSwap: RestoreSwap {
     let paths: RestorePaths
     let fileSystem: any FileSystem
     var journal: RestoreJournal
 
-    init(_ paths: RestorePaths, backup: String, with fileSystem: any FileSystem) throws {
-        self.paths = paths
-        self.fileSystem = fileSystem
-        journal = RestoreJournal(
-            phase: .staging,
-            old: try FileInfo.ifPresent(paths.live)?.identity,
-            backup: backup
-        )
-        for path in [paths.new, paths.old] where try FileInfo.ifPresent(path) != nil {
-            throw OperationError.inTheWay(path)
-        }
-        do {
-            try write()
-        } catch {
-            // Where this fails too, the next run does it.
-            try? forget()
-            throw error
-        }
-    }
-
-    private init(_ paths: RestorePaths, _ journal: RestoreJournal, _ fileSystem: any FileSystem) {
-        self.paths = paths
-        self.journal = journal
-        self.fileSystem = fileSystem
-    }
-
-    func write() throws {
-        try journal.write(to: paths.journal, with: fileSystem)
-    }
-
     mutating func stage() throws {
+        journal.old = try FileInfo.ifPresent(paths.live)?.identity
+        try write()
         try fileSystem.createDirectory(paths.new)
         journal.new = try FileInfo(of: paths.new).identity
         try write()
-    }
-
-    func abandon() throws {
-        try removeStaged()
-        try forget()
-    }
-
-    private func removeStaged() throws {
-        guard let info = try FileInfo.ifPresent(paths.new) else { return }
-        // What somebody else calls so by now stays. Before the journal names it, it is empty.
-        let isOwn =
-            if let new = journal.new {
-                info.identity.inode == new.inode
-            } else {
-                try info.kind == .directory && Directory.open(paths.new).names().isEmpty
-            }
-        guard isOwn else { return }
-        try fileSystem.remove(paths.new)
     }
 
     mutating func exchange(stores: Int) throws {
@@ -94,7 +57,23 @@ struct StoresSwap: RestoreSwap {
         }
     }
 
+    mutating func removeStaged() throws {
+        journal.phase = .staging
+        if let info = try FileInfo.ifPresent(paths.new) {
+            // Before the journal names it, it is empty. Someone else's is left alone.
+            let isOwn =
+                if let new = journal.new {
+                    info.identity.inode == new.inode
+                } else {
+                    try info.kind == .directory && Directory.open(paths.new).names().isEmpty
+                }
+            if isOwn { try fileSystem.remove(paths.new) }
+        }
+        journal.phase = .settled
+    }
+
     mutating func rollBack() throws -> FilePath {
+        try completeExchange()
         let refused = try paths.vacant("FailedRestore")
         journal.phase = .rollingBack
         journal.refused = refused.lastComponent?.string
@@ -108,15 +87,17 @@ struct StoresSwap: RestoreSwap {
             try move(paths.live, to: refused)
             try move(paths.old, to: paths.live)
         }
+        journal.phase = .settled
         return refused
     }
 
-    mutating func finish() throws -> FilePath? {
+    mutating func removeReplaced() throws -> FilePath? {
+        try completeExchange()
         journal.phase = .cleaning
         try write()
         var leftover: FilePath?
         do {
-            // What somebody else calls so by now stays.
+            // Someone else's is left alone.
             if let old = journal.old?.inode, try Self.inode(paths.old) == old {
                 try fileSystem.remove(paths.old)
             }
@@ -125,8 +106,14 @@ struct StoresSwap: RestoreSwap {
             try move(paths.old, to: path)
             leftover = path
         }
-        try settle()
+        journal.phase = .settled
         return leftover
+    }
+
+    /// Gives what was there its name, if a crash came before that.
+    private func completeExchange() throws {
+        guard let old = journal.old?.inode, try Self.inode(paths.new) == old else { return }
+        try move(paths.new, to: paths.old)
     }
 
     private func move(_ path: FilePath, to newPath: FilePath) throws {
@@ -134,102 +121,47 @@ struct StoresSwap: RestoreSwap {
         try fileSystem.sync(paths.area)
     }
 
-    func forget() throws {
-        // What was moved and removed before must not come back without its journal.
-        try fileSystem.sync(paths.area)
-        try fileSystem.remove(paths.journal)
-        try fileSystem.sync(paths.area)
-    }
-
     // MARK: - After a crash
 
-    static func recover(
-        _ paths: RestorePaths,
-        with fileSystem: any FileSystem,
-        judge: RestoreJudge
-    ) throws -> RestoreRecovery? {
-        guard let journal = try RestoreJournal.read(paths.journal) else { return nil }
-        var swap = StoresSwap(paths, journal, fileSystem)
-        let live = try inode(paths.live)
+    mutating func recover(judge: Verdict.Judge) throws -> RestoreRecovery {
+        let live = try Self.inode(paths.live)
+        let isOld = live == journal.old?.inode
+        let isNew = live != nil && live == journal.new?.inode
         switch journal.phase {
-        case .staging:
-            guard live == journal.old?.inode else { throw swap.lost() }
-            return try swap.undo()
-        case .swapping where live == journal.new?.inode && live != nil:
-            return try swap.completeExchange(judge)
-        case .swapping where live == journal.old?.inode:
-            return try swap.undo()
-        case .swapping where live == nil:
-            try swap.bringOldBack()
-            return try swap.undo()
+        case .staging where isOld, .swapping where isOld: break
+        case .swapping where isNew: return try carryOut(judge(journal, .inPlace))
+        case .swapping where live == nil: try bringOldBack()
+        case .rollingBack where isNew: return try carryOut(judge(journal, .refused))
         case .rollingBack:
-            return try swap.completeRollBack(live: live, judge)
-        case .cleaning where live == journal.new?.inode:
-            let leftover = try swap.finish()
-            return swap.ended(.finished(leftover: leftover))
-        case .settled:
-            return swap.ended(.settled)
-        case .swapping, .cleaning, .settingAside, .puttingIn, .takingOut, .puttingBack:
-            throw swap.lost()
+            return .undone(refused: try completeRollBack(isOld: isOld), since: nil)
+        case .cleaning where isNew: return .finished(leftover: try removeReplaced())
+        case .settled: return .settled
+        case .staging, .swapping, .cleaning, .settingAside, .puttingIn, .takingOut, .puttingBack:
+            throw lost()
         }
-    }
-
-    private mutating func undo() throws -> RestoreRecovery {
         try removeStaged()
-        try settle()
-        return ended(.undone(refused: nil, since: nil))
+        return .undone(refused: nil, since: nil)
     }
 
-    private func ended(_ end: RestoreRecovery.End) -> RestoreRecovery {
-        RestoreRecovery(swap: self, end: end)
-    }
-
-    private mutating func completeExchange(_ judge: RestoreJudge) throws -> RestoreRecovery {
-        // Asked first: where it cannot be told, nothing moves.
-        let refusal = try judge.refusal(journal)
-        if let refusal { try judge.allowsRollBack(journal, refusal) }
-        if journal.old != nil, try Self.inode(paths.new) == journal.old?.inode {
-            try move(paths.new, to: paths.old)
-        }
-        if let refusal {
-            let refused = try rollBack()
-            try settle()
-            return ended(.undone(refused: refused, since: refusal))
-        }
-        let leftover = try finish()
-        return ended(.finished(leftover: leftover))
-    }
-
-    private mutating func completeRollBack(
-        live: UInt64?,
-        _ judge: RestoreJudge
-    ) throws -> RestoreRecovery {
-        if live != nil, live == journal.new?.inode {
-            try judge.allowsRollBack(journal, nil)
-            let refused = try rollBack()
-            try settle()
-            return ended(.undone(refused: refused, since: nil))
-        }
+    /// Does the rest of a roll back that has taken what was refused out of its place.
+    private mutating func completeRollBack(isOld: Bool) throws -> FilePath? {
         var refused: FilePath?
-        if live == nil, journal.old != nil {
+        if !isOld {
             try bringOldBack()
-        } else if live == journal.old?.inode, try Self.inode(paths.old) == journal.new?.inode,
-            journal.new != nil
-        {
+        } else if let new = journal.new?.inode, try Self.inode(paths.old) == new {
             let path = try paths.vacant("FailedRestore")
             try move(paths.old, to: path)
             refused = path
-        } else if live != journal.old?.inode {
-            throw lost()
         }
         try refused = refused ?? journal.keptRefusal(in: paths)
-        try settle()
-        return ended(.undone(refused: refused, since: nil))
+        journal.phase = .settled
+        return refused
     }
 
     private func bringOldBack() throws {
-        guard let old = journal.old else { return }
-        guard try Self.inode(paths.old) == old.inode else { throw lost() }
+        guard let old = journal.old?.inode, try Self.inode(paths.live) == nil,
+            try Self.inode(paths.old) == old
+        else { throw lost() }
         try move(paths.old, to: paths.live)
     }
 
@@ -239,7 +171,7 @@ struct StoresSwap: RestoreSwap {
         try FileInfo.ifPresent(path)?.identity.inode
     }
 
-    private func lost() -> OperationError {
+    private func lost() -> RestoreError {
         .cannotRecover(paths.journal, reason: "the directories are not where it says")
     }
 }

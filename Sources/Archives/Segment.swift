@@ -1,0 +1,16 @@
+/// The parts that files are cut into, to be compressed, hashed, verified and restored in parallel.
+public enum Segment {
+    /// Bytes in every segment of a file but its last.
+    public static let size = 1 << 20
+
+    /// How many segments a file of `size` bytes has.
+    public static func count(forSize size: Int64) -> Int {
+        // Not by adding first: a size that an archive declares may be the largest there is.
+        Int(size / Int64(Self.size)) + (size % Int64(Self.size) == 0 ? 0 : 1)
+    }
+
+    /// How many bytes the segment with an index has in a file of `size` bytes.
+    public static func length(at index: Int, ofSize size: Int64) -> Int {
+        Int(min(Int64(Self.size), size - Int64(index) * Int64(Self.size)))
+    }
+}

@@ -1,0 +1,126 @@
+public import SystemPackage
+
+/// An error with a file, a directory or a lock; the payload names it.
+public enum FileError: ExplainedError, Equatable {
+    /// A system call failed.
+    case failed(Action, FilePath, Errno)
+    /// Something other than what was asked for has this name.
+    case notA(Kind, FilePath)
+    /// A new file's name is taken.
+    case exists(FilePath)
+    /// The file ended before the byte that was asked for.
+    case endedEarly(FilePath)
+    /// The file has more bytes than any of its kind.
+    case tooLong(FilePath, limit: Int64)
+    /// Another process holds the lock.
+    case locked(FilePath, holder: LockHolder?)
+    /// A name cannot be a path below a directory; `reason` says why.
+    case unsafeName(String, reason: String)
+
+    /// The action that was tried, as the verb of "cannot VERB".
+    public enum Action: String, Sendable {
+        case open, read, write, create, remove, list, sync, lock
+        case inspect = "look at"
+        case move = "rename"
+        case exchange = "exchange names with"
+        case link = "make the link"
+        case setAttributes = "set the attributes of"
+    }
+
+    /// The kinds of file that callers ask for.
+    public enum Kind: String, Sendable {
+        case directory
+        case file = "regular file"
+    }
+
+    public var description: String {
+        switch self {
+        case .failed(let action, let path, let errno):
+            "cannot \(action.rawValue) '\(printable(path))': \(reason(errno))"
+        case .notA(let kind, let path):
+            "'\(printable(path))' is not a \(kind.rawValue)"
+        case .exists(let path):
+            "'\(printable(path))' is there already"
+        case .endedEarly(let path):
+            "'\(printable(path))' is shorter than expected"
+        case .tooLong(let path, let limit):
+            "'\(printable(path))' is longer than \(limit) bytes, as no such file is"
+        case .locked(let path, let holder):
+            "'\(printable(path))' is in use by \(holder?.description ?? "another run")"
+        case .unsafeName(let name, let reason):
+            "the name '\(name)' is refused: \(reason)"
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .failed(let action, let path, let errno):
+            switch errno {
+            case .noSpace, .diskQuotaExceeded:
+                "free some space where '\(printable(path))' is, and try again"
+            case .permissionDenied, .notPermitted:
+                "run as the owner of '\(printable(action == .create ? path.removingLastComponent() : path))'"
+            case .readOnlyFileSystem: "mount it for writing, or choose a folder somewhere else"
+            case .resourceBusy where action == .move, .improperLink where action == .move:
+                "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "raise the limit with 'ulimit -n'"
+            case .ioError:
+                "look for the disk's errors with 'dmesg', and save what is on it elsewhere"
+            case .fileTooLarge: "the file system or 'ulimit -f' sets a limit on a file's size"
+            default: nil
+            }
+        case .locked: "wait for it with '--lock-wait 60s'"
+        default: nil
+        }
+    }
+
+    /// Whether there was no space, or a quota or a limit on the size of files was met.
+    public var isNoSpace: Bool {
+        guard case .failed(_, _, let errno) = self else { return false }
+        return [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno)
+    }
+
+    /// Why a name was refused; the whole message for other errors.
+    public var unsafeReason: String {
+        guard case .unsafeName(_, let reason) = self else { return description }
+        return reason
+    }
+
+    /// Whether a rename is impossible there, whatever the state of the directories: of a mount
+    /// point, from one file system to another, or if the directory above may not be changed.
+    public var forbidsRename: Bool {
+        guard case .failed(_, _, let errno) = self else { return false }
+        return [
+            .resourceBusy, .improperLink, .permissionDenied, .notPermitted, .readOnlyFileSystem,
+        ].contains(errno)
+    }
+
+    /// Whether what was asked for is not there.
+    public var isMissing: Bool {
+        guard case .failed(_, _, let errno) = self else { return false }
+        return errno == .noSuchFileOrDirectory || errno == .notDirectory
+    }
+}
+
+/// The one place where an error number becomes words.
+func reason(_ errno: Errno) -> String {
+    switch errno {
+    case .noSpace: "no space left on the device"
+    case .diskQuotaExceeded: "the disk quota is used up"
+    case .permissionDenied: "permission denied"
+    case .notPermitted: "operation not permitted"
+    case .noSuchFileOrDirectory: "no such file or directory"
+    case .readOnlyFileSystem: "the file system is read-only"
+    case .tooManyOpenFiles: "too many open files"
+    case .ioError: "input/output error, the disk may be failing"
+    case .tooManySymbolicLinkLevels: "a symbolic link stands where a file is expected"
+    case .fileNameTooLong: "the name is too long for this file system"
+    case .resourceBusy: "something is mounted there, or uses it"
+    case .improperLink: "that leads from one file system to another"
+    default: lowercasedFirst(errno.description)
+    }
+}
+
+private func lowercasedFirst(_ text: String) -> String {
+    text.prefix(1).lowercased() + text.dropFirst()
+}

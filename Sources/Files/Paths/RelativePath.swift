@@ -1,0 +1,95 @@
+public import SystemPackage
+
+/// The path of something below a directory, as bytes: what an archive's entries are called.
+///
+/// It holds any bytes that Linux allows in names. It has at least one component, and none that is
+/// empty, `.`, `..` or has a NUL: appended to a directory it cannot leave it by its text. (That a
+/// symbolic link does not lead out is for `Directory` to see to, which follows none.)
+public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The bytes, with `/` between components and none at either end.
+    public let bytes: [UInt8]
+
+    /// Makes a path of bytes that may come from anywhere.
+    ///
+    /// - Throws: `FileError.unsafeName` saying what is wrong with them.
+    public init(validating bytes: some Collection<UInt8>) throws(FileError) {
+        func refuse(_ reason: String) -> FileError {
+            .unsafeName(printable(bytes: bytes), reason: reason)
+        }
+        guard !bytes.isEmpty else { throw refuse("it is empty") }
+        guard bytes.first != slash else { throw refuse("it is an absolute path") }
+        guard !bytes.contains(0) else { throw refuse("it has a NUL in it") }
+        for component in bytes.split(separator: slash, omittingEmptySubsequences: false) {
+            switch component.count {
+            case 0: throw refuse("it has an empty component")
+            case 1 where component.first == dot: throw refuse("it has a '.' component")
+            case 2 where component.allSatisfy({ $0 == dot }):
+                throw refuse("it leaves the directory with '..'")
+            case 256...: throw refuse("it has a component of more than 255 bytes")
+            default: break
+            }
+        }
+        self.bytes = Array(bytes)
+    }
+
+    /// Makes a path of text; see `init(validating:)`.
+    public init(_ text: String) throws(FileError) {
+        try self.init(validating: Array(text.utf8))
+    }
+
+    private init(unchecked bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The path of a name that a directory listing gave.
+    public init(name: FileName) {
+        self.init(unchecked: name.bytes)
+    }
+
+    /// The path of a name inside this one.
+    public func appending(_ name: FileName) -> RelativePath {
+        var bytes = bytes
+        bytes.reserveCapacity(bytes.count + name.bytes.count + 1)
+        bytes.append(slash)
+        bytes.append(contentsOf: name.bytes)
+        return RelativePath(unchecked: bytes)
+    }
+
+    /// The path of a name beside this one.
+    public func sibling(_ name: FileName) -> RelativePath {
+        parent?.appending(name) ?? RelativePath(name: name)
+    }
+
+    /// The last component.
+    public var name: FileName {
+        guard let end = bytes.lastIndex(of: slash) else { return FileName(unchecked: bytes) }
+        return FileName(unchecked: Array(bytes[(end + 1)...]))
+    }
+
+    /// All components but the last, or `nil` if there is only one.
+    public var parent: RelativePath? {
+        bytes.lastIndex(of: slash).map { RelativePath(unchecked: Array(bytes[..<$0])) }
+    }
+
+    /// The components, in order.
+    public var components: [FileName] {
+        bytes.split(separator: slash).map { FileName(unchecked: Array($0)) }
+    }
+
+    /// This path in a directory.
+    public func below(_ directory: FilePath) -> FilePath {
+        var bytes = bytes.map { CInterop.PlatformChar(bitPattern: $0) }
+        bytes.append(0)
+        return directory.appending(FilePath(platformString: bytes).components)
+    }
+
+    /// Escaped for printing.
+    public var description: String { printable(bytes: bytes) }
+
+    public static func < (left: RelativePath, right: RelativePath) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}
+
+private let slash = UInt8(ascii: "/")
+private let dot = UInt8(ascii: ".")

@@ -1,0 +1,35 @@
+public import Files
+internal import GRDB
+public import SystemPackage
+
+/// An error with the log of runs; the payload names its file.
+public enum HistoryError: ExplainedError, Equatable {
+    /// SQLite finds the log damaged.
+    case damaged(FilePath, reason: String)
+    /// Another run holds the log for longer than we wait.
+    case busy(FilePath)
+    /// SQLite cannot open, read or write it for another reason.
+    case unreadable(FilePath, reason: String)
+
+    init(_ error: DatabaseError, of path: FilePath) {
+        let reason = error.message ?? "\(error.resultCode)"
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path)
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: self = .damaged(path, reason: reason)
+        // SQLite's parser refuses the schema.
+        case .SQLITE_ERROR where reason.contains("malformed"):
+            self = .damaged(path, reason: reason)
+        default: self = .unreadable(path, reason: reason)
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .damaged(let path, let reason):
+            "the log of runs '\(printable(path))' is damaged: \(reason)"
+        case .busy(let path): "the log of runs '\(printable(path))' is locked by another run"
+        case .unreadable(let path, let reason):
+            "the log of runs '\(printable(path))' cannot be used: \(reason)"
+        }
+    }
+}

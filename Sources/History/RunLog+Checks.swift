@@ -1,0 +1,168 @@
+public import Foundation
+internal import GRDB
+
+extension RunLog {
+    /// One check of one backup.
+    public struct Check: Sendable, Equatable {
+        /// How deep a check went; a deeper one includes those before it.
+        public enum Depth: String, Sendable, CaseIterable, Comparable {
+            /// What the archive says of itself, and a part of its data against its SHA-256.
+            case part
+            /// Every byte, against its SHA-256.
+            case data
+            /// A restore into a directory of its own, with every store checked.
+            case restore
+
+            public static func < (left: Depth, right: Depth) -> Bool {
+                allCases.firstIndex(of: left) ?? 0 < allCases.firstIndex(of: right) ?? 0
+            }
+        }
+
+        /// The part of the data that a check read.
+        public enum Part: Sendable, Equatable, CustomStringConvertible {
+            /// One of several that make up all: `3/7`.
+            case one(Int, of: Int)
+            /// Some of it at random: `10%`.
+            case share(String)
+
+            /// Reads `3/7`; all else is a share.
+            init(_ text: String) {
+                let numbers = text.split(separator: "/").compactMap { Int($0) }
+                self = numbers.count == 2 ? .one(numbers[0], of: numbers[1]) : .share(text)
+            }
+
+            public var description: String {
+                switch self {
+                case .one(let part, let count): "\(part)/\(count)"
+                case .share(let text): text
+                }
+            }
+        }
+
+        /// The backup's identity.
+        public var id: String
+        /// The address of the remote folder that it was in.
+        public var address: String
+        /// Its file name there.
+        public var name: String
+        public var time: Date
+        public var depth: Depth
+        /// Which part was read, where the depth is `part`.
+        public var part: Part?
+        /// What was found to be wrong; `nil` for a backup that is whole.
+        public var damage: String?
+
+        public init(
+            id: String,
+            address: String,
+            name: String,
+            time: Date,
+            depth: Depth,
+            part: Part? = nil,
+            damage: String? = nil
+        ) {
+            self.id = id
+            self.address = address
+            self.name = name
+            self.time = time
+            self.depth = depth
+            self.part = part
+            self.damage = damage
+        }
+
+        /// What the table has for the depth: `data`, `part 3/7`.
+        fileprivate var column: String {
+            depth.rawValue + (part.map { " \($0)" } ?? "")
+        }
+    }
+
+    /// Kept in all; the oldest go first.
+    static let checksLimit = 100_000
+
+    /// Remembers a check: the last one of each depth, and of each part, of each backup.
+    ///
+    /// A share that is read at random and found whole does not make one that was damaged forgotten: the
+    /// damage may be where it did not look.
+    ///
+    /// - Throws: `HistoryError`, `FileError`.
+    public func recordCheck(_ check: Check) throws {
+        try writing { database in
+            if case .share = check.part, check.damage == nil,
+                try Self.isDamaged(check, database)
+            {
+                return
+            }
+            try database.execute(
+                sql: """
+                    INSERT OR REPLACE INTO backup_check (id, address, name, depth, time, damage)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    check.id, check.address, check.name, check.column,
+                    milliseconds(check.time), check.damage,
+                ]
+            )
+            try database.execute(
+                sql: """
+                    DELETE FROM backup_check WHERE rowid <= (SELECT rowid FROM backup_check
+                        ORDER BY rowid DESC LIMIT 1 OFFSET ?)
+                    """,
+                arguments: [Self.checksLimit]
+            )
+        }
+    }
+
+    /// Whether the same kind of check found the same archive damaged.
+    private static func isDamaged(_ check: Check, _ database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database,
+            sql: """
+                SELECT damage IS NOT NULL FROM backup_check
+                    WHERE id = ? AND address = ? AND name = ? AND depth = ?
+                """,
+            arguments: [check.id, check.address, check.name, check.column]
+        ) ?? false
+    }
+
+    /// Returns the last checks of some backups, by identity: of each file of a backup the last one of
+    /// each depth and of each part, in the order in which they were recorded.
+    ///
+    /// - Throws: `HistoryError`, `FileError`.
+    public func lastChecks(of ids: Set<String>) throws -> [String: [Check]] {
+        try reading(else: [:]) { database in
+            var found: [Check] = []
+            let ids = ids.sorted()
+            // SQLite has a limit on the number of arguments (limits.html, 9).
+            for start in stride(from: 0, to: ids.count, by: 500) {
+                let some = ids[start..<min(start + 500, ids.count)]
+                let marks = some.map { _ in "?" }.joined(separator: ", ")
+                found += try Row.fetchAll(
+                    database,
+                    sql: "SELECT * FROM backup_check WHERE id IN (\(marks)) ORDER BY rowid",
+                    arguments: StatementArguments(some)
+                )
+                .compactMap(Check.init)
+            }
+            return Dictionary(grouping: found, by: \.id)
+        }
+    }
+}
+
+extension RunLog.Check {
+    /// `nil` for a depth that a newer version knows.
+    fileprivate init?(_ row: Row) {
+        let words = (row["depth"] as String).split(separator: " ", maxSplits: 1).map(String.init)
+        guard let depth = words.first.flatMap(Depth.init(rawValue:)),
+            (depth == .part) == (words.count == 2)
+        else { return nil }
+        self.init(
+            id: row["id"],
+            address: row["address"],
+            name: row["name"],
+            time: date(row["time"]),
+            depth: depth,
+            part: words.count == 2 ? Part(words[1]) : nil,
+            damage: row["damage"]
+        )
+    }
+}

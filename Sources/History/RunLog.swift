@@ -1,0 +1,185 @@
+internal import Files
+internal import Foundation
+internal import GRDB
+internal import Synchronization
+public import SystemPackage
+
+/// The log of runs, and of checks of backups: a SQLite database that nothing depends on.
+///
+/// It opens when it is first needed. One that is damaged is put aside, as `NAME.damaged`, and begun
+/// anew. It prunes itself.
+public final class RunLog: Sendable {
+    private struct State {
+        var queue: DatabaseQueue?
+        var putAside: FilePath?
+    }
+
+    private let path: FilePath
+    private let busyTimeout: Duration
+    private let entriesLimit: Int
+    private let state = Mutex(State())
+
+    /// Names the database, which need not be there.
+    ///
+    /// - Parameters:
+    ///   - path: where.
+    ///   - busyTimeout: how long to wait for another process.
+    ///   - entriesLimit: how many runs are kept of each command, profile, stores directory and
+    ///     remote folder.
+    public init(
+        _ path: FilePath,
+        busyTimeout: Duration = .seconds(5),
+        entriesLimit: Int = 1000
+    ) {
+        self.path = path
+        self.busyTimeout = busyTimeout
+        self.entriesLimit = entriesLimit
+    }
+
+    /// The path to which a damaged log was moved, if one was found.
+    public var putAside: FilePath? { state.withLock { $0.putAside } }
+
+    /// Adds a run, and removes those that are too many.
+    ///
+    /// - Throws: `HistoryError`, `FileError`.
+    public func record(_ entry: Entry) throws {
+        try writing { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO run (command, profile, stores, remote, began, duration, exit_code,
+                        message, backup, size, bytes)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    entry.command, entry.profile, entry.stores, entry.remote,
+                    milliseconds(entry.began), milliseconds(entry.duration), entry.exitCode,
+                    entry.message, entry.backup, entry.size, entry.bytes,
+                ]
+            )
+            // By their order and not by their dates: a clock may be set back or ahead.
+            try database.execute(
+                sql: """
+                    DELETE FROM run WHERE command = ?1 AND profile IS ?2 AND stores = ?3
+                        AND remote = ?4 AND id <= (
+                            SELECT id FROM run WHERE command = ?1 AND profile IS ?2
+                                AND stores = ?3 AND remote = ?4
+                            ORDER BY id DESC LIMIT 1 OFFSET ?5)
+                    """,
+                arguments: [
+                    entry.command, entry.profile, entry.stores, entry.remote, entriesLimit,
+                ]
+            )
+        }
+    }
+
+    /// The last runs, newest first.
+    ///
+    /// - Parameters:
+    ///   - filter: which runs.
+    ///   - limit: how many at most.
+    /// - Returns: none if there is no log.
+    /// - Throws: `HistoryError`, `FileError`.
+    public func entries(_ filter: Filter = Filter(), limit: Int = .max) throws -> [Entry] {
+        try reading(else: []) { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM run WHERE (?1 IS NULL OR command = ?1)
+                        AND (?2 IS NULL OR profile = ?2) AND (?3 IS NULL OR stores = ?3)
+                        AND (?4 IS NULL OR remote = ?4) AND (NOT ?5 OR exit_code = 0)
+                    ORDER BY id DESC LIMIT ?6
+                    """,
+                arguments: [
+                    filter.command, filter.profile, filter.stores, filter.remote,
+                    filter.isSuccess, limit,
+                ]
+            )
+            .map(Entry.init)
+        }
+    }
+
+    // MARK: - The database
+
+    /// Changes the database, which is made if it is missing.
+    func writing(_ body: (Database) throws -> Void) throws {
+        try recovering {
+            try LocalFileSystem().createDirectories(path.removingLastComponent())
+            try open(&$0).write(body)
+        }
+    }
+
+    /// Reads the database, if it is there.
+    func reading<Result: Sendable>(
+        else nothing: Result,
+        _ body: (Database) throws -> Result
+    ) throws -> Result {
+        try recovering {
+            guard try FileInfo.ifPresent(path) != nil else { return nothing }
+            return try open(&$0).read(body)
+        }
+    }
+
+    private func open(_ state: inout State) throws -> DatabaseQueue {
+        if let queue = state.queue { return queue }
+        // SQLite would make it with whatever the umask leaves.
+        if try FileInfo.ifPresent(path) == nil { _ = try? File.create(path) }
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
+        let queue = try DatabaseQueue(path: path.string, configuration: configuration)
+        try RunLogSchema.migrator.migrate(queue)
+        state.queue = queue
+        return queue
+    }
+
+    /// Tries once more with a new database if the one that is there is damaged.
+    private func recovering<Result: Sendable>(
+        _ body: (inout State) throws -> Result
+    ) throws -> Result {
+        try state.withLock { state in
+            do {
+                return try translating { try body(&state) }
+            } catch HistoryError.damaged {
+                try? state.queue?.close()
+                state.queue = nil
+                state.putAside = try putAsideDamaged()
+                return try translating { try body(&state) }
+            }
+        }
+    }
+
+    private func putAsideDamaged() throws -> FilePath {
+        let name = path.lastComponent?.string ?? "log"
+        let aside = path.removingLastComponent().appending("\(name).damaged")
+        let fileSystem = LocalFileSystem()
+        try fileSystem.remove(aside)
+        try fileSystem.move(path, to: aside)
+        // A journal of the damaged one must not be played back into the new one.
+        for suffix in ["-journal", "-wal", "-shm"] {
+            try fileSystem.remove(path.removingLastComponent().appending(name + suffix))
+        }
+        return aside
+    }
+
+    private func translating<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw HistoryError(error, of: path)
+        } catch let error as CocoaError {
+            throw HistoryError.unreadable(path, reason: error.localizedDescription)
+        }
+    }
+}
+
+/// Milliseconds since 1970-01-01 UTC.
+func milliseconds(_ date: Date) -> Int64 {
+    Int64((date.timeIntervalSince1970 * 1000).rounded())
+}
+
+func milliseconds(_ duration: Duration) -> Int64 {
+    duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+}
+
+func date(_ milliseconds: Int64) -> Date {
+    Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+}

@@ -1,0 +1,40 @@
+internal import GRDB
+
+/// The tables of the log.
+enum RunLogSchema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: runs, checks") { database in
+            try database.create(table: "run") { definition in
+                definition.autoIncrementedPrimaryKey("id")
+                definition.column("command", .text).notNull()
+                definition.column("profile", .text)
+                definition.column("stores", .text).notNull()
+                definition.column("remote", .text).notNull()
+                // Milliseconds since 1970-01-01 UTC, and milliseconds.
+                definition.column("began", .integer).notNull()
+                definition.column("duration", .integer).notNull()
+                definition.column("exit_code", .integer).notNull()
+                definition.column("message", .text)
+                definition.column("backup", .text)
+                definition.column("size", .integer)
+                definition.column("bytes", .integer)
+            }
+            try database.create(
+                index: "run_kind",
+                on: "run",
+                columns: ["command", "profile", "stores", "remote"]
+            )
+            try database.create(table: "backup_check") { definition in
+                definition.column("id", .text).notNull()
+                definition.column("address", .text).notNull()
+                definition.column("name", .text).notNull()
+                definition.column("depth", .text).notNull()
+                definition.column("time", .integer).notNull()
+                definition.column("damage", .text)
+                definition.primaryKey(["id", "address", "name", "depth"])
+            }
+        }
+        return migrator
+    }
+}

@@ -1,0 +1,195 @@
+internal import Backups
+internal import Files
+internal import Remotes
+internal import Stores
+internal import SystemPackage
+
+extension RestoreBackup {
+    /// What was done with the stores directory.
+    struct Replacement {
+        var stores: Int
+        /// The backup of what was replaced.
+        var safetyBackup: Backup?
+        var isApplicationStarted: Bool
+    }
+
+    /// What came of an exchange that did not fail.
+    private enum Exchange {
+        /// What was restored is in place, and opens there.
+        case done
+        /// The stores directory cannot change places with another; all is as it was.
+        case cannotRename(FileError)
+    }
+
+    /// Replaces what is in the stores directory by what is in an archive: as a whole, or name by name if
+    /// the directory turns out to be unable to change places with another.
+    ///
+    /// - Throws: `RestoreError.rolledBack`, `.rollbackFailed`; after any other error nothing was changed.
+    func replace(
+        with plan: ArchivedBackup,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks
+    ) async throws -> Replacement {
+        var swap = try stage(plan, paths, locks)
+        do {
+            return try await locks.withStagedLock(swap.paths, context) {
+                let replacement = try await replace(with: plan, &swap, locks)
+                removeReplaced(&swap)
+                return replacement
+            }
+        } catch {
+            end(&swap)
+            throw error
+        }
+    }
+
+    private func replace(
+        with plan: ArchivedBackup,
+        _ swap: inout any RestoreSwap,
+        _ locks: RestoreLocks
+    ) async throws -> Replacement {
+        var stores = try fill(swap.paths, with: plan)
+        let application = application(around: plan.name, swap.paths)
+        let (safetyBackup, isStarted) = try await application.whileStopped(&swap) { swap in
+            // Asked now, since a restore that is refused needs no backup, and once more after that.
+            if !options.application.stop.isEmpty { try refuseIfInUse(swap.paths) }
+            let backup = try await makeSafetyBackup(of: swap.paths, before: plan, holding: locks)
+            try refuseIfInUse(swap.paths)
+            try context.checkCancellation()
+            if case .cannotRename(let error) = try exchange(&swap, locks, expecting: stores) {
+                try stageInside(&swap, plan, locks, since: error)
+                stores = try fill(swap.paths, with: plan)
+                try refuseIfInUse(swap.paths)
+                try context.checkCancellation()
+                _ = try exchange(&swap, locks, expecting: stores)
+            }
+            return backup
+        }
+        do {
+            try await application.verify()
+        } catch {
+            _ = try await application.whileStopped(&swap, again: true) { swap in
+                throw RestoreError.rolledBack(error, refused: try rollBack(&swap))
+            }
+        }
+        return Replacement(
+            stores: stores,
+            safetyBackup: safetyBackup,
+            isApplicationStarted: isStarted
+        )
+    }
+
+    private func application(around backup: String, _ paths: RestorePaths) -> StoppedApplication {
+        var surroundings = CommandEnvironment(
+            command: "restore",
+            stores: paths.live,
+            remote: folder.address
+        )
+        surroundings.backup = backup
+        return StoppedApplication(options.application, surroundings, context)
+    }
+
+    // MARK: - The exchange
+
+    /// Makes the exchange, and opens the stores in place; if it fails half-way, what the restore journal
+    /// says is enough to finish or undo it.
+    private func exchange(
+        _ swap: inout any RestoreSwap,
+        _ locks: RestoreLocks,
+        expecting expected: Int
+    ) throws -> Exchange {
+        do {
+            try swap.exchange(stores: expected)
+        } catch {
+            return try recover(&swap, from: error, locks, expecting: expected)
+        }
+        do {
+            try checkInPlace(swap.paths.live, expecting: expected)
+        } catch {
+            throw RestoreError.rolledBack(error, refused: try rollBack(&swap))
+        }
+        return .done
+    }
+
+    private func recover(
+        _ swap: inout any RestoreSwap,
+        from error: any Error,
+        _ locks: RestoreLocks,
+        expecting expected: Int
+    ) throws -> Exchange {
+        let paths = swap.paths
+        let recovery: RestoreRecovery
+        do {
+            // The next step may have been announced, or not.
+            swap.journal = try RestoreJournal.read(paths.journal) ?? swap.journal
+            recovery = try swap.recover { _, subject in
+                Verdict.inSameRun(subject) {
+                    // There is no time to ask the application whether it is well: undo it, then.
+                    if !options.application.verify.isEmpty { throw error }
+                    try checkInPlace(paths.live, expecting: expected)
+                }
+            }
+        } catch let failure {
+            // All is as it was, but for what was staged.
+            guard swap.journal.phase != .staging else { throw error }
+            throw RestoreError.rollbackFailed(failure, old: paths.old, new: paths.new)
+        }
+        switch recovery {
+        case .finished(let leftover):
+            if let leftover { context.report(.leftover(leftover)) }
+            return .done
+        case .undone(let refused?, _): throw RestoreError.rolledBack(error, refused: refused)
+        case .undone(nil, _), .settled:
+            guard let refusal = renameRefusal(error, paths, locks) else { throw error }
+            return .cannotRename(refusal)
+        }
+    }
+
+    private func checkInPlace(_ live: FilePath, expecting expected: Int) throws {
+        try StoresDirectory(live).checkInPlace(expecting: expected, context, tolerating: tolerate)
+    }
+
+    private func rollBack(_ swap: inout any RestoreSwap) throws -> FilePath {
+        do {
+            // Said before it is done, so that nobody wonders after a crash what it is.
+            let kept = printable(try swap.paths.vacant("FailedRestore"))
+            context.report(.note("what was restored is refused; it goes to '\(kept)'"))
+            return try swap.rollBack()
+        } catch {
+            throw RestoreError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.live)
+        }
+    }
+
+    // MARK: - The end
+
+    /// Removes what was there; if that fails, the restore has succeeded all the same.
+    private func removeReplaced(_ swap: inout any RestoreSwap) {
+        do {
+            // After an exchange that failed and was finished, it is gone.
+            if swap.journal.phase != .settled, let leftover = try swap.removeReplaced() {
+                context.report(.leftover(leftover))
+            }
+            try swap.removeJournal()
+        } catch {
+            tellLeftover(of: swap.paths, error)
+        }
+    }
+
+    /// Ends a restore that failed: what was staged and never exchanged goes, and the restore journal
+    /// unless there is something to recover.
+    func end(_ swap: inout any RestoreSwap) {
+        do {
+            guard try swap.paths.hasTraces() else { return }
+            if swap.journal.phase == .staging { try swap.removeStaged() }
+            try swap.removeJournal()
+        } catch {
+            tellLeftover(of: swap.paths, error)
+        }
+    }
+
+    /// Says what stays: the next run does what could not be done.
+    func tellLeftover(of paths: RestorePaths, _ error: any Error) {
+        let names = paths.traces.map { "'\(printable($0))'" }.joined(separator: ", ")
+        context.report(.note("\(explain(error)); the next run will clean up \(names)"))
+    }
+}

@@ -1,0 +1,57 @@
+internal import Backups
+internal import Files
+internal import Remotes
+internal import Stores
+
+extension RestoreBackup {
+    /// Backs up what a restore replaces, so that it can be undone.
+    ///
+    /// - Returns: `nil` if there is nothing to back up, or nobody wants it.
+    /// - Throws: `RestoreError.safetyBackupFailed`; see `CreateBackup.run()`.
+    func makeSafetyBackup(
+        of paths: RestorePaths,
+        before plan: ArchivedBackup,
+        holding locks: RestoreLocks
+    ) async throws -> Backup? {
+        guard options.makesSafetyBackup, let live = try? StoresDirectory(paths.live) else {
+            return nil
+        }
+        var backupOptions = options.backup
+        backupOptions.isBeforeRestore = true
+        backupOptions.reason = "before the restore of '\(BackupName.display(plan.name))'"
+        do {
+            let outcome = try await CreateBackup(
+                of: paths.live,
+                to: folder,
+                options: backupOptions,
+                context: context
+            ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self))
+            // What may be lost is not to be relied on.
+            if let error = outcome.notSynced { throw RestoreError.safetyBackupFailed(error) }
+            if let error = NotSaved(outcome.problems) {
+                throw RestoreError.safetyBackupFailed(error)
+            }
+            return outcome.backup
+        } catch OperationError.nothingToBackUp {
+            return nil
+        } catch OperationError.backupFailed(let error) {
+            throw RestoreError.safetyBackupFailed(error)
+        }
+    }
+
+    /// A file that a backup left out, and that a restore would destroy.
+    private struct NotSaved: ExplainedError {
+        let problem: Problem
+        let count: Int
+
+        init?(_ problems: [Problem]) {
+            let lost = problems.filter { $0.kind == .unreadable }
+            guard let first = lost.first else { return nil }
+            (problem, count) = (first, lost.count)
+        }
+
+        var description: String {
+            "\(problem)" + (count > 1 ? ", and \(count - 1) more" : "")
+        }
+    }
+}

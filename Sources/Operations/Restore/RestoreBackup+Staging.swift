@@ -1,0 +1,129 @@
+internal import Backups
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+extension RestoreBackup {
+    /// Announces a restore and makes the directory to stage in: inside the stores directory if nothing may
+    /// be made beside it.
+    ///
+    /// - Parameters:
+    ///   - plan: the archive.
+    ///   - paths: the layout to try first.
+    ///   - locks: the locks of these paths.
+    ///   - isApplicationStopped: what the restore journal says of it from the beginning.
+    /// - Returns: the swap, with an empty directory to stage in.
+    /// - Throws: `RestoreError.inTheWay`, `FileError`; nothing is left then.
+    func stage(
+        _ plan: ArchivedBackup,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks,
+        isApplicationStopped: Bool? = nil
+    ) throws -> any RestoreSwap {
+        var swap = try paths.layout.swap.init(paths, backup: plan.name, with: fileSystem)
+        if options.allowsDamage { swap.journal.allowsDamage = true }
+        swap.journal.isApplicationStopped = isApplicationStopped
+        do {
+            try swap.stage()
+            return swap
+        } catch {
+            end(&swap)
+            guard let refusal = renameRefusal(error, paths, locks) else { throw error }
+            return try stage(
+                plan,
+                inside(paths, since: refusal),
+                locks,
+                isApplicationStopped: isApplicationStopped
+            )
+        }
+    }
+
+    /// Stages once more, inside the stores directory.
+    ///
+    /// At any moment one of the two restore journals says that the application is stopped, if it is.
+    func stageInside(
+        _ swap: inout any RestoreSwap,
+        _ plan: ArchivedBackup,
+        _ locks: RestoreLocks,
+        since refusal: FileError
+    ) throws {
+        let first = swap
+        swap = try stage(
+            plan,
+            inside(first.paths, since: refusal),
+            locks,
+            isApplicationStopped: first.journal.isApplicationStopped
+        )
+        do {
+            try first.removeJournal()
+        } catch {
+            tellLeftover(of: first.paths, error)
+        }
+    }
+
+    private func inside(_ paths: RestorePaths, since refusal: FileError) -> RestorePaths {
+        context.report(.note("\(refusal); it stays, and what is in it is replaced"))
+        return RestorePaths(live: paths.live, .inside)
+    }
+
+    /// An error by which a system says that the stores directory stays where it is; `nil` for another.
+    func renameRefusal(
+        _ error: any Error,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks
+    ) -> FileError? {
+        guard paths.layout == .beside, locks.live != nil, let error = error as? FileError,
+            error.forbidsRename
+        else { return nil }
+        return error
+    }
+
+    /// Extracts into the staged directory and checks it; all of it is on the disk afterwards.
+    ///
+    /// - Returns: how many stores there are.
+    func fill(_ paths: RestorePaths, with plan: ArchivedBackup) throws -> Int {
+        let directory = try Directory.open(paths.new)
+        let flush = try context.extract(plan, into: directory)
+        defer { flush.close() }
+        let stores = try checkStaged(paths.new)
+        try flush.wait()
+        try copyAttributes(to: directory, from: paths, plan)
+        try directory.sync()
+        try fileSystem.sync(paths.area)
+        return stores
+    }
+
+    /// Checks the stores that were extracted into a directory.
+    ///
+    /// - Returns: how many there are.
+    func checkStaged(_ path: FilePath) throws -> Int {
+        context.report(.began(.checking, total: nil))
+        return try StoresDirectory(path).checkStores(
+            options.check,
+            isStrict: options.isStrict,
+            context,
+            remark: { context.report(.note($0)) },
+            tolerating: tolerate
+        )
+    }
+
+    func tolerate(_ error: StoreError) throws {
+        guard options.allowsDamage else { throw error }
+        context.report(.note("\(error), and restored all the same"))
+    }
+
+    /// The stores directory itself keeps its mode and owner; a new one gets those of the backup.
+    private func copyAttributes(
+        to directory: Directory,
+        from paths: RestorePaths,
+        _ plan: ArchivedBackup
+    ) throws {
+        if let info = try FileInfo.ifPresent(paths.live) {
+            if ArchivedBackup.mayGiveAway { try directory.setOwner(info.owner, group: info.group) }
+            try directory.setAttributes(mode: info.mode, modified: info.modified)
+        } else if let root = plan.header?.root, let mode = UInt16(root.mode, radix: 8) {
+            if ArchivedBackup.mayGiveAway { try directory.setOwner(root.uid, group: root.gid) }
+            try directory.setAttributes(mode: mode & 0o7777, modified: directory.info().modified)
+        }
+    }
+}

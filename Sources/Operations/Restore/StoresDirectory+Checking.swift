@@ -1,0 +1,114 @@
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+extension StoresDirectory {
+    /// Checks every store in a directory that nobody uses.
+    ///
+    /// - Parameters:
+    ///   - level: how thoroughly.
+    ///   - isStrict: whether a remark is damage.
+    ///   - context: the operation's.
+    ///   - remark: receives findings that are no damage.
+    ///   - tolerating: whether to go on though a store is damaged; throws if not.
+    /// - Returns: how many there are.
+    /// - Throws: `StoreError`, `FileError`, `CancellationError`; what `tolerating` throws.
+    @discardableResult
+    func checkStores(
+        _ level: CheckLevel,
+        isStrict: Bool = false,
+        _ context: OperationContext,
+        remark: (String) -> Void = { _ in },
+        tolerating: (StoreError) throws -> Void = { throw $0 }
+    ) throws -> Int {
+        let survey = try survey()
+        // A store that cannot be opened looks like no store at all. What its owner may not read, as
+        // its permissions were saved, is left at that.
+        for failure in survey.failures {
+            if failure.error.isPermissionDenied { continue }
+            throw failure.error
+        }
+        let stores = survey.stores
+        for store in stores {
+            try context.checkCancellation()
+            do {
+                let remarks = try store.check(
+                    level,
+                    isStrict: isStrict,
+                    scratchParent: context.scratch,
+                    checkCancellation: context.checkCancellation
+                )
+                for finding in remarks { remark("'\(store.path)': \(finding)") }
+            } catch let error as StoreError {
+                try tolerating(error)
+            }
+        }
+        return stores.count
+    }
+
+    /// Opens every store in the place in which a restore has put it.
+    ///
+    /// From the exchange on nobody may interrupt us: half of a restore that succeeded is worth
+    /// nothing.
+    ///
+    /// There are file systems that lose what was written when its directory is renamed, and a file of
+    /// no bytes is no store that could fail: they are counted.
+    ///
+    /// - Parameters:
+    ///   - expected: how many stores were staged and checked.
+    ///   - context: what the operation is given.
+    ///   - tolerating: whether to go on though a store is damaged; throws if not.
+    /// - Throws: `StoreError`, `FileError`; `RestoreError.storesLost`.
+    func checkInPlace(
+        expecting expected: Int,
+        _ context: OperationContext,
+        tolerating: (StoreError) throws -> Void = { throw $0 }
+    ) throws {
+        var context = context
+        context.checkCancellation = {}
+        let found = try checkStores(.none, context, tolerating: tolerating)
+        guard found >= expected else {
+            throw RestoreError.storesLost(path, found: found, expected: expected)
+        }
+    }
+
+    /// How long to wait for a writer that lets nobody read.
+    private static let busyTimeout = Duration.seconds(5)
+
+    /// Looks at the stores that a restore has put in place, though others may be using them.
+    ///
+    /// - Returns: why they have to go: one is damaged and damage was not allowed, or some are lost;
+    ///   `nil` if they are good.
+    /// - Throws: `StoreError`, `FileError` if a store could not be looked at.
+    func refusalUnderUse(
+        _ journal: RestoreJournal,
+        _ context: OperationContext
+    ) throws -> (any Error)? {
+        let survey = try survey()
+        // What may not be read, as its permissions were saved, was not counted when it was staged; but
+        // that may have been somebody else, who could.
+        var failure = survey.failures.first { !$0.error.isPermissionDenied }?.error
+        for store in survey.stores {
+            do {
+                try store.open(scratchParent: context.scratch, busyTimeout: Self.busyTimeout)
+            } catch StoreError.damaged(let name, let reason) {
+                let error = StoreError.damaged(name, reason: reason)
+                guard journal.allowsDamage ?? false else { return error }
+                context.report(.note("\(error), and restored all the same"))
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        let (found, expected) = (survey.stores.count, journal.stores ?? 0)
+        guard found < expected else { return nil }
+        if let denied = survey.failures.first { throw denied.error }
+        return RestoreError.storesLost(path, found: found, expected: expected)
+    }
+}
+
+extension Error {
+    var isPermissionDenied: Bool {
+        if case .failed(_, _, .permissionDenied)? = self as? FileError { true } else { false }
+    }
+}

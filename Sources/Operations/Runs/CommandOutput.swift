@@ -1,0 +1,44 @@
+internal import Files
+internal import Processes
+internal import Synchronization
+
+/// The output of a program, as lines that are safe to print: not too many of them.
+final class CommandOutput: Sendable {
+    private struct State {
+        var reader = LineReader()
+        var count = 0
+        var lastLine: String?
+    }
+
+    private let linesLimit: Int
+    private let state = Mutex(State())
+
+    init(linesLimit: Int) {
+        self.linesLimit = linesLimit
+    }
+
+    /// The last line that was not empty.
+    var lastLine: String? { state.withLock { $0.lastLine } }
+
+    /// Returns the lines to show of what came.
+    func receive(_ bytes: [UInt8]) -> [String] {
+        state.withLock { take($0.reader.lines(bytes), &$0) }
+    }
+
+    /// Returns the last line to show, if it had no end.
+    func finish() -> [String] {
+        state.withLock { take($0.reader.finish().map { [$0] } ?? [], &$0) }
+    }
+
+    private func take(_ lines: [[UInt8]], _ state: inout State) -> [String] {
+        var shown: [String] = []
+        for line in lines where !line.isEmpty {
+            let text = printable(bytes: line)
+            state.lastLine = text
+            state.count += 1
+            if state.count <= linesLimit { shown.append(text) }
+            if state.count == linesLimit + 1 { shown.append("(more than that is not shown)") }
+        }
+        return shown
+    }
+}

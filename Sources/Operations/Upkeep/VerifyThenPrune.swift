@@ -1,0 +1,34 @@
+public import Backups
+public import Foundation
+
+/// Removes older backups once the newest is known to be whole.
+public struct VerifyThenPrune: Sendable {
+    /// The end that it came to.
+    public enum Outcome: Sendable {
+        /// The backup is damaged, and nothing was removed.
+        case damaged(String)
+        case pruned(PruneBackups.Outcome)
+    }
+
+    private let check: CheckBackups
+    private let prune: PruneBackups
+
+    public init(check: CheckBackups, prune: PruneBackups) {
+        self.check = check
+        self.prune = prune
+    }
+
+    /// Verifies a backup, and then prunes.
+    ///
+    /// - Parameters:
+    ///   - backup: the one that has to be whole.
+    ///   - date: now.
+    /// - Returns: the damage, or what was removed.
+    /// - Throws: what keeps the backup from being checked; what `PruneBackups.run()` throws.
+    public func run(_ backup: Backup, at date: Date) async throws -> Outcome {
+        let result = try await check.run(backup, at: date)
+        if let failure = result.failure { throw failure }
+        if let damage = result.damage.first { return .damaged(damage) }
+        return .pruned(try await prune.run())
+    }
+}

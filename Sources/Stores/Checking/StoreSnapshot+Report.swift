@@ -1,0 +1,148 @@
+internal import CSQLite
+internal import Files
+internal import Foundation
+internal import GRDB
+
+extension StoreSnapshot {
+    /// Counts rows and collects references, in the snapshot's transaction.
+    ///
+    /// - Parameters:
+    ///   - hasSupportDirectory: whether there is a directory for external data; only then, or in a
+    ///     store of Core Data, rows are searched for references.
+    ///   - checkCancellation: asked in the middle of long queries; what it throws ends them.
+    /// - Returns: what is known; a table whose rows cannot be counted has no count.
+    /// - Throws: `StoreError` if not even the list of tables can be read.
+    public func report(
+        hasSupportDirectory: Bool,
+        checkCancellation: @escaping () throws -> Void = {}
+    ) throws -> StoreReport {
+        try connection.interruptible(by: checkCancellation) {
+            try report(hasSupportDirectory)
+        }
+    }
+
+    private func report(_ hasSupportDirectory: Bool) throws -> StoreReport {
+        var damage: [String] = []
+        let tables = try connection.tables()
+        let names = Set(tables)
+        let kind: StoreFacts.Kind =
+            names.isSuperset(of: ["Z_METADATA", "Z_PRIMARYKEY"]) ? .coreData : .sqlite
+        let counted = try tables.map { name in
+            StoreFacts.Table(name: name, rows: try count(name, &damage))
+        }
+        var references: Set<String> = []
+        if kind == .coreData || hasSupportDirectory {
+            for name in tables { try collectReferences(in: name, &references, &damage) }
+        }
+        let facts = try connection.access { database in
+            StoreFacts(
+                path: path.description,
+                pageSize: pageSize,
+                pageCount: pageCount,
+                journalMode: try Self.journalMode(database),
+                userVersion: try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
+                applicationID: try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0,
+                kind: kind,
+                tables: counted
+            )
+        }
+        return StoreReport(facts: facts, damage: damage, externalReferences: references)
+    }
+
+    private static func journalMode(_ database: Database) throws -> String {
+        guard let handle = database.sqliteConnection, let file = VFSFile.database(of: handle) else {
+            return "delete"
+        }
+        // On an immutable connection the pragma does not tell; the file's header does.
+        var header = [UInt8](repeating: 0, count: DatabaseHeader.length)
+        guard header.withUnsafeMutableBytes({ file.read(into: $0, at: 0) }) == SQLITE_OK else {
+            return "delete"
+        }
+        if DatabaseHeader(header)?.saysWAL == true { return "wal" }
+        return try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal" ? "wal" : "delete"
+    }
+
+    private func count(_ table: String, _ damage: inout [String]) throws -> Int64? {
+        try tolerating(&damage) { database in
+            try Int64.fetchOne(
+                database,
+                sql: "SELECT count(*) FROM \(table.sqlIdentifier)"
+            )
+        }
+    }
+
+    private func collectReferences(
+        in table: String,
+        _ references: inout Set<String>,
+        _ damage: inout [String]
+    ) throws {
+        let found = try tolerating(&damage) { database -> Set<String> in
+            let columns = try Row.fetchAll(
+                database,
+                sql: "PRAGMA table_info(\(table.sqlIdentifier))"
+            )
+            .filter { ($0["type"] as String? ?? "").uppercased().contains("BLOB") }
+            .compactMap { ($0["name"] as String?)?.sqlIdentifier }
+            var names: Set<String> = []
+            // SQLite has a limit on how deep an expression may be (limits.html, 1,000).
+            for start in stride(from: 0, to: columns.count, by: 500) {
+                let some = columns[start..<min(start + 500, columns.count)]
+                try names.formUnion(Self.references(database, table, in: some))
+            }
+            return names
+        }
+        references.formUnion(found ?? [])
+    }
+
+    /// Looks into several columns at once: each look at a table reads all of it.
+    private static func references(
+        _ database: Database,
+        _ table: String,
+        in columns: ArraySlice<String>
+    ) throws -> Set<String> {
+        // The length stands in a row's header: SQLite reads no content to tell it.
+        let lengths = columns.map { "length(\($0)) = \(referenceLength)" }
+        let values = zip(columns, lengths).map { "CASE WHEN \($1) THEN \($0) END" }
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT \(values.joined(separator: ", ")) FROM \(table.sqlIdentifier)
+                WHERE \(lengths.joined(separator: " OR "))
+                """
+        )
+        var names: Set<String> = []
+        while let row = try rows.next() {
+            for case .blob(let blob) in row.databaseValues.map(\.storage) {
+                if let name = reference(in: blob) { names.insert(name) }
+            }
+        }
+        return names
+    }
+
+    private static let referenceLength = 38
+
+    /// Core Data writes 0x02, a UUID as text and NUL where a blob is in a file.
+    private static func reference(in blob: Data) -> String? {
+        guard blob.count == referenceLength, blob.first == 2, blob.last == 0 else { return nil }
+        let text = String(decoding: blob.dropFirst().dropLast(), as: UTF8.self)
+        return UUID(uuidString: text) == nil ? nil : text
+    }
+
+    /// Runs a query, and notes damage instead of throwing it.
+    ///
+    /// A collation or module that is not here is no damage: the query's result is then just not
+    /// known.
+    private func tolerating<Result>(
+        _ damage: inout [String],
+        _ query: (Database) throws -> Result?
+    ) throws -> Result? {
+        do {
+            return try connection.access(query)
+        } catch StoreError.damaged(_, let reason) {
+            if !damage.contains(reason) { damage.append(reason) }
+            return nil
+        } catch StoreError.unreadable {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,112 @@
+internal import Files
+
+/// A store held open for a cut: a connection in a transaction, or a lock on a store at rest.
+///
+/// It owns the connection (which owns SQLite's descriptors and locks), the lock on a store at rest
+/// and the scratch copy, and gives all of them up with its last reference.
+final class ReadTransaction {
+    /// The ways in which the store is kept as it is while it is read.
+    enum Hold {
+        /// SQLite's shared lock: writers wait.
+        case rollback
+        /// A read transaction on the log: nobody waits.
+        case log
+        /// A lock on a store that nobody has open.
+        case rest(StoreAtRest)
+        /// Nothing: it is a copy of our own, made of files that were in these states.
+        case copy(ScratchDirectory, of: [FileInfo?])
+    }
+
+    /// How long to look for a moment at which a log holds still.
+    private static let patience = Duration.seconds(2)
+
+    let store: Store
+    let connection: Connection
+    let hold: Hold
+    /// The frames of the log that the transaction sees; `nil` if no log is read.
+    private(set) var state: WALState?
+
+    init(_ store: Store, _ connection: Connection, _ hold: Hold) {
+        self.store = store
+        self.connection = connection
+        self.hold = hold
+    }
+
+    /// Begins the transaction.
+    ///
+    /// - Returns: `false` if the store is not held as expected any more: it must be opened anew.
+    /// - Throws: `StoreError`.
+    func begin() throws -> Bool {
+        switch hold {
+        case .copy:
+            try connection.begin()
+            return true
+        case .rest(let rest):
+            try connection.begin()
+            return try rest.isStill()
+        case .rollback:
+            try connection.begin()
+            // It may have turned to WAL mode since we looked; then there is a log to read.
+            return try FileInfo.ifPresent(store.sidecar("-wal")) == nil
+        case .log:
+            return try beginOnLog()
+        }
+    }
+
+    /// Begins transactions until the log's state was the same before and after one began: that is
+    /// then the state that it sees.
+    ///
+    /// A reader that may not write in the index finds no place in it for moments at which all are
+    /// taken for newer frames than it has seen (SQLITE_READONLY_CANTINIT); it tries again, unless
+    /// that goes on for ever.
+    ///
+    /// - Returns: `false` if there was no such moment in all the time that it tried.
+    private func beginOnLog() throws -> Bool {
+        let deadline = ContinuousClock.now + Self.patience
+        var refusal: StoreError?
+        repeat {
+            let before = try connection.logState()
+            do {
+                try connection.begin()
+                let after = try connection.logState()
+                if before == after, before != .changing {
+                    state = if case .state(let seen) = after { seen } else { nil }
+                    return true
+                }
+                refusal = nil
+            } catch let error as StoreError {
+                guard case .unreadable = error else { throw error }
+                refusal = error
+            }
+            try connection.end()
+        } while ContinuousClock.now < deadline
+        if let refusal { throw refusal }
+        return false
+    }
+
+    /// Begins again, to see the store as it is now, if others have written since.
+    ///
+    /// - Returns: see `begin()`.
+    /// - Throws: `StoreError`.
+    func renew() throws -> Bool {
+        switch hold {
+        case .rollback: return true
+        case .rest, .copy: return try isCurrent()
+        case .log:
+            try connection.end()
+            return try beginOnLog()
+        }
+    }
+
+    /// Whether nobody has written to the store since the transaction began.
+    ///
+    /// - Throws: `StoreError`.
+    func isCurrent() throws -> Bool {
+        switch hold {
+        case .rollback: true
+        case .copy(_, let states): try store.fileStates() == states
+        case .rest(let rest): try rest.isStill()
+        case .log: try connection.logState() == state.map(LogState.state) ?? .absent
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import Files
+internal import Backups
+internal import Operations
+
+/// The backup that was made.
+struct BackupAnswer: Answer {
+    var messageType = "summary"
+    var profile: String?
+    var name: String
+    var displayName: String
+    /// Whether none was made, and this is the newest, which has the same content.
+    var unchanged: Bool
+    var time: LocalTime?
+    var size: Int64
+    var bytes: Int64
+    var entries: Int
+    var stores: Int
+    var problems: [Problem]
+    /// Whether the newest got the tags and the note; only people are told.
+    private let isAnnotated: Bool
+
+    private enum CodingKeys: CodingKey {
+        case messageType, profile, name, displayName, unchanged, time, size, bytes, entries, stores
+        case problems
+    }
+
+    init(_ outcome: CreateBackup.Outcome, _ invocation: Invocation) {
+        profile = invocation.profile.name
+        name = outcome.backup.name
+        displayName = outcome.backup.displayName
+        unchanged = outcome.isUnchanged
+        time = outcome.backup.time.map(invocation.local)
+        size = outcome.backup.size
+        bytes = outcome.bytes
+        entries = outcome.entries
+        stores = outcome.stores
+        problems = outcome.problems
+        isAnnotated = outcome.isAnnotated
+    }
+
+    func write(to console: Console) {
+        console.done(name)
+        let what =
+            "\(counted(stores, "store", "stores")) and \(counted(entries, "entry", "entries"))"
+        console.message(
+            unchanged
+                ? "nothing has changed since then: no backup was made"
+                    + (isAnnotated ? ", and that one got the tags and the note" : "")
+                : "\(what), \(byteCount(bytes)), saved as \(byteCount(size))"
+        )
+    }
+}

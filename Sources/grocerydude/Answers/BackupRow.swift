@@ -1,0 +1,87 @@
+internal import Backups
+internal import History
+internal import Files
+internal import Operations
+internal import Stores
+
+extension RunLog.Check.Depth: Encodable {}
+
+/// A backup in a list.
+struct BackupRow: AnswerRow {
+    var name: String
+    var displayName: String
+    var size: Int64
+    var time: LocalTime?
+    var timeSource: String?
+    var anomaly: Bool
+    var damaged: Bool
+    var pinned: Bool
+    var tags: [String]
+    var note: String?
+    /// The last check, or the one whose finding of damage stands.
+    var lastCheck: Check?
+    /// The deepest check that found the backup whole.
+    var deepestCheck: Check?
+
+    /// When and how deeply a backup was checked.
+    struct Check: Encodable, CustomStringConvertible {
+        var time: LocalTime
+        var depth: RunLog.Check.Depth
+        var part: String?
+        var damage: String?
+
+        init(_ check: RunLog.Check, _ invocation: Invocation) {
+            time = invocation.local(check.time)
+            depth = check.depth
+            part = check.part?.description
+            damage = check.damage
+        }
+
+        var description: String {
+            "\(time.day) (\(part.map { "part \($0)" } ?? depth.rawValue))"
+        }
+    }
+
+    init(_ backup: Backup, _ invocation: Invocation) {
+        name = backup.name
+        displayName = backup.displayName
+        size = backup.size
+        time = backup.time.map(invocation.local)
+        timeSource = backup.timeSource?.rawValue
+        anomaly = backup.isAnomalous
+        damaged = backup.isUnreadable
+        pinned = backup.isPinned
+        tags = backup.tags
+        note = backup.note
+        lastCheck = (backup.checks.damaged ?? backup.checks.last).map { Check($0, invocation) }
+        deepestCheck = backup.checks.deepest.map { Check($0, invocation) }
+    }
+
+    static func write(_ rows: [BackupRow], to console: Console) {
+        let cells = rows.map {
+            [$0.displayName, byteCount($0.size), $0.time?.description ?? "unknown", $0.marks]
+        }
+        console.answer(lines: Columns(rows: cells, right: [1]).lines)
+        if rows.isEmpty { console.message("there are no backups yet") }
+    }
+
+    private var marks: String {
+        var marks: [String] = []
+        if pinned { marks.append("pinned") }
+        if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }
+        if let note { marks.append(note) }
+        if anomaly { marks.append("much less than before") }
+        if damaged { marks.append("cannot be read") }
+        if let lastCheck { marks.append(mark(of: lastCheck)) }
+        return marks.joined(separator: ", ")
+    }
+
+    /// Returns the damage that is known; else the last check, and the deepest if that went deeper.
+    private func mark(of lastCheck: Check) -> String {
+        if lastCheck.damage != nil { return "DAMAGED \(lastCheck)" }
+        guard let deepestCheck, deepestCheck.depth > lastCheck.depth else {
+            return "checked \(lastCheck)"
+        }
+        return "checked \(lastCheck), \(deepestCheck)"
+    }
+}

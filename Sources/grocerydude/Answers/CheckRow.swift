@@ -1,0 +1,42 @@
+internal import History
+internal import Files
+internal import Backups
+internal import Operations
+internal import Stores
+
+/// A backup that was checked.
+struct CheckRow: AnswerRow {
+    var name: String
+    var displayName: String
+    var time: LocalTime?
+    var good: Bool
+    var depth: RunLog.Check.Depth
+    var part: String?
+    var damage: [String]
+    var remarks: [String]
+    var error: String?
+
+    init(_ result: CheckBackups.Result, _ invocation: Invocation) {
+        name = result.backup.name
+        displayName = result.backup.displayName
+        time = result.backup.time.map(invocation.local)
+        good = result.isGood
+        depth = result.depth
+        part = result.part?.description
+        damage = result.damage
+        remarks = result.remarks
+        error = result.failure.map(explain)
+    }
+
+    static func write(_ rows: [CheckRow], to console: Console) {
+        for row in rows {
+            if row.good {
+                let part = row.part.map { "  (part \($0))" } ?? ""
+                console.done("\(row.displayName)  whole\(part)")
+            }
+            for remark in row.remarks { console.done("\(row.displayName)  note  \(remark)") }
+            for damage in row.damage { console.answer("\(row.displayName)  DAMAGED  \(damage)") }
+            if let error = row.error { console.answer("\(row.displayName)  not checked  \(error)") }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import Stores
+internal import Files
+internal import Backups
+internal import Operations
+
+/// The contents of a backup.
+struct ShowAnswer: Answer {
+    var name: String
+    var displayName: String
+    var time: LocalTime?
+    var tool: String?
+    var reason: String?
+    var format: Int?
+    var size: Int64
+    var bytes: Int64
+    var stores: [StoreFacts]
+    var problems: [Problem]
+    var files: [File]
+
+    struct File: Encodable {
+        var path: String
+        var type: String
+        var size: Int64
+        var compressedSize: Int64
+        var modified: LocalTime
+        var mode: String
+    }
+
+    init(_ outcome: ShowBackup.Outcome, _ invocation: Invocation) {
+        name = outcome.backup.name
+        displayName = outcome.backup.displayName
+        time = outcome.backup.time.map(invocation.local)
+        tool = outcome.header?.tool
+        reason = outcome.header?.reason
+        format = outcome.header?.format
+        size = outcome.backup.size
+        bytes = outcome.bytes
+        stores = outcome.header?.stores ?? []
+        problems = outcome.problems
+        files = outcome.files.map { file in
+            File(
+                path: file.path,
+                type: file.type,
+                size: file.size,
+                compressedSize: file.compressedSize,
+                modified: invocation.local(file.modified),
+                mode: file.mode
+            )
+        }
+    }
+
+    func write(to console: Console) {
+        console.answer(name)
+        console.answer(lines: Columns(rows: facts).lines)
+        for store in stores {
+            let kind = store.kind == .coreData ? "Core Data store" : "SQLite store"
+            console.answer("")
+            console.answer(
+                "\(store.path)  (\(kind), \(store.pageCount) pages of \(store.pageSize) bytes)"
+            )
+            let tables = store.tables.map { table in
+                ["  \(table.name)", table.rows.map { "\($0) rows" } ?? "rows cannot be counted"]
+            }
+            console.answer(lines: Columns(rows: tables).lines)
+        }
+        console.answer("")
+        let rows = files.map { file in
+            let size = file.type == "file" ? byteCount(file.size) : file.type
+            return [file.mode, size, file.modified.description, file.path]
+        }
+        console.answer(lines: Columns(rows: rows, right: [1]).lines)
+    }
+
+    private var facts: [[String]] {
+        [
+            ["made", "\(time?.description ?? "unknown") by \(tool ?? "another program")"],
+            ["size", "\(byteCount(size)), \(byteCount(bytes)) unpacked"],
+        ] + (reason.map { [["reason", $0]] } ?? []) + problems.map { ["problem", $0.description] }
+    }
+}

@@ -1,0 +1,154 @@
+internal import Backups
+public import Archives
+public import ArgumentParser
+internal import Operations
+internal import Remotes
+
+extension Compression: ExpressibleByArgument {}
+
+struct BackupCommand: InvokedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Save the stores directory into one dated archive.",
+        discussion: """
+            Applications may go on writing: all stores are cut at one moment, and not a byte of the \
+            directory is changed. Prints the backup's name, except with '--quiet'.
+
+            EXAMPLE
+              grocerydude backup --stores ~/app/data --remote /mnt/nas/backups
+              grocerydude backup --profile photos
+              grocerydude backup --all-profiles --quiet
+            """
+    )
+
+    @OptionGroup var stores: StoresOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var metrics: MetricsOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(
+        help:
+            "How hard to compress: \(Compression.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
+    var compression: Compression?
+
+    @Flag(help: "Back up every profile of the configuration, one after the other.")
+    var allProfiles = false
+
+    @Option(help: ArgumentHelp("A tag for 'prune --keep-tag'; may be repeated.", valueName: "tag"))
+    var tag: [String] = []
+
+    @Option(help: ArgumentHelp("A note, which 'list' shows.", valueName: "text"))
+    var note: String?
+
+    @Flag(help: "Make no backup if nothing has changed since the last one.")
+    var skipIfUnchanged = false
+
+    @Flag(help: "Verify the backup, then remove the backups that no policy keeps; see 'prune'.")
+    var prune = false
+
+    @OptionGroup var retention: RetentionOptions
+    @OptionGroup var trash: TrashOptions
+
+    @Flag(help: "Have SQLite check all of every store; damage gives exit code 3.")
+    var check = false
+
+    @Flag(help: "With --check: rows that refer to rows that are not there are damage.")
+    var strict = false
+
+    @Flag(help: "Accept the data as right, even if much less is there than in the last backup.")
+    var acceptChanges = false
+
+    var logged: Run.Command? { .backup }
+    var runsAllProfiles: Bool { allProfiles }
+    var flags: [FlagValue] {
+        [
+            FlagValue("--compression", "compression", compression?.rawValue),
+            FlagValue("--check", "check_stores", check ? "true" : nil),
+            FlagValue("--skip-if-unchanged", "skip_if_unchanged", skipIfUnchanged ? "true" : nil),
+            FlagValue("--prune", "prune", prune ? "true" : nil),
+        ].compactMap(\.self) + remote.flags + retention.flags + trash.flags + metrics.flags
+    }
+
+    func validate() throws {
+        guard !allProfiles || stores.configuration.profile == nil else {
+            throw ValidationError("'--all-profiles' and '--profile' exclude each other")
+        }
+    }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        try requirePolicy(invocation)
+        let outcome = try await CreateBackup(
+            of: invocation.stores,
+            to: invocation.folder(),
+            options: options(invocation),
+            context: invocation.context
+        ).run()
+        try invocation.console.answer(BackupAnswer(outcome, invocation))
+        let result = CommandResult(
+            of: outcome.backup,
+            bytes: outcome.bytes,
+            problems: outcome.problems
+        )
+        guard invocation.prunes else { return result }
+        guard result.isSuccess else {
+            invocation.console.message("nothing is pruned: the backup was made in part only")
+            return result
+        }
+        do {
+            return try await verifyThenPrune(outcome.backup, result, invocation)
+        } catch {
+            return invocation.failure(error, after: result)
+        }
+    }
+
+    /// Throws before any work if old backups are to be removed, and no policy keeps any: a backup alone
+    /// would look like success.
+    private func requirePolicy(_ invocation: Invocation) throws {
+        guard invocation.profile.prunes, retention.policy(invocation).isEmpty,
+            !retention.unsafeAllowRemoveAll
+        else { return }
+        throw OperationError.keepsNothing(
+            "no policy says what to keep, so no backup was made either"
+        )
+    }
+
+    private func options(_ invocation: Invocation) -> CreateBackup.Options {
+        let profile = invocation.profile
+        var options = CreateBackup.Options(
+            date: invocation.now,
+            tool: invocation.tool
+        )
+        options.compression = profile.compression
+        options.checksStores = profile.checksStores
+        options.acceptsChanges = acceptChanges
+        options.skipsUnchanged = profile.skipsIfUnchanged
+        options.tags = profile.tags + tag.flatMap { $0.split(separator: ",").map(String.init) }
+        options.note = note
+        options.isStrict = strict
+        return options
+    }
+
+    private func verifyThenPrune(
+        _ backup: Backup,
+        _ result: CommandResult,
+        _ invocation: Invocation
+    ) async throws -> CommandResult {
+        let check = try CheckBackups(
+            in: invocation.folder(),
+            options: CheckBackups.Options(),
+            context: invocation.context
+        )
+        let operation = try VerifyThenPrune(check: check, prune: retention.prune(invocation))
+        switch try await operation.run(backup, at: invocation.now) {
+        case .damaged(let damage):
+            return invocation.failure(
+                "nothing is pruned: the new backup is damaged: \(damage)",
+                .damaged,
+                after: result
+            )
+        case .pruned(let outcome):
+            return try invocation.answer(outcome.plan, outcome, after: result)
+        }
+    }
+}

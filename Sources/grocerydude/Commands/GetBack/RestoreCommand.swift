@@ -1,0 +1,141 @@
+internal import Backups
+public import ArgumentParser
+internal import Operations
+public import Stores
+internal import SystemPackage
+
+extension CheckLevel: ExpressibleByArgument {}
+
+struct RestoreCommand: InvokedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Put a backup in the place of the stores directory.",
+        discussion: """
+            The backup is verified, unpacked beside the stores directory and checked; only then do the \
+            two change places, in one step. If a store does not open there, the old data comes back. The \
+            data that is replaced is backed up first.
+
+            A backup is named by its file name, its display name, any unique part of it, or 'latest'.
+
+            EXAMPLE
+              grocerydude restore latest
+              grocerydude restore latest --target /tmp/look --quiet
+            """
+    )
+
+    @Argument(help: "The backup's name, or 'latest'.")
+    var name: String
+
+    @OptionGroup var stores: StoresOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Unpack into a new directory and check there, and touch nothing else.",
+            valueName: "dir"
+        ),
+        completion: .directory
+    )
+    var target: String?
+
+    @Option(
+        help:
+            "How stores are checked: \(CheckLevel.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
+    var check: CheckLevel?
+
+    @Flag(help: "With --check full: rows that refer to rows that are not there are damage.")
+    var strict = false
+
+    @Flag(help: "Restore damaged stores too.")
+    var allowDamaged = false
+
+    @Flag(help: "Go on even if an application has a store open.")
+    var force = false
+
+    @Flag(help: "Do not back up the data that is replaced.")
+    var noSafetyBackup = false
+
+    @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+
+    /// A dry run, and one into another directory, are none that others want to know of.
+    var logged: Run.Command? { dryRun || target != nil ? nil : .restore }
+    var flags: [FlagValue] {
+        [
+            FlagValue("--check", "restore.check", check?.rawValue),
+            FlagValue(
+                "--no-safety-backup",
+                "restore.safety_backup",
+                noSafetyBackup ? "false" : nil
+            ),
+        ].compactMap(\.self) + remote.flags
+    }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let folder = try invocation.folder()
+        let restore = RestoreBackup(
+            from: folder,
+            options: options(invocation),
+            context: invocation.context
+        )
+        let backup = try await folder.find(name, now: invocation.now)
+        warn(of: backup, invocation)
+        let question =
+            "Restore from '\(backup.displayName)'? It replaces the data in '\(invocation.stores.string)'."
+        guard try invocation.confirm(question, yes: yes || target != nil || dryRun) else {
+            return .declined
+        }
+        let outcome =
+            if let target {
+                try await restore.extract(backup, to: FilePath(target))
+            } else {
+                try await restore.run(backup, to: invocation.stores)
+            }
+        try invocation.console.answer(RestoreAnswer(outcome, isDryRun: dryRun, invocation))
+        let result = CommandResult(
+            of: outcome.backup,
+            bytes: outcome.bytes,
+            problems: outcome.problems
+        )
+        return outcome.isApplicationStarted
+            ? result : result.with(.partial, "the application was not started")
+    }
+
+    /// Warns if this may not be the backup that is wanted.
+    private func warn(of backup: Backup, _ invocation: Invocation) {
+        if let warning = backup.futureWarning(at: invocation.now) {
+            invocation.context.report(.warning(warning))
+        }
+        if backup.isAnomalous {
+            invocation.context.report(
+                .warning(
+                    "'\(backup.displayName)' has much less in it than the backup before it: 'grocerydude list' shows the others"
+                )
+            )
+        }
+    }
+
+    private func options(_ invocation: Invocation) -> RestoreBackup.Options {
+        var options = RestoreBackup.Options(
+            backup: CreateBackup.Options(
+                date: invocation.now,
+                tool: invocation.tool
+            )
+        )
+        options.check = invocation.profile.restore.level
+        options.isStrict = strict
+        options.allowsDamage = allowDamaged
+        options.force = force
+        options.makesSafetyBackup = invocation.profile.restore.makesSafetyBackup
+        options.isDryRun = dryRun
+        options.limits = limits.limits
+        options.application = invocation.applicationCommands
+        return options
+    }
+}

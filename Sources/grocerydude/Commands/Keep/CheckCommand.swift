@@ -1,0 +1,135 @@
+public import ArgumentParser
+public import Backups
+internal import Foundation
+internal import Operations
+internal import Stores
+
+extension SubsetChoice: ExpressibleByArgument {
+    public init?(argument: String) {
+        self.init(argument)
+    }
+}
+
+struct CheckCommand: InvokedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check that backups are whole.",
+        discussion: """
+            Reads each archive's structure and compares all of its data with the SHA-256 of each piece. \
+            With '--restore' it is restored into a temporary directory, and SQLite checks every store in full. \
+            Without names, the newest backup is checked. Damage gives exit code 20. 'next/7' reads \
+            the seventh that was read longest ago, so that seven runs read all.
+
+            EXAMPLE
+              grocerydude check --all --read-data-subset next/7
+            """
+    )
+
+    @Argument(help: "Names of backups, unique parts of them, or 'latest'.")
+    var names: [String] = []
+
+    @Flag(help: "Check all backups.")
+    var all = false
+
+    @Flag(help: "Check the newest backup.")
+    var latest = false
+
+    @Flag(help: "Rehearse a restore, and have SQLite check every store in full.")
+    var restore = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Read only a part of the data: 10% of it at random, the first seventh (1/7), or the next one (next/7).",
+            valueName: "subset"
+        )
+    )
+    var readDataSubset: SubsetChoice?
+
+    @Flag(help: "With --restore: rows that refer to rows that are not there are damage.")
+    var strict = false
+
+    @OptionGroup var stores: StoresOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var metrics: MetricsOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard !all || names.isEmpty && !latest else {
+            throw ValidationError("'--all' and names of backups exclude each other")
+        }
+        guard !restore || readDataSubset == nil else {
+            throw ValidationError(
+                "'--restore' reads all data: leave out '--read-data-subset'"
+            )
+        }
+    }
+
+    var logged: Run.Command? { .check }
+    var recovery: Recovery { .attempted }
+    var flags: [FlagValue] {
+        [
+            FlagValue("--all", "check.all", all ? "true" : nil),
+            FlagValue("--restore", "check.restore", restore ? "true" : nil),
+            FlagValue("--read-data-subset", "check.read_data_subset", readDataSubset?.description),
+        ].compactMap(\.self) + remote.flags + metrics.flags
+    }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let checks = try CheckBackups(
+            in: invocation.folder(),
+            options: options(invocation),
+            context: invocation.context
+        )
+        let backups = try await checks.all()
+        var results: [CheckBackups.Result] = []
+        for backup in try wanted(of: backups, checks, invocation) {
+            let choice = invocation.profile.check.readDataSubset
+            let result = try await checks.run(
+                backup,
+                reading: choice?.subset(after: backup.checks) ?? .all,
+                at: invocation.now
+            )
+            results.append(result)
+            if !output.json { try invocation.console.answer([CheckRow(result, invocation)]) }
+        }
+        if output.json {
+            try invocation.console.answer(results.map { CheckRow($0, invocation) })
+        }
+        return result(of: results, invocation)
+    }
+
+    private func wanted(
+        of backups: [Backup],
+        _ checks: CheckBackups,
+        _ invocation: Invocation
+    ) throws -> [Backup] {
+        if invocation.profile.check.all, names.isEmpty, !latest { return backups }
+        return try checks.find(
+            names + (latest || names.isEmpty ? ["latest"] : []),
+            in: backups,
+            now: invocation.now
+        )
+    }
+
+    private func options(_ invocation: Invocation) -> CheckBackups.Options {
+        var options = CheckBackups.Options()
+        // The profile's rehearsal does not overrule a subset that was asked for now.
+        options.restores = invocation.profile.check.restores && readDataSubset == nil
+        options.isStrict = strict
+        return options
+    }
+
+    /// Returns the worst of all results: damage, then a backup that could not be checked.
+    private func result(
+        of results: [CheckBackups.Result],
+        _ invocation: Invocation
+    ) -> CommandResult {
+        if let bad = results.first(where: { !$0.damage.isEmpty }) {
+            let message = "'\(bad.backup.displayName)': \(bad.damage[0])"
+            return CommandResult(.damaged, of: bad.backup, message: message)
+        }
+        let result = CommandResult(.done, of: results.count == 1 ? results[0].backup : nil)
+        guard let failure = results.compactMap(\.failure).first else { return result }
+        return invocation.failure(failure, after: result)
+    }
+}

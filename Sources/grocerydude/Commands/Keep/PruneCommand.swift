@@ -1,0 +1,76 @@
+internal import ArgumentParser
+internal import Operations
+
+struct PruneCommand: InvokedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Remove the backups that no policy keeps.",
+        discussion: """
+            The options mean the same as those of 'restic forget'. A backup is kept, too, if it is pinned, has a \
+            tag to be kept, was made or named by another program, is from the future, is known to be \
+            damaged, or is the newest. Removed backups can come back with 'grocerydude undelete' for some days. \
+            Nothing is removed while the newest backup has much less than the ones before it.
+
+            EXAMPLE
+              grocerydude prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
+            """
+    )
+
+    @OptionGroup var stores: StoresOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var retention: RetentionOptions
+    @OptionGroup var trash: TrashOptions
+    @OptionGroup var metrics: MetricsOptions
+    @OptionGroup var output: OutputOptions
+
+    @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
+    var dryRun = false
+
+    /// A dry run is none that others want to know of.
+    var logged: Run.Command? { dryRun ? nil : .prune }
+    var recovery: Recovery { .attempted }
+    var flags: [FlagValue] { remote.flags + retention.flags + trash.flags + metrics.flags }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let prune = try retention.prune(invocation)
+        if dryRun { return try invocation.answer(try await prune.plan(), nil) }
+        let outcome = try await prune.run()
+        return try invocation.answer(outcome.plan, outcome)
+    }
+}
+
+extension Invocation {
+    /// Answers with the backups that were kept and removed.
+    ///
+    /// - Parameters:
+    ///   - plan: what is kept, and what is to be removed.
+    ///   - outcome: what was done of it; `nil` in a dry run.
+    ///   - result: what the command has done before.
+    /// - Returns: the result with the problems in it.
+    /// - Throws: `EncodingError`.
+    func answer(
+        _ plan: PruneBackups.Plan,
+        _ outcome: PruneBackups.Outcome?,
+        after result: CommandResult = CommandResult(.done)
+    ) throws -> CommandResult {
+        try console.answer(PruneAnswer(plan, outcome, self))
+        if let refusal = plan.refusal {
+            return failure("nothing is removed: \(refusal)", .partial, after: result)
+        }
+        guard let problems = outcome?.problems, !problems.isEmpty else { return result }
+        let partial = CommandResult(problems: problems)
+        return result.with(partial.status, partial.message)
+    }
+
+    /// Warns of what ended a command that has done a part of its work.
+    ///
+    /// - Returns: the result with the reason in it.
+    func failure(
+        _ reason: String,
+        _ status: ExitStatus,
+        after result: CommandResult
+    ) -> CommandResult {
+        context.report(.warning(reason))
+        return result.with(status, reason)
+    }
+}

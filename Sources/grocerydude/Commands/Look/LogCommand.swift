@@ -1,0 +1,49 @@
+internal import History
+internal import Backups
+internal import ArgumentParser
+internal import Files
+internal import Operations
+internal import Stores
+
+struct LogCommand: InvokedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log",
+        abstract: "Show past runs, newest first.",
+        discussion: """
+            Every backup, restore, check and prune is kept in $XDG_STATE_HOME/grocerydude/log.sqlite, \
+            the last 1000 of each.
+
+            EXAMPLE
+              grocerydude log --limit 5
+            """
+    )
+
+    @Option(help: ArgumentHelp("How many runs to show.", valueName: "number"))
+    var limit = 50
+
+    @Option(help: ArgumentHelp("Only runs of one command, such as 'backup'.", valueName: "name"))
+    var command: String?
+
+    @OptionGroup var stores: StoresOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("'--limit' must be 1 or more") }
+    }
+
+    var recovery: Recovery { .none }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        var filter = RunLog.Filter()
+        // A run with other places than its profile's has no profile.
+        filter.profile = stores.configuration.chosenProfile
+        // Runs of all directories, unless one was asked for.
+        if stores.path != nil { filter.stores = printable(invocation.absolute(invocation.stores)) }
+        filter.command = command
+        let log = invocation.log
+        let entries = try log.entries(filter, limit: limit)
+        if let warning = log.warning { invocation.context.report(.warning(warning)) }
+        try invocation.console.answer(entries.map { RunRow($0, invocation) })
+        return CommandResult(.done)
+    }
+}

@@ -1,0 +1,37 @@
+internal import ArgumentParser
+
+struct ConfigShowCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the settings in force, and where each was said.",
+        discussion: """
+            A flag wins over the environment, the environment over the configuration's profile, the \
+            profile over the configuration's settings for all profiles, and those over the default.
+
+            EXAMPLE
+              grocerydude config show --profile photos
+            """
+    )
+
+    @OptionGroup var stores: StoresOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var output: OutputOptions
+
+    @Flag(help: "Show settings that are not set, too.")
+    var all = false
+
+    func run(on console: Console) async throws -> ExitStatus {
+        let configuration = try Configuration(stores.configuration)
+        let profile = try configuration.profile(stores.flags + remote.flags)
+        try console.answer(
+            ConfigShowAnswer(
+                profile: profile.name,
+                file: profile.file,
+                profiles: configuration.names,
+                settings: Setting.all.map { ConfigShowAnswer.Row($0, of: profile) }
+                    .filter { all || $0.isSet }
+            )
+        )
+        return .done
+    }
+}

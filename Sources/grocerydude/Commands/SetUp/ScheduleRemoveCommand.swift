@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import Operations
+
+struct ScheduleRemoveCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Have the profile's backups made by the clock no longer.",
+        discussion: """
+            EXAMPLE
+              grocerydude schedule remove --profile photos
+            """
+    )
+
+    @OptionGroup var options: ScheduleOptions
+
+    @Flag(help: "Remove the files, and stop nothing.")
+    var noEnable = false
+
+    @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
+    var dryRun = false
+
+    var output: OutputOptions { options.output }
+
+    func run(on console: Console) async throws -> ExitStatus {
+        let profile = try options.profile()
+        var removed: [String] = []
+        for kind in options.kinds {
+            let installation = ScheduleInstallation(kind: kind, enables: !noEnable)
+            for command in Run.Command.scheduled {
+                let name = ScheduledJob.name(command, of: profile)
+                let paths =
+                    try await dryRun
+                    ? installation.installed(name).map(\.path) : installation.uninstall(name)
+                removed += paths.map { $0 == ScheduleFile.crontab ? "\($0): \(name)" : $0 }
+            }
+        }
+        try console.answer(
+            ScheduleRemoveAnswer(profile: profile.name, removed: removed, dryRun: dryRun)
+        )
+        return .done
+    }
+}

@@ -1,0 +1,31 @@
+internal import Foundation
+
+/// The growth of a text by its aliases while it is parsed.
+///
+/// The parser compares keys, and an alias as a key is compared with all that it stands for, which a
+/// few lines can make more than there are atoms. So this is looked at before: n uses of d anchors make
+/// (n/d)^d copies of one node at the most.
+struct AliasExpansion {
+    let isBounded: Bool
+
+    private static let copiesLimit = 100_000.0
+
+    init(of text: String) {
+        let anchors = Self.names(after: "&", in: text)
+        let defined = Set(anchors)
+        let uses = Self.names(after: "*", in: text).filter(defined.contains).count
+        let mostCopies = (1...max(1, anchors.count)).map {
+            pow(Double(uses) / Double($0), Double($0))
+        }
+        .max()
+        isBounded = (mostCopies ?? 0) <= Self.copiesLimit
+    }
+
+    private static func names(after mark: Character, in text: String) -> [Substring] {
+        text.split(separator: mark, omittingEmptySubsequences: false).dropFirst()
+            .map {
+                $0.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
+            }
+            .filter { !$0.isEmpty }
+    }
+}

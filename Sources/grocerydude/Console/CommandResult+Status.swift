@@ -1,0 +1,43 @@
+internal import Backups
+internal import Files
+internal import Operations
+
+extension CommandResult {
+    /// The result of a command that ended with a status.
+    init(
+        _ status: ExitStatus,
+        of backup: Backup? = nil,
+        bytes: Int64? = nil,
+        message: String? = nil
+    ) {
+        self.init(exitCode: status.rawValue, message: message)
+        self.backup = backup?.name
+        size = backup?.size
+        self.bytes = bytes
+    }
+
+    /// The result of work that is done in part if it has problems.
+    init(of backup: Backup? = nil, bytes: Int64? = nil, problems: [Problem]) {
+        let message = problems.first.map {
+            "\(counted(problems.count, "problem", "problems")): \($0)"
+        }
+        self.init(problems.isEmpty ? .done : .partial, of: backup, bytes: bytes, message: message)
+    }
+
+    /// The result of a command after a person was asked and said no.
+    static var declined: CommandResult {
+        var result = CommandResult(.failed)
+        result.isDeclined = true
+        return result
+    }
+
+    /// Returns the result with another status and its reason.
+    func with(_ status: ExitStatus, _ reason: String?) -> CommandResult {
+        var result = self
+        result.exitCode = status.rawValue
+        result.message = reason
+        return result
+    }
+
+    var status: ExitStatus { ExitStatus(rawValue: exitCode) }
+}

@@ -1,0 +1,118 @@
+internal import ArgumentParser
+internal import Backups
+internal import Files
+internal import Foundation
+internal import Operations
+internal import Remotes
+internal import History
+internal import SystemPackage
+
+/// One run of a command: the settings in force, and what its operations are given.
+struct Invocation {
+    /// Each thread costs some 4 MiB of buffers; one reader would not keep more of them busy.
+    private static let threadsLimit = 16
+
+    let console: Console
+    let output: OutputOptions
+    /// All settings in force, wherever they were said.
+    let profile: Profile
+    let context: OperationContext
+    let memory: BackupMemory
+    /// The log of runs and checks.
+    let log: RunLog
+    /// When the command began; the program's only look at the clock.
+    let now = Date()
+    let timeZone = TimeZone.current
+    /// The program and its version, as manifests name it.
+    let tool = "grocerydude \(GroceryDude.version)"
+
+    init(_ profile: Profile, _ output: OutputOptions, _ console: Console) {
+        self.console = console
+        self.output = output
+        self.profile = profile
+        context = OperationContext(
+            report: { console.show($0) },
+            checkCancellation: Interruption.check,
+            threads: min(max(1, ProcessInfo.processInfo.activeProcessorCount), Self.threadsLimit),
+            lockWait: profile.lockWait,
+            scratch: FilePath(NSTemporaryDirectory())
+        )
+        log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))
+        memory = BackupMemory(
+            catalog: BackupCatalog(
+                FilePath(ProcessEnvironment.cache + "/grocerydude/catalog.json")
+            ),
+            log: log
+        )
+    }
+
+    /// The stores directory.
+    var stores: FilePath { profile.stores }
+
+    /// Returns the backup folder; the built-in one is made if it is missing.
+    ///
+    /// - Throws: `FileError` if that folder or a staging directory cannot be made.
+    func folder() throws -> BackupFolder {
+        let address = address
+        if profile.origin(of: "remote") == .default {
+            try LocalFileSystem().createDirectories(FilePath(address))
+        }
+        guard address.hasPrefix(RcloneFolder.scheme) else {
+            let folder = LocalFolder(FilePath(address))
+            return BackupFolder(folder, memory: memory, timeZone: timeZone)
+        }
+        let remote = String(address.dropFirst(RcloneFolder.scheme.count))
+        let digest = Array(remote.utf8).withUnsafeBytes { Digest(of: $0) }
+        let staging =
+            ProcessEnvironment.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
+        try LocalFileSystem().createDirectories(FilePath(staging))
+        return BackupFolder(
+            RcloneFolder(remote),
+            staging: FilePath(staging),
+            memory: memory,
+            timeZone: timeZone
+        )
+    }
+
+    /// The remote folder's address; catalog and log remember folders by it, so that it must not
+    /// depend on the working directory.
+    var address: String { address(profile.remote) }
+
+    private func address(_ address: String) -> String {
+        address.hasPrefix(RcloneFolder.scheme) ? address : absolute(FilePath(address)).string
+    }
+
+    /// Whether this is the stores directory of the configuration, if that names one: the profile's
+    /// commands are about the application there.
+    var isWithProfilesStores: Bool {
+        profile.configuredStores.map { absolute($0) == absolute(stores) } ?? true
+    }
+
+    /// Whether these are the places of the configuration, if that names any: the profile's monitor and
+    /// retention are about the backups of one in the other.
+    var isInProfilesPlaces: Bool {
+        isWithProfilesStores && profile.configuredRemote.map { address($0) == address } ?? true
+    }
+
+    /// Returns a path that means the same from everywhere, whether something is there or not.
+    func absolute(_ path: FilePath) -> FilePath {
+        let path = FilePath(FileManager.default.currentDirectoryPath).pushing(path)
+        return (try? path.resolved()) ?? path.lexicallyNormalized()
+    }
+
+    /// Returns a moment as answers have it.
+    func local(_ date: Date) -> LocalTime { LocalTime(date, in: timeZone) }
+
+    /// Asks before something is replaced or deleted.
+    ///
+    /// - Returns: whether to go on; if not, that was said.
+    /// - Throws: `CommandError` without a terminal to ask on.
+    func confirm(_ question: String, yes: Bool) throws -> Bool {
+        if yes { return true }
+        guard console.canAsk else { throw CommandError.noTerminal }
+        let isAgreed = console.ask(question)
+        try Interruption.check()
+        if !isAgreed { console.message("nothing was changed") }
+        return isAgreed
+    }
+}

@@ -1,0 +1,63 @@
+internal import ArgumentParser
+internal import Operations
+
+/// A command that works with the stores of a profile.
+///
+/// The properties say how it wants to be run; `run(_:)` is its body.
+protocol InvokedCommand: ConsoleCommand {
+    var stores: StoresOptions { get }
+
+    /// The settings that the command's own options say; those of `stores` are added.
+    var flags: [FlagValue] { get }
+
+    /// The name of the run in the log, metrics and hooks; `nil` if nobody needs to know of it.
+    var logged: Run.Command? { get }
+
+    /// What is done first about a restore that was interrupted.
+    var recovery: Recovery { get }
+
+    /// Whether the body runs once for every profile.
+    ///
+    /// A profile that fails does not keep the others from running; the worst exit code counts.
+    var runsAllProfiles: Bool { get }
+
+    /// Does the command's work.
+    ///
+    /// - Parameter invocation: the settings in force, and all that operations are given.
+    /// - Returns: the end that it came to.
+    /// - Throws: any error; it is told, and sets the exit code.
+    func run(_ invocation: Invocation) async throws -> CommandResult
+}
+
+/// What is done about a restore that was interrupted, before a command begins.
+enum Recovery {
+    /// It is finished or undone; if it cannot be, the command fails, since it needs whole stores.
+    case required
+    /// It is finished or undone if that is possible.
+    case attempted
+    /// It is left alone, since the command only looks.
+    case none
+}
+
+extension InvokedCommand {
+    var flags: [FlagValue] { [] }
+    var logged: Run.Command? { nil }
+    var recovery: Recovery { .required }
+    var runsAllProfiles: Bool { false }
+
+    func run(on console: Console) async throws -> ExitStatus {
+        let configuration = try Configuration(stores.configuration)
+        let flags = stores.flags + flags
+        guard runsAllProfiles else {
+            let profile = try configuration.profile(flags)
+            return await Invocation(profile, output, console).run(self)
+        }
+        var worst = ExitStatus.done
+        for profile in try configuration.allProfiles(flags) {
+            try Interruption.check()
+            let console = Console(output, profile: profile.name)
+            worst = .worse(worst, await Invocation(profile, output, console).run(self))
+        }
+        return worst
+    }
+}

@@ -1,0 +1,24 @@
+internal import ArgumentParser
+
+/// Which remote folder.
+struct RemoteOptions: ParsableArguments {
+    @Option(
+        name: .customLong("remote"),
+        help: ArgumentHelp(
+            "The folder that backups are in: a directory, or 'rclone:REMOTE:PATH'; else GROCERYDUDE_REMOTE, else the profile's.",
+            valueName: "folder"
+        ),
+        completion: .directory
+    )
+    var address: String?
+
+    @Option(help: ArgumentHelp("How long to wait for another run: 60s, 5m, 1h.", valueName: "time"))
+    var lockWait: WaitTime?
+
+    var flags: [FlagValue] {
+        [
+            FlagValue("--remote", "remote", address),
+            FlagValue("--lock-wait", "lock_wait", lockWait?.text),
+        ].compactMap(\.self)
+    }
+}

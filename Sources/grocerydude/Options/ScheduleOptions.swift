@@ -1,0 +1,23 @@
+internal import ArgumentParser
+
+/// The options of all commands about schedules.
+struct ScheduleOptions: ParsableArguments {
+    @OptionGroup var configuration: ConfigurationOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The program that runs it: \(ScheduleKind.allCases.map(\.rawValue).joined(separator: ", ")); else the one of this machine.",
+            valueName: "kind"
+        )
+    )
+    var kind: ScheduleKind?
+
+    /// The kinds to look at: the one that is named, or all.
+    var kinds: [ScheduleKind] { kind.map { [$0] } ?? ScheduleKind.allCases }
+
+    /// Returns the profile that the options name.
+    func profile(_ flags: [FlagValue] = []) throws -> Profile {
+        try Configuration(configuration).profile(flags)
+    }
+}

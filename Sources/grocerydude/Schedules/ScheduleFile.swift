@@ -1,0 +1,36 @@
+/// A file that a kind of schedule has for a job; for cron, a part of the user's table.
+struct ScheduleFile: Equatable {
+    var path: String
+    var text: String
+
+    /// The word in place of a path for the user's crontab, which has none.
+    static let crontab = "crontab"
+
+    /// Returns the files of a job for a kind.
+    ///
+    /// - Throws: `ScheduleError` if the job cannot be written so.
+    static func files(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> [ScheduleFile] {
+        let paths = paths(of: job.name, kind)
+        switch kind {
+        case .systemdUser, .systemdSystem:
+            let units = try SystemdUnits(job, isSystem: kind == .systemdSystem)
+            return zip(paths, [units.service, units.timer]).map(ScheduleFile.init)
+        case .cron: return try zip(paths, [Crontab.block(job)]).map(ScheduleFile.init)
+        case .launchd: return try zip(paths, [LaunchAgent.propertyList(job)]).map(ScheduleFile.init)
+        }
+    }
+
+    /// Returns the paths of a job's files.
+    static func paths(of name: String, _ kind: ScheduleKind) -> [String] {
+        switch kind {
+        case .systemdUser:
+            ["service", "timer"].map {
+                "\(ProcessEnvironment.configuration)/systemd/user/\(name).\($0)"
+            }
+        case .systemdSystem: ["service", "timer"].map { "/etc/systemd/system/\(name).\($0)" }
+        case .cron: [crontab]
+        case .launchd:
+            ["\(ProcessEnvironment.home)/Library/LaunchAgents/\(LaunchAgent.label(name)).plist"]
+        }
+    }
+}

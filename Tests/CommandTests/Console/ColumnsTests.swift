@@ -1,0 +1,32 @@
+import Testing
+
+@testable import grocerydude
+
+@Suite("Columns")
+struct ColumnsTests {
+    @Test("begin below each other, and numbers end so")
+    func alignment() {
+        let rows = [["a", "1", "x", "long last cell"], ["longer", "1000", "y"], ["", "10"]]
+        #expect(
+            Columns(rows: rows, right: [1]).lines == [
+                "a          1  x  long last cell", "longer  1000  y", "          10",
+            ]
+        )
+        #expect(Columns(rows: []).lines.isEmpty)
+        #expect(Columns(rows: [[""], []]).lines == ["", ""])
+    }
+
+    @Test("stand below each other with characters of any width")
+    func wideCharacters() {
+        // "e" with an accent of its own is one character in one column of the terminal.
+        let rows = [
+            ["Milk", "1"], ["Cre\u{300}me", "2"], ["牛乳", "3"], ["우유", "4"], ["🥛", "5"],
+        ]
+        #expect(
+            Columns(rows: rows).lines == [
+                "Milk   1", "Cre\u{300}me  2", "牛乳   3", "우유   4", "🥛     5",
+            ]
+        )
+        #expect(Columns.width(of: "Zoë 牛") == 6)
+    }
+}

@@ -1,0 +1,96 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Rows that refer to rows that are not there: nothing unusual in stores of real applications.
+@Suite("Foreign keys that lead nowhere")
+struct ForeignKeyTests {
+    private let program: Program
+    private let places = ["--stores", "Stores", "--remote", "Remote"]
+    private let remark =
+        "'phone.sqlite': 2 rows of 'message' refer to rows of 'chat' that are not there"
+
+    init() throws {
+        program = try Program()
+        try program.sandbox.directory("Stores")
+        try program.sandbox.directory("Remote")
+        let sql = """
+            PRAGMA foreign_keys = OFF;
+            CREATE TABLE chat (id INTEGER PRIMARY KEY);
+            CREATE TABLE message (chat REFERENCES chat);
+            INSERT INTO message VALUES (1), (2);
+            """
+        _ = try Tool.check("sqlite3", [program.sandbox.path("Stores/phone.sqlite").string, sql])
+    }
+
+    private func run(_ arguments: String..., stores: String = "Stores") throws -> Tool.Outcome {
+        try program.run(arguments + ["--stores", stores, "--remote", "Remote"])
+    }
+
+    @Test("are a note of 'backup --check', and with '--strict' a problem")
+    func backup() throws {
+        #expect(try !run("backup").errors.contains("message"))
+        let checked = try run("backup", "--check")
+        #expect(checked.status == 0)
+        #expect(checked.errors.contains(remark))
+        #expect(!checked.errors.contains("damaged"))
+        let json = try #require(run("backup", "--check", "--json").jsonLines.last)
+        #expect((json["problems"] as? [Any])?.isEmpty == true)
+        let strict = try run("backup", "--check", "--strict")
+        #expect(strict.status == 3)
+        #expect(strict.errors.contains("SQLite finds it damaged: 2 rows of 'message'"))
+        let answer = try #require(run("backup", "--check", "--strict", "--json").jsonLines.last)
+        let problems = answer["problems"] as? [[String: Any]]
+        #expect(problems?.map { $0["kind"] as? String } == ["damaged_store"])
+    }
+
+    @Test("are told by 'check --restore', and with '--strict' damage, which is remembered as such")
+    func check() throws {
+        #expect(try run("backup").status == 0)
+        let told = try run("check", "--restore")
+        #expect(told.status == 0)
+        #expect(told.text.contains(remark))
+        #expect(!told.text.contains("DAMAGED"))
+        let row = try #require(
+            (try run("check", "--restore", "--json").json as? [[String: Any]])?.first
+        )
+        #expect(row["good"] as? Bool == true)
+        #expect(row["remarks"] as? [String] == [remark])
+        #expect(row["damage"] as? [String] == [])
+        #expect(try !run("list").text.contains("damaged"))
+        // Without a restore nothing of it is looked at.
+        #expect(try run("check", "--strict").status == 0)
+        let strict = try run("check", "--restore", "--strict")
+        #expect(strict.status == 20)
+        #expect(strict.text.contains("DAMAGED"))
+        let bad = try run("check", "--restore", "--strict", "--json")
+        let result = try #require((bad.json as? [[String: Any]])?.first)
+        #expect(bad.status == 20)
+        #expect(result["good"] as? Bool == false)
+        #expect(result["remarks"] as? [String] == [])
+    }
+
+    @Test(
+        "are told by 'restore --check full', and with '--strict' refused unless damage is allowed"
+    )
+    func restore() throws {
+        #expect(try run("backup").status == 0)
+        let quick = try run("restore", "latest", "--yes", stores: "Quick")
+        #expect(quick.status == 0 && !quick.errors.contains("message"))
+        let full = try run("restore", "latest", "--yes", "--check", "full", stores: "Full")
+        #expect(full.status == 0)
+        #expect(full.errors.contains(remark))
+        let strict = ["restore", "latest", "--yes", "--check", "full", "--strict"]
+        let refused = try program.run(strict + ["--stores", "Strict", "--remote", "Remote"])
+        #expect(refused.status == 21)
+        #expect(refused.errors.contains("the store 'phone.sqlite' is damaged: 2 rows of"))
+        #expect(!program.sandbox.exists("Strict"))
+        let allowed = try program.run(
+            strict + ["--allow-damaged", "--stores", "Strict", "--remote", "Remote"]
+        )
+        #expect(allowed.status == 0)
+        #expect(program.sandbox.exists("Strict/phone.sqlite"))
+    }
+}

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Files
 internal import Foundation
 internal import Processes
 

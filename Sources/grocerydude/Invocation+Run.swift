@@ -2,7 +2,6 @@ internal import Backups
 internal import Files
 internal import Foundation
 internal import Operations
-internal import Stores
 
 extension Invocation {
     /// Runs a command's body, with all that goes on around it if it is a run that others want to know of.
@@ -122,12 +121,8 @@ extension Invocation {
 
     /// The commands that a restore runs around the exchange.
     var applicationCommands: ApplicationCommands {
-        let commands = isWithProfilesStores ? profile.restore.commands : RestoreCommands()
-        return ApplicationCommands(
-            stop: commands.stop,
-            start: commands.start,
-            verify: commands.verify,
-            timeout: profile[hooksFor: .restore].timeout
-        )
+        var commands = isWithProfilesStores ? profile.restore.commands : ApplicationCommands()
+        commands.timeout = profile[hooksFor: .restore].timeout
+        return commands
     }
 }

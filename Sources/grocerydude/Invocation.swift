@@ -103,6 +103,15 @@ struct Invocation {
     /// Returns a moment as answers have it.
     func local(_ date: Date) -> LocalTime { LocalTime(date, in: timeZone) }
 
+    /// Answers after a command has done its work.
+    ///
+    /// - Returns: the command's result.
+    /// - Throws: `EncodingError`.
+    func answer(_ answer: some Answer, problems: [Problem] = []) throws -> CommandResult {
+        try console.answer(answer)
+        return CommandResult(problems: problems)
+    }
+
     /// Asks before something is replaced or deleted.
     ///
     /// - Returns: whether to go on; if not, that was said.

@@ -8,7 +8,7 @@ protocol InvokedCommand: ConsoleCommand {
     var stores: StoresOptions { get }
 
     /// The settings that the command's own options say; those of `stores` are added.
-    var flags: [FlagValue] { get }
+    var flags: [FlagValue?] { get }
 
     /// The name of the run in the log, metrics and hooks; `nil` if nobody needs to know of it.
     var logged: Run.Command? { get }
@@ -21,11 +21,10 @@ protocol InvokedCommand: ConsoleCommand {
     /// A profile that fails does not keep the others from running; the worst exit code counts.
     var runsAllProfiles: Bool { get }
 
-    /// Does the command's work.
-    ///
-    /// - Parameter invocation: the settings in force, and all that operations are given.
-    /// - Returns: the end that it came to.
-    /// - Throws: any error; it is told, and sets the exit code.
+    /// Throws a `UsageError` if the options do not go with the settings in force.
+    func validate(_ profile: Profile) throws
+
+    /// Does the command's work; an error that it throws is told, and sets the exit code.
     func run(_ invocation: Invocation) async throws -> CommandResult
 }
 
@@ -40,20 +39,25 @@ enum Recovery {
 }
 
 extension InvokedCommand {
-    var flags: [FlagValue] { [] }
+    var flags: [FlagValue?] { [] }
     var logged: Run.Command? { nil }
     var recovery: Recovery { .required }
     var runsAllProfiles: Bool { false }
+
+    func validate(_ profile: Profile) throws {}
 
     func run(on console: Console) async throws -> ExitStatus {
         let configuration = try Configuration(stores.configuration)
         let flags = stores.flags + flags
         guard runsAllProfiles else {
             let profile = try configuration.profile(flags)
+            try validate(profile)
             return await Invocation(profile, output, console).run(self)
         }
         var worst = ExitStatus.done
-        for profile in try configuration.allProfiles(flags) {
+        let profiles = try configuration.allProfiles(flags)
+        for profile in profiles { try validate(profile) }
+        for profile in profiles {
             try Interruption.check()
             let console = Console(output, profile: profile.name)
             worst = .worse(worst, await Invocation(profile, output, console).run(self))

@@ -1,7 +1,6 @@
 internal import History
 internal import Files
 internal import Operations
-internal import Stores
 
 /// A run in the log.
 struct RunRow: AnswerRow {

@@ -1,7 +1,6 @@
 internal import Backups
 internal import Files
 internal import Operations
-internal import Stores
 
 /// How things stand.
 struct StatusAnswer: Answer {

@@ -1,4 +1,3 @@
-internal import Files
 internal import Foundation
 internal import SystemPackage
 
@@ -18,18 +17,8 @@ struct Configuration {
     ///
     /// - Throws: `ConfigurationError`.
     init(_ options: ConfigurationOptions) throws {
-        try self.init(named: options.configuration, profile: options.chosenProfile)
-    }
-
-    /// Reads a configuration, see above.
-    ///
-    /// - Parameters:
-    ///   - path: its path.
-    ///   - profile: the profile's name, if one was named.
-    /// - Throws: `ConfigurationError`.
-    init(named path: String?, profile: String?) throws {
-        chosen = profile
-        if let named = path ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG") {
+        chosen = options.chosenProfile
+        if let named = options.configuration ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG") {
             self.path = named
             file = try ConfigurationFile(named)
         } else {
@@ -47,27 +36,21 @@ struct Configuration {
     /// The names of all profiles.
     var names: [String] { file?.profiles.map(\.name) ?? [] }
 
-    /// The profile for a run: the one that is named, else the one that is called `default`, else the only one;
-    /// without any, what the configuration says for all.
+    /// Returns the profile for a run: the one that is named, else `default`, else the only one.
     ///
-    /// - Parameter flags: what is said on the command line.
-    /// - Returns: the profile, with all that is in force.
-    /// - Throws: `ConfigurationError`.
-    func profile(_ flags: [FlagValue]) throws -> Profile {
+    /// Without any, it has the settings for all profiles. Throws `ConfigurationError`.
+    func profile(_ flags: [FlagValue?]) throws -> Profile {
         guard let file else {
             guard chosen == nil else {
                 throw ConfigurationError.noConfiguration(profile: chosen, file: path)
             }
             return try resolve(nil, flags)
         }
-        if let chosen {
-            guard let profile = file.profiles.first(where: { $0.name == chosen }) else {
-                throw ConfigurationError.noProfile(chosen, file: file.path, names: names)
-            }
+        if let profile = file.profiles.first(where: { $0.name == chosen ?? "default" }) {
             return try resolve(profile, flags)
         }
-        if let profile = file.profiles.first(where: { $0.name == "default" }) {
-            return try resolve(profile, flags)
+        if let chosen {
+            throw ConfigurationError.noProfile(chosen, file: file.path, names: names)
         }
         guard file.profiles.count < 2 else {
             throw ConfigurationError.whichProfile(file: file.path, names: names)
@@ -75,12 +58,10 @@ struct Configuration {
         return try resolve(file.profiles.first, flags)
     }
 
-    /// All profiles, for one run of each.
+    /// Returns all profiles, one at least, in the configuration's order.
     ///
-    /// - Parameter flags: what is said on the command line; the stores and the remote folder cannot be.
-    /// - Returns: one at least, in the configuration's order.
-    /// - Throws: `ConfigurationError`.
-    func allProfiles(_ flags: [FlagValue]) throws -> [Profile] {
+    /// Throws `ConfigurationError`, also if a flag or the environment names the stores or the remote.
+    func allProfiles(_ flags: [FlagValue?]) throws -> [Profile] {
         guard let file, !file.profiles.isEmpty else {
             throw ConfigurationError.noConfiguration(profile: nil, file: file?.path ?? path)
         }
@@ -122,7 +103,7 @@ struct Configuration {
 
     private func resolve(
         _ named: (name: String, values: ConfigurationFile.Values)?,
-        _ flags: [FlagValue]
+        _ flags: [FlagValue?]
     ) throws -> Profile {
         var profile = Profile(name: named?.name, file: file?.path)
         for setting in Setting.all {
@@ -160,9 +141,9 @@ struct Configuration {
     private func value(
         of setting: Setting,
         _ values: ConfigurationFile.Values?,
-        _ flags: [FlagValue]
+        _ flags: [FlagValue?]
     ) -> WrittenValue? {
-        if let flag = flags.last(where: { $0.key == setting.key }) {
+        if let flag = flags.compactMap(\.self).last(where: { $0.key == setting.key }) {
             return .said(flag.value, by: .flag(flag.name))
         }
         if let name = setting.environment, let value = ProcessEnvironment.value(name) {

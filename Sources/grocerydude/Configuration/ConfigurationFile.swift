@@ -1,6 +1,5 @@
 internal import Files
 internal import Foundation
-internal import Operations
 internal import SystemPackage
 internal import Yams
 

@@ -1,6 +1,5 @@
 internal import Files
 internal import Foundation
-internal import Operations
 internal import Yams
 
 /// Goes through a configuration's nodes and collects its values, and its faults.

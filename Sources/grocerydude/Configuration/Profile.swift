@@ -94,16 +94,6 @@ struct RestoreSettings: Equatable {
     /// How stores are checked before they take their place.
     var level: CheckLevel = .quick
     var makesSafetyBackup = true
-    var commands = RestoreCommands()
-}
-
-/// Commands, through `/bin/sh -c`, that act on the application whose stores are restored; how long
-/// each may take is said with the hooks of a restore.
-struct RestoreCommands: Equatable {
-    /// Before the swap; one that fails ends the restore before anything was changed.
-    var stop: [String] = []
-    /// After the swap, and after it was rolled back.
-    var start: [String] = []
-    /// Against the restored stores, after `start`; one that fails rolls the restore back.
-    var verify: [String] = []
+    /// How long each may take is said with the hooks of a restore.
+    var commands = ApplicationCommands()
 }

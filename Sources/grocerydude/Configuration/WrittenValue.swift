@@ -17,16 +17,12 @@ struct WrittenValue {
     var form: Form
     var origin: Origin
 
-    /// The directory that relative paths begin at; `nil` for the working directory.
+    /// The directory that relative paths in a file begin at; `nil` for the working directory.
     var base: String?
 
     /// Text on the command line or in the environment.
     static func said(_ text: String, by origin: Origin) -> WrittenValue {
         WrittenValue(form: .text(text), origin: origin)
-    }
-
-    private var isFromFile: Bool {
-        if case .file = origin { true } else { false }
     }
 }
 
@@ -117,7 +113,7 @@ extension WrittenValue {
     /// Returns a path, absolute if it is from the configuration, where '~/' is the home directory.
     func path(_ wanted: String = "a path") throws -> String {
         let text = try form.text(wanted)
-        guard isFromFile else { return text }
+        guard let base else { return text }
         if text == "~" || text.hasPrefix("~/") { return ProcessEnvironment.home + text.dropFirst() }
         if text.hasPrefix("~") {
             throw WrongValue(
@@ -127,6 +123,6 @@ extension WrittenValue {
             )
         }
         if text.hasPrefix("/") { return text }
-        return (base ?? ".") + "/" + (text.hasPrefix("./") ? String(text.dropFirst(2)) : text)
+        return base + "/" + (text.hasPrefix("./") ? String(text.dropFirst(2)) : text)
     }
 }

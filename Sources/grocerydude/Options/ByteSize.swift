@@ -1,6 +1,5 @@
 internal import Files
 internal import ArgumentParser
-internal import Operations
 
 /// A count of bytes as people type it, in decimal units as we print them.
 struct ByteSize: ExpressibleByArgument, Equatable {

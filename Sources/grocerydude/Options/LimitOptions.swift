@@ -1,6 +1,5 @@
 internal import Backups
 internal import ArgumentParser
-internal import Operations
 
 /// How much an archive without a manifest may unpack to.
 struct LimitOptions: ParsableArguments {

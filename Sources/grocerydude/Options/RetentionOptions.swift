@@ -35,23 +35,19 @@ struct RetentionOptions: ParsableArguments {
     @Flag(help: "Remove all backups, where no policy keeps one.")
     var unsafeAllowRemoveAll = false
 
-    var flags: [FlagValue] {
+    var flags: [FlagValue?] {
         let counts = [
             ("last", keepLast), ("hourly", keepHourly), ("daily", keepDaily),
             ("weekly", keepWeekly), ("monthly", keepMonthly), ("yearly", keepYearly),
         ]
         let spans = [
-            ("", keepWithin), ("-hourly", keepWithinHourly), ("-daily", keepWithinDaily),
-            ("-weekly", keepWithinWeekly), ("-monthly", keepWithinMonthly),
-            ("-yearly", keepWithinYearly),
+            ("within", keepWithin), ("within-hourly", keepWithinHourly),
+            ("within-daily", keepWithinDaily), ("within-weekly", keepWithinWeekly),
+            ("within-monthly", keepWithinMonthly), ("within-yearly", keepWithinYearly),
         ]
-        return counts.compactMap { name, count in
-            FlagValue("--keep-\(name)", "retention.keep_\(name)", count.map { String($0) })
+        return (counts.map { ($0, $1.map(String.init)) } + spans).map { name, value in
+            FlagValue("--keep-\(name)", "retention.keep_" + name.replacing("-", with: "_"), value)
         }
-            + spans.compactMap { name, span in
-                let key = "retention.keep_within" + name.replacing("-", with: "_")
-                return FlagValue("--keep-within\(name)", key, span)
-            }
     }
 
     /// Returns the policy in force.

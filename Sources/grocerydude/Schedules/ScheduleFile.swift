@@ -13,7 +13,7 @@ struct ScheduleFile: Equatable {
         let paths = paths(of: job.name, kind)
         switch kind {
         case .systemdUser, .systemdSystem:
-            let units = try SystemdUnits(job, isSystem: kind == .systemdSystem)
+            let units = try SystemdUnits(job, kind)
             return zip(paths, [units.service, units.timer]).map(ScheduleFile.init)
         case .cron: return try zip(paths, [Crontab.block(job)]).map(ScheduleFile.init)
         case .launchd: return try zip(paths, [LaunchAgent.propertyList(job)]).map(ScheduleFile.init)

@@ -13,10 +13,7 @@ struct ScheduleInstallation {
     /// Returns whether anything runs a profile's command by the clock.
     ///
     /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
-    static func has(
-        _ command: Run.Command,
-        of profile: Profile
-    ) async throws -> Bool {
+    static func has(_ command: Run.Command, of profile: Profile) async throws -> Bool {
         let name = ScheduledJob.name(command, of: profile)
         for kind in ScheduleKind.allCases {
             let files = try await ScheduleInstallation(kind: kind).installed(name)
@@ -57,7 +54,11 @@ struct ScheduleInstallation {
         } catch {
             for (path, bytes) in before {
                 // The first failure is the one to tell of.
-                if let bytes { try? write(bytes, to: path) } else { try? remove(path) }
+                if let bytes {
+                    try? write(bytes, to: path)
+                } else {
+                    try? LocalFileSystem().remove(FilePath(path))
+                }
             }
             if kind != .launchd, enables { try? await systemctl("daemon-reload") }
             throw error
@@ -76,7 +77,7 @@ struct ScheduleInstallation {
             return paths
         }
         try await disable(name)
-        for path in paths { try remove(path) }
+        for path in paths { try LocalFileSystem().remove(FilePath(path)) }
         if kind != .launchd, enables { try await systemctl("daemon-reload") }
         return paths
     }
@@ -89,10 +90,7 @@ struct ScheduleInstallation {
             try await systemctl("enable", "--now", "\(name).timer")
         case .launchd:
             // It may be there already, in an older form.
-            try await SystemProgram.run(
-                "launchctl",
-                ["bootout", "gui/\(getuid())/\(LaunchAgent.label(name))"]
-            )
+            try await bootOut(name)
             try await SystemProgram.check(
                 "launchctl",
                 ["bootstrap", "gui/\(getuid())"] + ScheduleFile.paths(of: name, kind)
@@ -105,13 +103,14 @@ struct ScheduleInstallation {
         guard enables else { return }
         switch kind {
         case .systemdUser, .systemdSystem: try await systemctl("disable", "--now", "\(name).timer")
-        case .launchd:
-            try await SystemProgram.run(
-                "launchctl",
-                ["bootout", "gui/\(getuid())/\(LaunchAgent.label(name))"]
-            )
+        case .launchd: try await bootOut(name)
         case .cron: break
         }
+    }
+
+    private func bootOut(_ name: String) async throws {
+        let target = "gui/\(getuid())/\(LaunchAgent.label(name))"
+        try await SystemProgram.run("launchctl", ["bootout", target])
     }
 
     private func systemctl(_ arguments: String...) async throws {
@@ -137,10 +136,6 @@ struct ScheduleInstallation {
         try LocalFileSystem().write(bytes, to: FilePath(path))
         // Everybody may see them through systemctl anyway, and systemd warns if they cannot.
         try File.open(FilePath(path)).setMode(0o644)
-    }
-
-    private func remove(_ path: String) throws {
-        try LocalFileSystem().remove(FilePath(path))
     }
 
     // The crontab.

@@ -3,18 +3,14 @@ struct SystemdUnits {
     let service: String
     let timer: String
 
-    /// Writes the units.
+    /// Writes the units of a job for the system or one user.
     ///
-    /// - Parameters:
-    ///   - job: what they run.
-    ///   - isSystem: whether they are the system's, and not one user's.
     /// - Throws: `ScheduleError` if the job cannot be written so.
-    init(_ job: ScheduledJob, isSystem: Bool) throws {
-        let kind = isSystem ? ScheduleKind.systemdSystem : .systemdUser
+    init(_ job: ScheduledJob, _ kind: ScheduleKind) throws {
         guard let calendars = job.schedule.systemd else {
             throw ScheduleError.notForKind(job.schedule, kind)
         }
-        service = try Self.service(job, isSystem: isSystem, kind)
+        service = try Self.service(job, kind)
         timer = """
             # Made by 'grocerydude schedule install', which replaces it.
             [Unit]
@@ -31,11 +27,8 @@ struct SystemdUnits {
             """
     }
 
-    private static func service(
-        _ job: ScheduledJob,
-        isSystem: Bool,
-        _ kind: ScheduleKind
-    ) throws -> String {
+    private static func service(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> String {
+        let isSystem = kind == .systemdSystem
         var unit = ["Description=\(plain(job.title))"]
         if isSystem, job.isRemoteOfRclone {
             unit += ["Wants=network-online.target", "After=network-online.target"]

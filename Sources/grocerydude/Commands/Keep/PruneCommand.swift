@@ -1,35 +1,30 @@
 internal import ArgumentParser
 internal import Operations
 
-struct PruneCommand: InvokedCommand {
+struct PruneCommand: FolderCommand {
     static let configuration = CommandConfiguration(
-        commandName: "prune",
-        abstract: "Remove the backups that no policy keeps.",
+        "prune",
+        "Remove the backups that no policy keeps.",
         discussion: """
             The options mean the same as those of 'restic forget'. A backup is kept, too, if it is pinned, has a \
             tag to be kept, was made or named by another program, is from the future, is known to be \
             damaged, or is the newest. Removed backups can come back with 'grocerydude undelete' for some days. \
             Nothing is removed while the newest backup has much less than the ones before it.
-
-            EXAMPLE
-              grocerydude prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
-            """
+            """,
+        example: "grocerydude prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run"
     )
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var folder: FolderOptions
     @OptionGroup var retention: RetentionOptions
     @OptionGroup var trash: TrashOptions
     @OptionGroup var metrics: MetricsOptions
-    @OptionGroup var output: OutputOptions
 
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
 
     /// A dry run is none that others want to know of.
     var logged: Run.Command? { dryRun ? nil : .prune }
-    var recovery: Recovery { .attempted }
-    var flags: [FlagValue] { remote.flags + retention.flags + trash.flags + metrics.flags }
+    var ownFlags: [FlagValue?] { retention.flags + trash.flags + metrics.flags }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let prune = try retention.prune(invocation)

@@ -2,15 +2,13 @@ internal import ArgumentParser
 
 struct ConfigShowCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Show the settings in force, and where each was said.",
+        "show",
+        "Show the settings in force, and where each was said.",
         discussion: """
             A flag wins over the environment, the environment over the configuration's profile, the \
             profile over the configuration's settings for all profiles, and those over the default.
-
-            EXAMPLE
-              grocerydude config show --profile photos
-            """
+            """,
+        example: "grocerydude config show --profile photos"
     )
 
     @OptionGroup var stores: StoresOptions

@@ -2,12 +2,9 @@ internal import ArgumentParser
 
 struct ConfigValidateCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "validate",
-        abstract: "Read the configuration and tell every fault in it.",
-        discussion: """
-            EXAMPLE
-              grocerydude config validate --config ./config.yaml
-            """
+        "validate",
+        "Read the configuration and tell every fault in it.",
+        example: "grocerydude config validate --config ./config.yaml"
     )
 
     @OptionGroup var options: ConfigurationOptions

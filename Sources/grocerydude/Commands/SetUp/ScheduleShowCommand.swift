@@ -4,12 +4,9 @@ internal import Operations
 
 struct ScheduleShowCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Show when the profile's backups are made, and by what.",
-        discussion: """
-            EXAMPLE
-              grocerydude schedule show --profile photos
-            """
+        "show",
+        "Show when the profile's backups are made, and by what.",
+        example: "grocerydude schedule show --profile photos"
     )
 
     @OptionGroup var options: ScheduleOptions

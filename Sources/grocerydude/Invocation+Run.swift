@@ -4,9 +4,7 @@ internal import Foundation
 internal import Operations
 
 extension Invocation {
-    /// Runs a command's body, with all that goes on around it if it is a run that others want to know of.
-    ///
-    /// - Returns: the exit code.
+    /// Runs a command's body, with the log, hooks and monitor around it if it is a logged run.
     func run(_ command: some InvokedCommand) async -> ExitStatus {
         let result =
             if let logged = command.logged {
@@ -25,12 +23,9 @@ extension Invocation {
         return console.status(after: result.status)
     }
 
-    /// Tells an error, or that a hook wants the run skipped, which is none.
+    /// Prints the error that ended a command, and returns the result with the error in it.
     ///
-    /// - Parameters:
-    ///   - error: the error that ended the command.
-    ///   - result: what was done before.
-    /// - Returns: the result with the error in it.
+    /// A hook that wants the run skipped is no error, and is only mentioned.
     func failure(
         _ error: any Error,
         after result: CommandResult = CommandResult(.done)

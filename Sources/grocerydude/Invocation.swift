@@ -49,9 +49,8 @@ struct Invocation {
     /// The stores directory.
     var stores: FilePath { profile.stores }
 
-    /// Returns the backup folder; the built-in one is made if it is missing.
-    ///
-    /// - Throws: `FileError` if that folder or a staging directory cannot be made.
+    /// Returns the backup folder; throws `FileError` if the built-in one, or a staging directory, is
+    /// missing and cannot be made.
     func folder() throws -> BackupFolder {
         let address = address
         if profile.origin(of: "remote") == .default {
@@ -103,19 +102,13 @@ struct Invocation {
     /// Returns a moment as answers have it.
     func local(_ date: Date) -> LocalTime { LocalTime(date, in: timeZone) }
 
-    /// Answers after a command has done its work.
-    ///
-    /// - Returns: the command's result.
-    /// - Throws: `EncodingError`.
+    /// Answers after a command has done its work, and returns its result.
     func answer(_ answer: some Answer, problems: [Problem] = []) throws -> CommandResult {
         try console.answer(answer)
         return CommandResult(problems: problems)
     }
 
-    /// Asks before something is replaced or deleted.
-    ///
-    /// - Returns: whether to go on; if not, that was said.
-    /// - Throws: `CommandError` without a terminal to ask on.
+    /// Returns whether to replace or delete something; throws `CommandError` if nobody can be asked.
     func confirm(_ question: String, yes: Bool) throws -> Bool {
         if yes { return true }
         guard console.canAsk else { throw CommandError.noTerminal }

@@ -49,17 +49,13 @@ extension InvokedCommand {
     func run(on console: Console) async throws -> ExitStatus {
         let configuration = try Configuration(stores.configuration)
         let flags = stores.flags + flags
-        guard runsAllProfiles else {
-            let profile = try configuration.profile(flags)
-            try validate(profile)
-            return await Invocation(profile, output, console).run(self)
-        }
-        var worst = ExitStatus.done
-        let profiles = try configuration.allProfiles(flags)
+        let profiles =
+            try runsAllProfiles ? configuration.allProfiles(flags) : [configuration.profile(flags)]
         for profile in profiles { try validate(profile) }
+        var worst = ExitStatus.done
         for profile in profiles {
             try Interruption.check()
-            let console = Console(output, profile: profile.name)
+            let console = runsAllProfiles ? Console(output, profile: profile.name) : console
             worst = .worse(worst, await Invocation(profile, output, console).run(self))
         }
         return worst

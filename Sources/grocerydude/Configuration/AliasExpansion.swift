@@ -23,9 +23,7 @@ struct AliasExpansion {
 
     private static func names(after mark: Character, in text: String) -> [Substring] {
         text.split(separator: mark, omittingEmptySubsequences: false).dropFirst()
-            .map {
-                $0.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
-            }
+            .map { $0.prefix { $0.isWord(or: "_-") } }
             .filter { !$0.isEmpty }
     }
 }

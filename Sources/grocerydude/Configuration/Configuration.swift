@@ -5,6 +5,7 @@ internal import SystemPackage
 ///
 /// A flag wins over the environment, the environment over the configuration's profile, that over
 /// what the configuration says for all, and that over what is built in; each setting by itself.
+/// A configuration or a profile that cannot be used is a `ConfigurationError`.
 struct Configuration {
     /// The configuration's file; `nil` if there is none, which is the same as an empty one.
     let file: ConfigurationFile?
@@ -14,8 +15,6 @@ struct Configuration {
     private let path: String
 
     /// Reads the configuration that flags or the environment name, or the usual one if it is there.
-    ///
-    /// - Throws: `ConfigurationError`.
     init(_ options: ConfigurationOptions) throws {
         chosen = options.chosenProfile
         if let named = options.configuration ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG") {
@@ -38,7 +37,7 @@ struct Configuration {
 
     /// Returns the profile for a run: the one that is named, else `default`, else the only one.
     ///
-    /// Without any, it has the settings for all profiles. Throws `ConfigurationError`.
+    /// If there are no profiles, it has the settings for all of them.
     func profile(_ flags: [FlagValue?]) throws -> Profile {
         guard let file else {
             guard chosen == nil else {
@@ -58,9 +57,8 @@ struct Configuration {
         return try resolve(file.profiles.first, flags)
     }
 
-    /// Returns all profiles, one at least, in the configuration's order.
-    ///
-    /// Throws `ConfigurationError`, also if a flag or the environment names the stores or the remote.
+    /// Returns all profiles, one at least; throws if a flag or the environment says where all of them
+    /// are.
     func allProfiles(_ flags: [FlagValue?]) throws -> [Profile] {
         guard let file, !file.profiles.isEmpty else {
             throw ConfigurationError.noConfiguration(profile: nil, file: file?.path ?? path)

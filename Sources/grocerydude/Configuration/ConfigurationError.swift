@@ -6,7 +6,6 @@ enum ConfigurationError: ExplainedError {
     case unreadable(String, reason: String, hint: String?)
     /// It is read, and has faults; one at least.
     case invalid([ConfigurationFault])
-    /// It has no such profile.
     case noProfile(String, file: String, names: [String])
     /// A profile is asked for, and there is no configuration.
     case noConfiguration(profile: String?, file: String)

@@ -30,7 +30,7 @@ struct Setting {
 
     /// All settings, in the order in which they are shown.
     static var all: [Setting] {
-        places + backups + retention + checks + restores + hooks + reports
+        places + backups + retention + checks + hooks + reports
     }
 
     private static var places: [Setting] {
@@ -99,11 +99,6 @@ struct Setting {
                 "a part such as 10%, 1/7 or next/7",
                 { SubsetChoice($0) }
             ),
-        ]
-    }
-
-    private static var restores: [Setting] {
-        [
             choice("restore.check", \.restore.level),
             boolean("restore.safety_backup", \.restore.makesSafetyBackup),
         ]

@@ -60,9 +60,7 @@ extension WrittenValue.Form {
 
 extension WrittenValue {
     /// One of some words.
-    func choice<Choice: CaseIterable & RawRepresentable<String>>(
-        of: Choice.Type
-    ) throws -> Choice {
+    func choice<Choice: CaseIterable & RawRepresentable<String>>(of: Choice.Type) throws -> Choice {
         let words = Choice.allCases.map(\.rawValue)
         let wanted = "one of \(words.joined(separator: ", "))"
         let word = try form.word(wanted)

@@ -1,6 +1,7 @@
 /// A user's table of cron (crontab(5)), of which only the blocks that are ours are changed.
 ///
-/// It is lines of bytes, since other lines may hold anything.
+/// It is lines of bytes, since other lines may hold anything. A job's block without an end is
+/// `ScheduleError.brokenBlock`.
 struct Crontab: Equatable {
     /// The last one is what comes after the last line's end: nothing, as a rule.
     private var lines: [ArraySlice<UInt8>]
@@ -14,9 +15,7 @@ struct Crontab: Equatable {
 
     var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
 
-    /// A job's lines.
-    ///
-    /// - Throws: `ScheduleError` if the job cannot be written so.
+    /// Returns a job's lines; throws `ScheduleError` if it cannot be written so.
     static func block(_ job: ScheduledJob) throws -> String {
         guard let times = job.schedule.cron else {
             throw ScheduleError.notForKind(job.schedule, .cron)
@@ -31,23 +30,17 @@ struct Crontab: Equatable {
             """
     }
 
-    /// A word for sh(1), with what crontab(5) takes for the command's end escaped.
+    /// Returns a word for sh(1), with what crontab(5) takes for the command's end escaped.
     static func word(_ text: String) throws -> String {
         guard !text.contains(where: \.isNewline) else {
             throw ScheduleError.notWritable(text, .cron)
         }
-        let isPlain =
-            !text.isEmpty
-            && text.allSatisfy {
-                $0.isASCII && ($0.isLetter || $0.isNumber || "/-_.=:,@+".contains($0))
-            }
+        let isPlain = !text.isEmpty && text.allSatisfy { $0.isWord(or: Character.plain) }
         let word = isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
         return word.replacing("%", with: "\\%")
     }
 
     /// Returns the lines of a job in the table; `nil` if there are none.
-    ///
-    /// - Throws: `ScheduleError.brokenBlock`.
     func block(named name: String) throws -> String? {
         try range(of: name).map { range in
             lines[range].map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
@@ -55,15 +48,11 @@ struct Crontab: Equatable {
     }
 
     /// Takes a job out, and leaves all other lines as they are.
-    ///
-    /// - Throws: `ScheduleError.brokenBlock`.
     mutating func remove(_ name: String) throws {
         while let range = try range(of: name) { lines.removeSubrange(range) }
     }
 
     /// Puts a job in, in the place of the one that has its name.
-    ///
-    /// - Throws: `ScheduleError.brokenBlock`.
     mutating func add(_ block: String, named name: String) throws {
         let new = Array(block.utf8).split(separator: UInt8(ascii: "\n"))
         if let range = try range(of: name) {

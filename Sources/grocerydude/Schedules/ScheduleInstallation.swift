@@ -5,14 +5,14 @@ internal import Processes
 internal import SystemPackage
 
 /// Installs jobs for one kind of schedule, and removes them.
+///
+/// All of it throws `FileError`, `ScheduleError` and `ProcessError`.
 struct ScheduleInstallation {
     let kind: ScheduleKind
     /// Whether the scheduler is told of jobs, and not only files are written.
     var enables = true
 
     /// Returns whether anything runs a profile's command by the clock.
-    ///
-    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
     static func has(_ command: Run.Command, of profile: Profile) async throws -> Bool {
         let name = ScheduledJob.name(command, of: profile)
         for kind in ScheduleKind.allCases {
@@ -23,8 +23,6 @@ struct ScheduleInstallation {
     }
 
     /// Returns the files of a job; empty if it is not installed.
-    ///
-    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
     func installed(_ name: String) async throws -> [ScheduleFile] {
         if kind == .cron {
             guard SystemProgram.path(of: "crontab") != nil,
@@ -40,8 +38,6 @@ struct ScheduleInstallation {
     }
 
     /// Installs a job, in place of one that has its name; if that fails, all is as before.
-    ///
-    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
     func install(_ job: ScheduledJob) async throws {
         let files = try ScheduleFile.files(job, kind)
         if kind == .cron {
@@ -65,10 +61,7 @@ struct ScheduleInstallation {
         }
     }
 
-    /// Removes a job.
-    ///
-    /// - Returns: the paths of the files that were there.
-    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
+    /// Removes a job, and returns the paths of the files that were there.
     func uninstall(_ name: String) async throws -> [String] {
         let paths = try await installed(name).map(\.path)
         guard !paths.isEmpty else { return [] }

@@ -9,8 +9,6 @@ enum ScheduleKind: String, CaseIterable, ExpressibleByArgument {
     case launchd
 
     /// Returns the one that this machine has: systemd if it runs, the system's for root.
-    ///
-    /// - Throws: `ScheduleError.noKind`.
     static func detected() throws -> ScheduleKind {
         #if canImport(Darwin)
         return .launchd

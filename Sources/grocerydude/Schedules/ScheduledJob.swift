@@ -77,8 +77,7 @@ struct ScheduledJob {
 
     /// Whether commands of the user's run around it, which may need anything.
     var hasHooks: Bool {
-        let hooks = profile[hooksFor: command]
-        return hooks.commands.values.contains { !$0.isEmpty }
+        profile[hooksFor: command].commands.values.contains { !$0.isEmpty }
     }
 
     /// Directories in which it writes; some may not be there.

@@ -3,9 +3,7 @@ struct SystemdUnits {
     let service: String
     let timer: String
 
-    /// Writes the units of a job for the system or one user.
-    ///
-    /// - Throws: `ScheduleError` if the job cannot be written so.
+    /// Throws `ScheduleError` if the job cannot be written so.
     init(_ job: ScheduledJob, _ kind: ScheduleKind) throws {
         guard let calendars = job.schedule.systemd else {
             throw ScheduleError.notForKind(job.schedule, kind)
@@ -118,19 +116,14 @@ struct SystemdUnits {
         return "/usr/bin/env \(argument(job.program)) \(arguments)"
     }
 
-    /// A word of a command: `$` begins a variable there, twice is itself.
+    /// Returns a word of a command: `$` begins a variable there, twice is itself.
     static func argument(_ text: String) -> String {
         quoted(text).replacing("$", with: "$$")
     }
 
-    /// A word as systemd.syntax(7) quotes it, with the specifiers of systemd.unit(5) doubled.
+    /// Returns a word as systemd.syntax(7) quotes it, with the specifiers of systemd.unit(5) doubled.
     static func quoted(_ text: String) -> String {
-        let isPlain = text.unicodeScalars.allSatisfy {
-            $0.isASCII
-                && ($0.properties.isAlphabetic || ("0"..."9").contains($0)
-                    || "/-_.=:,@+".unicodeScalars.contains($0))
-        }
-        if isPlain, !text.isEmpty { return text }
+        if !text.isEmpty, text.allSatisfy({ $0.isWord(or: Character.plain) }) { return text }
         var quoted = ""
         for scalar in text.unicodeScalars {
             switch scalar {

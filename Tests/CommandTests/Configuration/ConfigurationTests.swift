@@ -1,3 +1,4 @@
+import ArgumentParser
 import Backups
 import Files
 import Foundation

@@ -114,10 +114,7 @@ struct BackupCommand: FolderCommand {
 
     private func options(_ invocation: Invocation) -> CreateBackup.Options {
         let profile = invocation.profile
-        var options = CreateBackup.Options(
-            date: invocation.now,
-            tool: invocation.tool
-        )
+        var options = CreateBackup.Options(date: invocation.now, tool: invocation.tool)
         options.compression = profile.compression
         options.checksStores = profile.checksStores
         options.acceptsChanges = acceptChanges

@@ -123,10 +123,7 @@ struct RestoreCommand: FolderCommand {
 
     private func options(_ invocation: Invocation) -> RestoreBackup.Options {
         var options = RestoreBackup.Options(
-            backup: CreateBackup.Options(
-                date: invocation.now,
-                tool: invocation.tool
-            )
+            backup: CreateBackup.Options(date: invocation.now, tool: invocation.tool)
         )
         options.check = invocation.profile.restore.level
         options.isStrict = strictness.strict

@@ -52,9 +52,7 @@ struct CheckCommand: FolderCommand {
             throw ValidationError("'--all' and names of backups exclude each other")
         }
         guard !restore || readDataSubset == nil else {
-            throw ValidationError(
-                "'--restore' reads all data: leave out '--read-data-subset'"
-            )
+            throw ValidationError("'--restore' reads all data: leave out '--read-data-subset'")
         }
     }
 

@@ -35,14 +35,9 @@ struct PruneCommand: FolderCommand {
 }
 
 extension Invocation {
-    /// Answers with the backups that were kept and removed.
+    /// Answers with the backups that were kept and removed, and returns the result with all problems.
     ///
-    /// - Parameters:
-    ///   - plan: what is kept, and what is to be removed.
-    ///   - outcome: what was done of it; `nil` in a dry run.
-    ///   - result: what the command has done before.
-    /// - Returns: the result with the problems in it.
-    /// - Throws: `EncodingError`.
+    /// In a dry run there is no outcome.
     func answer(
         _ plan: PruneBackups.Plan,
         _ outcome: PruneBackups.Outcome?,
@@ -57,9 +52,7 @@ extension Invocation {
         return result.with(partial.status, partial.message)
     }
 
-    /// Warns of what ended a command that has done a part of its work.
-    ///
-    /// - Returns: the result with the reason in it.
+    /// Warns that a command has done only a part of its work, and returns the result with the reason.
     func failure(
         _ reason: String,
         _ status: ExitStatus,

@@ -11,16 +11,16 @@ struct ConfigShowCommand: ConsoleCommand {
         example: "grocerydude config show --profile photos"
     )
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var remote: RemoteOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var folder: FolderOptions
 
     @Flag(help: "Show settings that are not set, too.")
     var all = false
 
+    var output: OutputOptions { folder.output }
+
     func run(on console: Console) async throws -> ExitStatus {
-        let configuration = try Configuration(stores.configuration)
-        let profile = try configuration.profile(stores.flags + remote.flags)
+        let configuration = try Configuration(folder.stores.configuration)
+        let profile = try configuration.profile(folder.stores.flags + folder.remote.flags)
         try console.answer(
             ConfigShowAnswer(
                 profile: profile.name,

@@ -21,9 +21,7 @@ struct ConfigValidateCommand: ConsoleCommand {
             }
             // The chosen profile may be wrong, too.
             if options.profile != nil { _ = try configuration.profile([]) }
-            try console.answer(
-                ConfigValidateAnswer(file: file.path, profiles: configuration.names)
-            )
+            try console.answer(ConfigValidateAnswer(file: file.path, profiles: configuration.names))
             return .done
         } catch ConfigurationError.invalid(let faults) {
             for fault in faults { console.error(ConfigurationError.invalid([fault])) }

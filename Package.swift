@@ -190,8 +190,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "grocerydude", "Operations", "Backups", "Remotes", "History", "Sample", "Files",
-                "TestSupport", "CSQLite", filePath,
+                "grocerydude", "Operations", "Backups", "Archives", "Stores", "Remotes", "History",
+                "Sample", "Files", "TestSupport", "CSQLite", filePath,
             ],
             swiftSettings: strict
         ),

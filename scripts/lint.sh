@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Holds the sources to the rules that the compiler does not know. Each breach is printed as
-# file:line: message; the exit code is 1 where there is any.
+# file:line: message; the exit code is 1 if there is any.
 #
 # - The formatter's rules (.swift-format).
 # - The arrow. A module imports only from its right; the command line may import all of ours, and the
@@ -9,6 +9,7 @@
 #   Remotes → Processes → Files; only the command line imports Sample.
 # - One dependency, one module; GRDB alone has three: Stores, History, Sample.
 # - Time is an argument: only the command line looks at the clock.
+# - No crowds and no knots in the operations: see scripts/knots.py, which needs Python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -75,5 +76,11 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
 
     END { exit breaches > 0 }
 ' || status=1
+
+if command -v python3 >/dev/null; then
+    scripts/knots.py Sources/Operations || status=1
+else
+    echo "lint: knots were not counted: python3 is not there"
+fi
 
 exit "$status"

@@ -47,7 +47,7 @@ public enum ArchiveError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .notAnArchive, .damaged, .damagedEntry:
-            "run 'grocerydude list' and try an older backup; a copy in another place may be whole"
+            "try an older backup; a copy in another place may be whole"
         case .contradictedManifest(let path, _):
             "try another backup; if a program packed this one anew, a copy restores without the manifest: zip -d \(name(path)) .grocerydude/manifest.json"
         case .unsafeEntry, .duplicateEntry, .beyondLimit:

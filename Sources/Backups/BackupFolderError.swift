@@ -35,14 +35,12 @@ public enum BackupFolderError: ExplainedError, Equatable {
 
     public var hint: String? {
         switch self {
-        case .noBackup: "run 'grocerydude list' to see what there is"
-        case .noBackups: "run 'grocerydude backup' to make one"
         case .ambiguous: "give more of the name, or 'latest'"
         case .badAnnotations(let address, _):
             "restore it, or if no pin in it matters, remove it: see '\(address)/\(Annotations.subfolder)'"
         case .nameTaken: "rename that one first"
-        case .notInTrash: "run 'grocerydude list --trash' to see what there is"
-        case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
+        case .pinned: "unpin it first"
+        case .noBackup, .noBackups, .notInTrash: nil
         }
     }
 }

@@ -28,13 +28,11 @@ public enum OperationError: ExplainedError {
 
     public var hint: String? {
         switch self {
-        case .noStores: "run 'grocerydude init' to make one, or name yours with '--stores DIR'"
-        case .nothingToBackUp: "is it the right directory? name another with '--stores DIR'"
+        case .noStores, .nothingToBackUp: "is it the right directory?"
         case .backupFailed(let error): (error as? any ExplainedError)?.hint
         case .remoteInsideStores:
-            "backups there would be lost with what they save: name another folder with '--remote'"
-        case .keepsNothing:
-            "say what to keep, for example '--keep-daily 7 --keep-weekly 5', or '--unsafe-allow-remove-all'"
+            "backups there would be lost with what they save: name another folder"
+        case .keepsNothing: "say what to keep"
         }
     }
 }

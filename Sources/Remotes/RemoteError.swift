@@ -39,13 +39,12 @@ public enum RemoteError: ExplainedError, Equatable {
         case .missing(let address) where !address.hasPrefix("rclone:"):
             "if its disk is mounted, make it with: mkdir -p '\(address)'"
         case .missing, .rclone: "see 'rclone listremotes' and 'rclone config'"
-        case .notAFolder: "name a directory with '--remote'"
+        case .notAFolder: "name a directory"
         case .notASubfolder(let address, let name):
             "see what it is, and move it away: mv '\(address)/\(name)' '\(address)/\(name).mine'"
-        case .noFile: "run 'grocerydude list' to see what is there"
         case .noRclone: "install it with: apt-get install rclone"
-        case .notSynced: "see what the disk has with 'grocerydude list'; for its errors run 'dmesg'"
-        case .exists: nil
+        case .notSynced: "see what is on the disk; for its errors run 'dmesg'"
+        case .noFile, .exists: nil
         }
     }
 }

@@ -34,14 +34,4 @@ public enum SampleError: ExplainedError, Equatable {
             "the store '\(printable(path))' cannot be used: \(reason)"
         }
     }
-
-    public var hint: String? {
-        switch self {
-        case .exists: "run 'grocerydude items' to see what is in it"
-        case .missing:
-            "run 'grocerydude init' to make one, or name another directory with '--stores'"
-        case .noItem: "run 'grocerydude items' to see them"
-        case .failed: nil
-        }
-    }
 }

@@ -24,7 +24,7 @@ public enum StoreError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .damaged:
-            "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
+            "restore an older backup, or repair it: https://www.sqlite.org/recovery.html"
         case .busy: "close the application, or try again when its transaction has ended"
         case .unreadable, .neverStill: nil
         }

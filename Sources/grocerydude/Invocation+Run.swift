@@ -57,7 +57,7 @@ extension Invocation {
         do {
             try await RecoverRestore(of: stores, context: context).run()
         } catch  where recovery != .required {
-            let hint = (error as? any ExplainedError)?.hint.map { " (\($0))" } ?? ""
+            let hint = Hint.after(error).map { " (\($0))" } ?? ""
             context.report(.warning(explain(error) + hint))
         }
     }

@@ -22,9 +22,9 @@ public enum ArchivedBackupError: ExplainedError, Equatable {
         switch self {
         case .badManifest:
             "restore another backup; 'unzip' may still get single files out of this one"
-        case .beyondLimit(_, _, let limit):
-            "this archive may be hostile; if you know its origin, raise the limit with '--max-\(limit)'"
-        case .newerFormat: "install a newer grocerydude"
+        case .beyondLimit:
+            "this archive may be hostile; if you know its origin, raise the limit"
+        case .newerFormat: "install a newer version"
         }
     }
 }

@@ -62,14 +62,14 @@ public enum FileError: ExplainedError, Equatable {
                 "run as the owner of '\(printable(action == .create ? path.removingLastComponent() : path))'"
             case .readOnlyFileSystem: "mount it for writing, or choose a folder somewhere else"
             case .resourceBusy where action == .move, .improperLink where action == .move:
-                "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
+                "put it in place by hand"
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "raise the limit with 'ulimit -n'"
             case .ioError:
                 "look for the disk's errors with 'dmesg', and save what is on it elsewhere"
             case .fileTooLarge: "the file system or 'ulimit -f' sets a limit on a file's size"
             default: nil
             }
-        case .locked: "wait for it with '--lock-wait 60s'"
+        case .locked: "wait for it"
         default: nil
         }
     }

@@ -14,14 +14,14 @@ struct AnomalyGuard {
     /// It counts only for a fraction: a store that has lost all its rows is told whatever it had.
     static let fewestRows: Int64 = 20
 
-    /// What was there before; `nil` where there is nothing to compare with.
+    /// The rows that were there before; `nil` if there is nothing to compare with.
     var expected: [StoreRows]?
-    /// Whether what is there now is right, whatever there was.
+    /// Whether the data is right as it is now, whatever there was.
     var acceptsChanges: Bool
-    /// Whether a restore follows: what was lost before it is no news to the person who makes it.
+    /// Whether a restore follows: the person who makes it knows what was lost.
     var isBeforeRestore = false
 
-    /// Marks a manifest where its stores have much less than there was.
+    /// Marks a manifest if its stores have much less than there was.
     ///
     /// - Parameters:
     ///   - header: the manifest's beginning, with its stores.
@@ -34,7 +34,7 @@ struct AnomalyGuard {
         header.expectedRows = expected
     }
 
-    /// What to tell of a manifest that was marked, if there is anything.
+    /// Returns the problem to tell of a manifest that was marked, if there is any.
     func problem(_ header: ManifestHeader) -> Problem? {
         guard let anomalies = header.anomalies, !isBeforeRestore else { return nil }
         var findings = anomalies.prefix(5).map(\.description)
@@ -42,8 +42,7 @@ struct AnomalyGuard {
         return Problem(
             kind: .anomaly,
             path: ".",
-            reason:
-                "much less than before: \(findings.joined(separator: ", ")); if that is right, run 'grocerydude backup --accept-changes'"
+            reason: "much less than before: \(findings.joined(separator: ", "))"
         )
     }
 

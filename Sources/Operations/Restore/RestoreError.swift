@@ -85,27 +85,26 @@ public enum RestoreError: ExplainedError {
     public var hint: String? {
         switch self {
         case .restoreFailed(let error), .rolledBack(let error, _):
-            (error as? any ExplainedError)?.hint
-                ?? "run 'grocerydude list' to choose another backup"
-        case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
+            (error as? any ExplainedError)?.hint ?? "choose another backup"
+        case .safetyBackupFailed: "restore without that backup"
         case .rollbackFailed:
             "move the directory that you want to its place by hand; nothing was deleted"
-        case .storesInUse: "close it and try again, or go on at your own risk with '--force'"
+        case .storesInUse: "close it and try again"
         case .tooLarge(let path, _, _): "free some space where '\(printable(path))' is"
         case .mountInside(let path):
-            "unmount it: umount '\(printable(path))'; or restore elsewhere with '--target'"
+            "unmount it: umount '\(printable(path))'; or restore elsewhere"
         case .targetNotEmpty: "name a directory that is not there yet"
         case .inTheWay(let path): "move it away: mv '\(printable(path))' '\(printable(path)).mine'"
         case .storesLost:
             "its file system loses what is renamed: keep the stores on a disk of this machine"
         case .cannotRecover(let path, _):
             "nothing was deleted: look at the directories there, put the one that you want in its place, and then: mv '\(printable(path))' '\(printable(path)).old'"
-        case .newerJournal: "install a newer grocerydude"
+        case .newerJournal: "install a newer version"
         case .unsettled(_, _, let error):
             ((error as? any ExplainedError)?.hint ?? "put that right")
-                + "; any next command then settles it, 'grocerydude list' too"
+                + "; any next command then settles it"
         case .refusedInUse:
-            "close it; any next command then puts back what was there before, 'grocerydude list' too"
+            "close it; any next command then puts back what was there before"
         }
     }
 }

@@ -17,7 +17,7 @@ enum CommandError: ExplainedError {
     var hint: String? {
         switch self {
         case .noTerminal: "use '--yes' to go on without being asked"
-        case .answerLost(let error): error.hint
+        case .answerLost(let error): Hint.after(error)
         }
     }
 }

@@ -88,7 +88,7 @@ final class Console: Sendable {
             let message = ErrorMessage(
                 code: ExitStatus(error).rawValue,
                 message: explain(error),
-                hint: (error as? any ExplainedError)?.hint,
+                hint: Hint.after(error),
                 profile: profile
             )
             let line = ((try? Self.json(message)) ?? "{}") + "\n"
@@ -100,7 +100,7 @@ final class Console: Sendable {
             return
         }
         withoutProgress {
-            let hint = (error as? any ExplainedError)?.hint
+            let hint = Hint.after(error)
             let text = "error: \(label)\(explain(error))"
             guard !options.quiet else { return say(text + (hint.map { "; hint: \($0)" } ?? "")) }
             say(text)
@@ -122,7 +122,13 @@ final class Console: Sendable {
         case .advanced(let bytes): progress.withLock { $0?.advance(bytes) }
         case .note(let text): tell("note", text)
         case .warning(let text): tell("warning", text)
-        case .problem(let problem): tell("problem", problem.description)
+        case .problem(let problem):
+            tell(
+                "problem",
+                [problem.description, Hint.after(problem)].compactMap(\.self).joined(
+                    separator: "; "
+                )
+            )
         case .said(let event, let line): tell("output", "\(event): \(line)")
         case .waiting(let holder):
             tell("note", "waiting for \(holder?.description ?? "another run")")

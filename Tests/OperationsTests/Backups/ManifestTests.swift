@@ -168,7 +168,7 @@ struct ManifestTests {
         var lines = subject.lines
         let header = String(decoding: lines[0], as: UTF8.self)
         let anomalies =
-            #""anomalies":[{"kind":"fewer_wishes","path":"a.db","before":2,"now":1}],"baseline":[],"#
+            #""anomalies":[{"kind":"fewer_wishes","path":"a.db","before":2,"now":1}],"expected_rows":[],"#
         lines[0] = Array("{\(anomalies)\(header.dropFirst())".utf8)
         let last = lines.count - 2
         let trailer = String(decoding: lines[last], as: UTF8.self)

@@ -1,0 +1,98 @@
+internal import Archives
+internal import Backups
+internal import Files
+internal import Operations
+internal import Remotes
+internal import Sample
+internal import Stores
+internal import SystemPackage
+
+/// Advice on what to do next, with the commands and options of this program.
+///
+/// It is the one place that knows them: below the command line, an error's hint is in words.
+enum Hint {
+    private static let list = "run 'grocerydude list'"
+
+    /// Returns the advice after an error, or `nil` if there is no good advice.
+    static func after(_ error: any Error) -> String? {
+        switch error {
+        case OperationError.backupFailed(let cause): after(cause)
+        case let error as OperationError: after(error)
+        case let error as RestoreError: after(error)
+        case let error as BackupFolderError: after(error)
+        case let error as SampleError: after(error)
+        case ArchivedBackupError.beyondLimit(_, _, let limit):
+            error.inWords.map { "\($0) with '--max-\(limit)'" }
+        case ArchiveError.notAnArchive, ArchiveError.damaged, ArchiveError.damagedEntry:
+            error.inWords.map { "\(list) and \($0)" }
+        case StoreError.damaged:
+            "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
+        case FileError.failed(.move, _, .resourceBusy), FileError.failed(.move, _, .improperLink):
+            "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
+        case FileError.locked: "wait for it with '--lock-wait 60s'"
+        case RemoteError.notAFolder: "name a directory with '--remote'"
+        case RemoteError.noFile: "\(list) to see what is there"
+        case RemoteError.notSynced:
+            "see what the disk has with 'grocerydude list'; for its errors run 'dmesg'"
+        default: error.inWords
+        }
+    }
+
+    /// Returns the advice on a problem that did not end its operation.
+    static func after(_ problem: Problem) -> String? {
+        guard problem.kind == .anomaly else { return nil }
+        return "if that is right, run 'grocerydude backup --accept-changes'"
+    }
+
+    private static func after(_ error: OperationError) -> String? {
+        switch error {
+        case .noStores: "run 'grocerydude init' to make one, or name yours with '--stores DIR'"
+        case .nothingToBackUp: "is it the right directory? name another with '--stores DIR'"
+        case .remoteInsideStores: error.inWords.map { "\($0) with '--remote'" }
+        case .keepsNothing:
+            "say what to keep, for example '--keep-daily 7 --keep-weekly 5', or '--unsafe-allow-remove-all'"
+        case .backupFailed: error.inWords
+        }
+    }
+
+    private static func after(_ error: RestoreError) -> String? {
+        switch error {
+        case .restoreFailed(let cause), .rolledBack(let cause, _):
+            after(cause) ?? "\(list) to choose another backup"
+        case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
+        case .storesInUse: "close it and try again, or go on at your own risk with '--force'"
+        case .mountInside: error.inWords.map { "\($0) with '--target'" }
+        case .unsettled(_, _, let cause):
+            "\(after(cause) ?? "put that right"); any next command then settles it, 'grocerydude list' too"
+        case .refusedInUse: error.inWords.map { "\($0), 'grocerydude list' too" }
+        case .tooLarge, .targetNotEmpty, .inTheWay, .storesLost, .rollbackFailed, .cannotRecover,
+            .newerJournal:
+            error.inWords
+        }
+    }
+
+    private static func after(_ error: BackupFolderError) -> String? {
+        switch error {
+        case .noBackup: "\(list) to see what there is"
+        case .noBackups: "run 'grocerydude backup' to make one"
+        case .notInTrash: "run 'grocerydude list --trash' to see what there is"
+        case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
+        case .ambiguous, .badAnnotations, .nameTaken: error.inWords
+        }
+    }
+
+    private static func after(_ error: SampleError) -> String? {
+        switch error {
+        case .exists: "run 'grocerydude items' to see what is in it"
+        case .missing:
+            "run 'grocerydude init' to make one, or name another directory with '--stores'"
+        case .noItem: "run 'grocerydude items' to see them"
+        case .failed: error.inWords
+        }
+    }
+}
+
+extension Error {
+    /// The error's own advice, in words.
+    fileprivate var inWords: String? { (self as? any ExplainedError)?.hint }
+}

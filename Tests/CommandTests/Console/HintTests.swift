@@ -1,0 +1,88 @@
+import Archives
+import Backups
+import Files
+import Foundation
+import Operations
+import Remotes
+import Sample
+import Stores
+import SystemPackage
+import Testing
+
+@testable import grocerydude
+
+@Suite("Hints")
+struct HintTests {
+    @Test(
+        "name the command or the option that helps",
+        arguments: [
+            (OperationError.noStores("/s"), "grocerydude init"),
+            (OperationError.nothingToBackUp("/s"), "--stores DIR"),
+            (
+                OperationError.remoteInsideStores("/s/r", "/s"),
+                "name another folder with '--remote'"
+            ),
+            (OperationError.keepsNothing("x"), "--keep-daily 7"),
+            (RestoreError.safetyBackupFailed(RemoteError.missing("x")), "--no-safety-backup"),
+            (RestoreError.storesInUse(store: "a", by: []), "--force"),
+            (
+                RestoreError.mountInside("/s/m"),
+                "umount '/s/m'; or restore elsewhere with '--target'"
+            ),
+            (
+                RestoreError.refusedInUse(
+                    backup: "a",
+                    "/s",
+                    refusal: nil,
+                    use: StoreError.busy("a")
+                ), "'grocerydude list' too"
+            ),
+            (BackupFolderError.noBackup("a", address: "/r"), "grocerydude list'"),
+            (BackupFolderError.noBackups("/r"), "grocerydude backup'"),
+            (BackupFolderError.notInTrash("a", address: "/r"), "grocerydude list --trash'"),
+            (BackupFolderError.pinned("a"), "grocerydude unpin 'a''"),
+            (ArchivedBackupError.beyondLimit("a", reason: "x", .ratio), "with '--max-ratio'"),
+            (ArchiveError.damaged("a", reason: "x"), "grocerydude list' and try an older backup"),
+            (StoreError.damaged("a", reason: "x"), "--allow-damaged"),
+            (FileError.failed(.move, "a", .resourceBusy), "restore NAME --target DIR"),
+            (FileError.failed(.move, "a", .improperLink), "restore NAME --target DIR"),
+            (FileError.locked("a", holder: nil), "--lock-wait 60s"),
+            (RemoteError.notAFolder("/r"), "--remote"),
+            (RemoteError.noFile("/r", name: "a"), "grocerydude list'"),
+            (SampleError.exists("a"), "grocerydude items'"),
+            (SampleError.missing("a"), "grocerydude init'"),
+            (SampleError.noItem("a"), "grocerydude items'"),
+        ] as [(any Error & Sendable, String)]
+    )
+    func commands(_ error: any Error & Sendable, _ advice: String) {
+        #expect(Hint.after(error)?.contains(advice) == true, "\(Hint.after(error) ?? "none")")
+    }
+
+    @Test("of an error that says where another left things are the other's")
+    func causes() {
+        let locked = FileError.locked("a", holder: nil)
+        let advice = Hint.after(locked)
+        #expect(Hint.after(OperationError.backupFailed(locked)) == advice)
+        #expect(Hint.after(RestoreError.restoreFailed(locked)) == advice)
+        #expect(Hint.after(RestoreError.rolledBack(locked, refused: "b")) == advice)
+        let unsettled = RestoreError.unsettled(backup: "a", "/s", locked)
+        #expect(Hint.after(unsettled)?.hasPrefix("\(advice ?? "");") == true)
+        let exists = FileError.exists("a")
+        #expect(Hint.after(RestoreError.restoreFailed(exists))?.contains("another backup") == true)
+    }
+
+    @Test("in words are those of the error itself")
+    func words() {
+        let full = FileError.failed(.write, "/disk/a", .noSpace)
+        #expect(Hint.after(full) == full.hint)
+        #expect(Hint.after(FileError.exists("a")) == nil)
+        #expect(Hint.after(CancellationError()) == nil)
+    }
+
+    @Test("on a backup with much less than before name the option that accepts it")
+    func anomaly() {
+        let anomaly = Problem(kind: .anomaly, path: ".", reason: "much less than before")
+        #expect(Hint.after(anomaly)?.contains("--accept-changes") == true)
+        #expect(Hint.after(Problem(kind: .unreadable, path: "a", reason: "no")) == nil)
+    }
+}

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Counts what is crowded or tied up in a module of Swift sources.
+
+    scripts/knots.py Sources/MODULE [--files 15] [--knot 4] [--list]
+
+A file uses another if it mentions a type that the other declares, or a member that only the other
+declares: of a type that both add to, or with a name of eight letters or more that is declared nowhere
+else beside the module. A knot is a set of files each of which uses all the others, directly or through
+each other (a strongly connected component). Each folder with more files, and each knot of more files,
+than the limits is printed, and the exit code is 1 if there is any. '--list' prints all knots, and what
+is used in them.
+"""
+
+import argparse
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ATTRIBUTES = r"(?:@\w+(?:\([^)\n]*\))?[ \t]+)*"
+MODIFIERS = (
+    r"(?:(?:public|package|internal|static|final|indirect|mutating|nonisolated)(?:\(set\))?[ \t]+)*"
+    r"(?:private\(set\)[ \t]+)?"
+)
+TYPE = re.compile(
+    rf"^{ATTRIBUTES}{MODIFIERS}(?:struct|class|enum|protocol|actor|typealias)[ \t]+(\w+)", re.M
+)
+EXTENSION = re.compile(rf"^{ATTRIBUTES}{MODIFIERS}extension[ \t]+(\w+)", re.M)
+MEMBER = re.compile(rf"^    {ATTRIBUTES}{MODIFIERS}(?:func|var|let)[ \t]+(\w+)", re.M)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+WORD = re.compile(r"\w+")
+# The letters that a name needs to be known by itself; shorter ones are words of Swift as well.
+DISTINCTIVE = 8
+
+
+class Source:
+    """What one file declares and mentions."""
+
+    def __init__(self, path):
+        code = COMMENT.sub("", path.read_text())
+        self.types = set(TYPE.findall(code))
+        # The types that it adds members to.
+        self.subjects = self.types | set(EXTENSION.findall(code))
+        self.members = set(MEMBER.findall(code))
+        self.words = set(WORD.findall(code))
+
+
+def uses(module):
+    """Returns, for each file of a module, the files of it that it uses, and by which names."""
+    sources = {path: Source(path) for path in sorted(module.parent.rglob("*.swift"))}
+    owners = defaultdict(set)
+    for path, source in sources.items():
+        for member in source.members:
+            owners[member].add(path)
+    own = {path: source for path, source in sources.items() if module in path.parents}
+    graph = {path: {} for path in own}
+    for path, source in own.items():
+        for other, its in own.items():
+            is_same = bool(source.subjects & its.subjects)
+            names = source.words & its.types | {
+                name
+                for name in source.words & its.members
+                if owners[name] & set(own) == {other} and (is_same or owners[name] == {other})
+                if is_same or len(name) >= DISTINCTIVE
+            }
+            if other != path and names:
+                graph[path][other] = names
+    return graph
+
+
+def knots(graph):
+    """Returns the strongly connected components of more than one file, the largest first."""
+
+    def reached(start):
+        seen, open_ends = {start}, [start]
+        while open_ends:
+            for other in graph[open_ends.pop()]:
+                if other not in seen:
+                    seen.add(other)
+                    open_ends.append(other)
+        return seen
+
+    reach = {path: reached(path) for path in graph}
+    found = {frozenset(other for other in reach[path] if path in reach[other]) for path in graph}
+    return sorted((sorted(knot) for knot in found if len(knot) > 1), key=len, reverse=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Counts crowded folders and knots of files.")
+    parser.add_argument("module", type=Path, help="its folder among the sources")
+    parser.add_argument("--files", type=int, default=15, help="the most files in a folder")
+    parser.add_argument("--knot", type=int, default=4, help="the most files in a knot")
+    parser.add_argument("--list", action="store_true", help="print all knots, and their uses")
+    options = parser.parse_args()
+    if not options.module.is_dir():
+        parser.error(f"'{options.module}' is no directory")
+
+    breaches = 0
+    counts = defaultdict(int)
+    for path in options.module.rglob("*.swift"):
+        counts[path.parent] += 1
+    for folder, count in sorted(counts.items()):
+        if count > options.files:
+            breaches += 1
+            print(f"{folder}: {count} files, more than {options.files}")
+
+    graph = uses(options.module)
+    for knot in knots(graph):
+        is_breach = len(knot) > options.knot
+        breaches += is_breach
+        if is_breach or options.list:
+            names = ", ".join(path.stem for path in knot)
+            print(f"{knot[0].parent}: a knot of {len(knot)} files: {names}")
+        if options.list:
+            for path in knot:
+                for other in sorted(set(graph[path]) & set(knot)):
+                    print(f"    {path.stem} → {other.stem}: {' '.join(sorted(graph[path][other]))}")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -47,7 +47,7 @@ extension Invocation {
         } catch {
             result = failure(error)
         }
-        // What was learnt before a failure is true all the same.
+        // Facts from before a failure hold all the same.
         await saveCatalog()
         return result
     }
@@ -77,7 +77,7 @@ extension Invocation {
         var run = Run(command, stores: absolute(stores), remote: address, began: now)
         if isWithProfilesStores { run.hooks = profile[hooksFor: command] }
         if isInProfilesPlaces { run.profile = profile.name }
-        // A monitor waits for backups: another command's success must not pass for one.
+        // A monitor waits for backups: another command's success must not count as one.
         if command == .backup, let url = profile.pingURL, applies("ping_url") {
             run.ping = Ping(url.absoluteString, timeout: profile.pingTimeout)
         }

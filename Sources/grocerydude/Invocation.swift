@@ -14,7 +14,7 @@ struct Invocation {
 
     let console: Console
     let output: OutputOptions
-    /// All settings in force, wherever they were said.
+    /// All settings in force.
     let profile: Profile
     let context: OperationContext
     let memory: BackupMemory
@@ -46,7 +46,6 @@ struct Invocation {
         )
     }
 
-    /// The stores directory.
     var stores: FilePath { profile.stores }
 
     /// Returns the backup folder; throws `FileError` if the built-in one, or a staging directory, is
@@ -99,7 +98,7 @@ struct Invocation {
         return (try? path.resolved()) ?? path.lexicallyNormalized()
     }
 
-    /// Returns a moment as answers have it.
+    /// Returns a moment in the form that answers use.
     func local(_ date: Date) -> LocalTime { LocalTime(date, in: timeZone) }
 
     /// Answers after a command has done its work, and returns its result.

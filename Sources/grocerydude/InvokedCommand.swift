@@ -3,17 +3,17 @@ internal import Operations
 
 /// A command that works with the stores of a profile.
 ///
-/// The properties say how it wants to be run; `run(_:)` is its body.
+/// The properties say what goes on around its body, `run(_:)`.
 protocol InvokedCommand: ConsoleCommand {
     var stores: StoresOptions { get }
 
-    /// The settings that the command's own options say; those of `stores` are added.
+    /// The settings from the command's options; those of `stores` are added.
     var flags: [FlagValue?] { get }
 
     /// The name of the run in the log, metrics and hooks; `nil` if nobody needs to know of it.
     var logged: Run.Command? { get }
 
-    /// What is done first about a restore that was interrupted.
+    /// The treatment of an interrupted restore before the command begins.
     var recovery: Recovery { get }
 
     /// Whether the body runs once for every profile.
@@ -24,11 +24,11 @@ protocol InvokedCommand: ConsoleCommand {
     /// Throws a `UsageError` if the options do not go with the settings in force.
     func validate(_ profile: Profile) throws
 
-    /// Does the command's work; an error that it throws is told, and sets the exit code.
+    /// Does the command's work; an error that it throws is printed, and sets the exit code.
     func run(_ invocation: Invocation) async throws -> CommandResult
 }
 
-/// What is done about a restore that was interrupted, before a command begins.
+/// The treatment of an interrupted restore before a command begins.
 enum Recovery {
     /// It is finished or undone; if it cannot be, the command fails, since it needs whole stores.
     case required

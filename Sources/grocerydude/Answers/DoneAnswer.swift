@@ -1,4 +1,4 @@
-/// A line about what was done to something, which programs get the facts of.
+/// A line about work that was done; programs get the facts instead.
 struct DoneAnswer<Facts: Encodable>: Answer {
     let facts: Facts
     let line: String

@@ -4,7 +4,7 @@ internal import ArgumentParser
 protocol FolderCommand: InvokedCommand {
     var folder: FolderOptions { get }
 
-    /// The settings that the options of this command alone say.
+    /// The settings from the options of this command alone.
     var ownFlags: [FlagValue?] { get }
 }
 

@@ -32,7 +32,6 @@ struct Configuration {
     /// The path of the configuration, unless another is named.
     static var usualPath: String { ProcessEnvironment.configuration + "/grocerydude/config.yaml" }
 
-    /// The names of all profiles.
     var names: [String] { file?.profiles.map(\.name) ?? [] }
 
     /// Returns the profile for a run: the one that is named, else `default`, else the only one.
@@ -57,8 +56,7 @@ struct Configuration {
         return try resolve(file.profiles.first, flags)
     }
 
-    /// Returns all profiles, one at least; throws if a flag or the environment says where all of them
-    /// are.
+    /// Returns all profiles; throws if there are none, or if one place is named for all of them.
     func allProfiles(_ flags: [FlagValue?]) throws -> [Profile] {
         guard let file, !file.profiles.isEmpty else {
             throw ConfigurationError.noConfiguration(profile: nil, file: file?.path ?? path)
@@ -109,7 +107,7 @@ struct Configuration {
             do {
                 try setting.read(value, &profile)
             } catch let error as WrongValue {
-                // Files are read already, without a fault.
+                // Values in files were read before, without a fault.
                 throw ConfigurationError.wrongValue(value.origin.description, error)
             }
             profile.origins[setting.key] = value.origin
@@ -128,10 +126,8 @@ struct Configuration {
         var profile = profile
         let keys: Set = ["stores", "remote", "metrics_file"]
         for setting in Setting.all where keys.contains(setting.key) {
-            guard let value = named?.values[setting.key] ?? file?.common[setting.key] else {
-                continue
-            }
-            try setting.read(value, &profile)
+            let value = named?.values[setting.key] ?? file?.common[setting.key]
+            if let value { try setting.read(value, &profile) }
         }
         return profile
     }

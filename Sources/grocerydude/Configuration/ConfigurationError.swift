@@ -1,6 +1,6 @@
 internal import Files
 
-/// Why a configuration cannot be used, or the profile that is asked for.
+/// Why a configuration, or the profile that is asked for, cannot be used.
 enum ConfigurationError: ExplainedError {
     /// It cannot be read as a file.
     case unreadable(String, reason: String, hint: String?)
@@ -11,11 +11,11 @@ enum ConfigurationError: ExplainedError {
     case noConfiguration(profile: String?, file: String)
     /// It has profiles, and none is chosen.
     case whichProfile(file: String, names: [String])
-    /// All profiles are asked for, and one thing for all of them.
+    /// All profiles are asked for, with one place for all of them.
     case notForAll(String)
     /// Profiles with different stores have one remote folder, or one file of metrics.
     case shared(key: String, value: String, names: [String])
-    /// A flag or a variable of the environment has a value that cannot be.
+    /// A flag or a variable of the environment has an invalid value.
     case wrongValue(String, WrongValue)
 
     var description: String {

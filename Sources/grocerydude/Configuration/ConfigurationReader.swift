@@ -2,7 +2,7 @@ internal import Files
 internal import Foundation
 internal import Yams
 
-/// Goes through a configuration's nodes and collects its values, and its faults.
+/// Collects the values and the faults in a configuration's nodes.
 struct ConfigurationReader {
     let file: String
     private(set) var common: ConfigurationFile.Values = [:]
@@ -72,7 +72,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// Names become names of units and files.
+    /// Returns whether a profile may have this name, which becomes a part of units' and files' names.
     static func isName(_ name: String) -> Bool {
         name.utf8.count <= 64 && name.first?.isPunctuation == false && !name.isEmpty
             && name.allSatisfy { $0.isWord(or: "-_.") }

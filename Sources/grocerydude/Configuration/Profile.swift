@@ -5,7 +5,7 @@ internal import Operations
 internal import Stores
 internal import SystemPackage
 
-/// The settings in force for one run, wherever they were said.
+/// The settings in force for one run.
 ///
 /// `Setting.all` says how each is written, and fills it in.
 struct Profile {
@@ -20,7 +20,6 @@ struct Profile {
     var configuredStores: FilePath?
     var configuredRemote: String?
     var compression: Compression = .default
-    /// How long to wait for another run.
     var lockWait: Duration = .zero
 
     var tags: [String] = []
@@ -40,14 +39,13 @@ struct Profile {
     /// The monitor's address, which hears of the beginning and the end of runs.
     var pingURL: URL?
     var pingTimeout: Duration = .seconds(10)
-    /// The file for Prometheus' metrics.
     var metricsFile: FilePath?
     /// How old the newest backup may be.
     var maxAge: Duration?
     /// When `schedule install` has backups made.
     var schedule: Schedule?
 
-    /// The origin of each setting that was said, by its key.
+    /// The origin of each setting that was made, by its key.
     var origins: [String: Origin] = [:]
 
     init(name: String? = nil, file: String? = nil) {

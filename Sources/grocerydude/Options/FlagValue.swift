@@ -1,4 +1,4 @@
-/// A setting that is said on the command line; `nil` stands for an option that was not given.
+/// A setting from the command line; `nil` stands for an option that was not given.
 struct FlagValue {
     /// As it is written there: `--stores`.
     var name: String

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// How to speak.
+/// The form and the amount of output.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Answer in JSON.")
     var json = false
@@ -14,7 +14,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Show no progress bar.")
     var noProgress = false
 
-    /// Returns how to speak of a command line that could not be parsed.
+    /// Returns the options for an error about a command line that could not be parsed.
     static func said(in arguments: [String]) -> OutputOptions {
         let words = arguments.dropFirst().prefix { $0 != "--" }
         let isQuiet = words.contains {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Operations
 
-/// The backups to keep, in restic's words; the profile says what no option does.
+/// The backups to keep, in restic's words; a policy without an option is the profile's.
 struct RetentionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Keep the last of all; -1 keeps all.", valueName: "n"))
     var keepLast: Int?
@@ -32,7 +32,7 @@ struct RetentionOptions: ParsableArguments {
     )
     var keepTag: [String] = []
 
-    @Flag(help: "Remove all backups, where no policy keeps one.")
+    @Flag(help: "Remove all backups if no policy keeps one.")
     var unsafeAllowRemoveAll = false
 
     var flags: [FlagValue?] {

@@ -4,6 +4,6 @@ extension Character {
         isASCII && (isLetter || isNumber || others.contains(self))
     }
 
-    /// The characters besides those that neither a shell nor systemd gives a meaning.
+    /// Other characters that have no meaning of their own to a shell or systemd.
     static let plain = "/-_.=:,@+"
 }

@@ -3,7 +3,7 @@
 /// It is lines of bytes, since other lines may hold anything. A job's block without an end is
 /// `ScheduleError.brokenBlock`.
 struct Crontab: Equatable {
-    /// The last one is what comes after the last line's end: nothing, as a rule.
+    /// The last one follows the end of the last line, and is usually empty.
     private var lines: [ArraySlice<UInt8>]
 
     private static let begin = "# BEGIN "
@@ -58,7 +58,7 @@ struct Crontab: Equatable {
         if let range = try range(of: name) {
             lines.replaceSubrange(range, with: new)
         } else {
-            // cron leaves out a line that does not end.
+            // cron ignores a line without an end.
             if lines.last?.isEmpty != true { lines.append([]) }
             lines.insert(contentsOf: new, at: lines.count - 1)
         }
@@ -70,7 +70,7 @@ struct Crontab: Equatable {
         guard let start = lines.firstIndex(where: { $0.starts(with: beginning) }) else {
             return nil
         }
-        // Another block's beginning before the end: what is between them may not be ours.
+        // If another block begins before this one ends, the lines between may not be ours.
         for index in lines.indices where index > start {
             if lines[index].elementsEqual(ending) { return start..<index + 1 }
             if lines[index].starts(with: Array(Self.begin.utf8)) { break }

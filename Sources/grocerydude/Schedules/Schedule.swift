@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// When something is to be run, said so that systemd, cron and launchd all do just that.
+/// A time to run something, in a form that systemd, cron and launchd can all express.
 ///
 /// ```
 /// hourly [:15]              daily [03:30[,15:30]]        weekly [sun[,wed] [04:00]]

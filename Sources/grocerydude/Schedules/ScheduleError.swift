@@ -3,7 +3,7 @@ internal import Files
 /// Why a schedule cannot be installed, removed or shown.
 enum ScheduleError: ExplainedError {
     case noSchedule(profile: String?, file: String?)
-    /// Nothing on this machine runs things by the clock, as far as can be seen.
+    /// No scheduler was found on this machine.
     case noKind
     /// A program is not installed.
     case noProgram(String)

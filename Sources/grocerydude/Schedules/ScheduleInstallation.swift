@@ -9,7 +9,7 @@ internal import SystemPackage
 /// All of it throws `FileError`, `ScheduleError` and `ProcessError`.
 struct ScheduleInstallation {
     let kind: ScheduleKind
-    /// Whether the scheduler is told of jobs, and not only files are written.
+    /// Whether the scheduler is told of jobs; if not, only files are written.
     var enables = true
 
     /// Returns whether anything runs a profile's command by the clock.
@@ -49,7 +49,7 @@ struct ScheduleInstallation {
             try await enable(job.name)
         } catch {
             for (path, bytes) in before {
-                // The first failure is the one to tell of.
+                // A second failure must not hide the first one.
                 if let bytes {
                     try? write(bytes, to: path)
                 } else {

@@ -33,7 +33,7 @@ struct SystemdUnits {
         }
         var service = ["Type=oneshot"]
         var environment = job.environment
-        // The system's services are not told where their home is.
+        // A service of the system has no HOME.
         if isSystem { environment.insert(("HOME", ProcessEnvironment.home), at: 0) }
         service += environment.map { "Environment=\(quoted("\($0.name)=\($0.value)"))" }
         if isSystem, !job.hasHooks {
@@ -89,9 +89,9 @@ struct SystemdUnits {
         ] + protection(job.writtenPaths)
     }
 
-    /// All is read-only but what the job writes.
+    /// Returns the lines that make all paths read-only except for those that the job writes.
     private static func protection(_ paths: [String]) -> [String] {
-        // These lists know no escapes.
+        // systemd has no escapes for these lists.
         guard !paths.contains(where: { $0.contains { "\"'\\".contains($0) || $0.isNewline } })
         else {
             return ["# The file system is not read-only: a path has quotes in it."]

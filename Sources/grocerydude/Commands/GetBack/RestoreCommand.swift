@@ -59,7 +59,7 @@ struct RestoreCommand: FolderCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    /// A dry run, and one into another directory, are none that others want to know of.
+    /// A dry run, and a restore into another directory, are not logged.
     var logged: Run.Command? { dryRun || target != nil ? nil : .restore }
     var recovery: Recovery { .required }
     var ownFlags: [FlagValue?] {
@@ -107,7 +107,7 @@ struct RestoreCommand: FolderCommand {
             ? result : result.with(.partial, "the application was not started")
     }
 
-    /// Warns if this may not be the backup that is wanted.
+    /// Warns if the user may have meant another backup.
     private func warn(of backup: Backup, _ invocation: Invocation) {
         if let warning = backup.futureWarning(at: invocation.now) {
             invocation.context.report(.warning(warning))

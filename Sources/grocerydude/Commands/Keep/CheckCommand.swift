@@ -93,7 +93,7 @@ struct CheckCommand: FolderCommand {
         return result(of: results, invocation)
     }
 
-    /// The profile's rehearsal does not overrule a subset that is asked for now.
+    /// Returns whether to rehearse a restore: a subset that is asked for now wins over the profile.
     private func restores(_ profile: Profile) -> Bool {
         profile.check.restores && readDataSubset == nil
     }

@@ -22,7 +22,7 @@ struct PruneCommand: FolderCommand {
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
 
-    /// A dry run is none that others want to know of.
+    /// A dry run is not logged.
     var logged: Run.Command? { dryRun ? nil : .prune }
     var ownFlags: [FlagValue?] { retention.flags + trash.flags + metrics.flags }
 

@@ -16,7 +16,10 @@ struct ListCommand: FolderCommand {
     var trash = false
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        if trash { return try await listTrash(invocation) }
+        if trash {
+            let backups = try await invocation.folder().trashed()
+            return try invocation.answer(backups.map { TrashRow($0, invocation) })
+        }
         let outcome = try await invocation.folder().list()
         try invocation.console.answer(outcome.backups.map { BackupRow($0, invocation) })
         if let error = outcome.annotationsError {
@@ -31,10 +34,5 @@ struct ListCommand: FolderCommand {
             }
         }
         return CommandResult(.done)
-    }
-
-    private func listTrash(_ invocation: Invocation) async throws -> CommandResult {
-        let backups = try await invocation.folder().trashed()
-        return try invocation.answer(backups.map { TrashRow($0, invocation) })
     }
 }

@@ -36,9 +36,8 @@ struct LogCommand: InvokedCommand {
         // Runs of all directories, unless one was asked for.
         if stores.path != nil { filter.stores = printable(invocation.absolute(invocation.stores)) }
         filter.command = command
-        let log = invocation.log
-        let entries = try log.entries(filter, limit: limit)
-        if let warning = log.warning { invocation.context.report(.warning(warning)) }
+        let entries = try invocation.log.entries(filter, limit: limit)
+        if let warning = invocation.log.warning { invocation.context.report(.warning(warning)) }
         return try invocation.answer(entries.map { RunRow($0, invocation) })
     }
 }

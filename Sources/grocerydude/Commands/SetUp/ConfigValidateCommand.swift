@@ -19,7 +19,7 @@ struct ConfigValidateCommand: ConsoleCommand {
                     file: Configuration.usualPath
                 )
             }
-            // The chosen profile may be wrong, too.
+            // The chosen profile may be missing.
             if options.profile != nil { _ = try configuration.profile([]) }
             try console.answer(ConfigValidateAnswer(file: file.path, profiles: configuration.names))
             return .done

@@ -23,7 +23,7 @@ struct ScheduleShowCommand: ConsoleCommand {
         return .done
     }
 
-    /// Returns when a command runs, and by what; `nil` if it neither has a schedule nor is installed.
+    /// Returns the schedule of a command; `nil` if it has none and none is installed.
     private func row(
         _ command: Run.Command,
         _ profile: Profile

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Files
 internal import Foundation
 internal import Processes
 
@@ -50,7 +49,7 @@ struct GroceryDude: AsyncParsableCommand {
 
     /// Parses the command and runs it.
     ///
-    /// Errors of the parser are told as all errors are, with `--json` in JSON too.
+    /// The parser's errors are printed like all others, with `--json` in JSON.
     static func main() async {
         // A run that was made nice may not raise its threads again; libdispatch would log each attempt.
         setenv("LIBDISPATCH_LOG", "NO", 0)

@@ -2,12 +2,9 @@ internal import Backups
 internal import Files
 internal import Foundation
 internal import Operations
-internal import Stores
 
 extension Invocation {
-    /// Runs a command's body, with all that goes on around it if it is a run that others want to know of.
-    ///
-    /// - Returns: the exit code.
+    /// Runs a command's body, with the log, hooks and monitor around it if it is a logged run.
     func run(_ command: some InvokedCommand) async -> ExitStatus {
         let result =
             if let logged = command.logged {
@@ -26,12 +23,9 @@ extension Invocation {
         return console.status(after: result.status)
     }
 
-    /// Tells an error, or that a hook wants the run skipped, which is none.
+    /// Prints the error that ended a command, and returns the result with the error in it.
     ///
-    /// - Parameters:
-    ///   - error: the error that ended the command.
-    ///   - result: what was done before.
-    /// - Returns: the result with the error in it.
+    /// A hook that wants the run skipped is no error, and is only mentioned.
     func failure(
         _ error: any Error,
         after result: CommandResult = CommandResult(.done)
@@ -53,7 +47,7 @@ extension Invocation {
         } catch {
             result = failure(error)
         }
-        // What was learnt before a failure is true all the same.
+        // Facts from before a failure hold all the same.
         await saveCatalog()
         return result
     }
@@ -83,7 +77,7 @@ extension Invocation {
         var run = Run(command, stores: absolute(stores), remote: address, began: now)
         if isWithProfilesStores { run.hooks = profile[hooksFor: command] }
         if isInProfilesPlaces { run.profile = profile.name }
-        // A monitor waits for backups: another command's success must not pass for one.
+        // A monitor waits for backups: another command's success must not count as one.
         if command == .backup, let url = profile.pingURL, applies("ping_url") {
             run.ping = Ping(url.absoluteString, timeout: profile.pingTimeout)
         }
@@ -122,12 +116,8 @@ extension Invocation {
 
     /// The commands that a restore runs around the exchange.
     var applicationCommands: ApplicationCommands {
-        let commands = isWithProfilesStores ? profile.restore.commands : RestoreCommands()
-        return ApplicationCommands(
-            stop: commands.stop,
-            start: commands.start,
-            verify: commands.verify,
-            timeout: profile[hooksFor: .restore].timeout
-        )
+        var commands = isWithProfilesStores ? profile.restore.commands : ApplicationCommands()
+        commands.timeout = profile[hooksFor: .restore].timeout
+        return commands
     }
 }

@@ -14,7 +14,7 @@ struct Invocation {
 
     let console: Console
     let output: OutputOptions
-    /// All settings in force, wherever they were said.
+    /// All settings in force.
     let profile: Profile
     let context: OperationContext
     let memory: BackupMemory
@@ -46,12 +46,10 @@ struct Invocation {
         )
     }
 
-    /// The stores directory.
     var stores: FilePath { profile.stores }
 
-    /// Returns the backup folder; the built-in one is made if it is missing.
-    ///
-    /// - Throws: `FileError` if that folder or a staging directory cannot be made.
+    /// Returns the backup folder; throws `FileError` if the built-in one, or a staging directory, is
+    /// missing and cannot be made.
     func folder() throws -> BackupFolder {
         let address = address
         if profile.origin(of: "remote") == .default {
@@ -100,13 +98,16 @@ struct Invocation {
         return (try? path.resolved()) ?? path.lexicallyNormalized()
     }
 
-    /// Returns a moment as answers have it.
+    /// Returns a moment in the form that answers use.
     func local(_ date: Date) -> LocalTime { LocalTime(date, in: timeZone) }
 
-    /// Asks before something is replaced or deleted.
-    ///
-    /// - Returns: whether to go on; if not, that was said.
-    /// - Throws: `CommandError` without a terminal to ask on.
+    /// Answers after a command has done its work, and returns its result.
+    func answer(_ answer: some Answer, problems: [Problem] = []) throws -> CommandResult {
+        try console.answer(answer)
+        return CommandResult(problems: problems)
+    }
+
+    /// Returns whether to replace or delete something; throws `CommandError` if nobody can be asked.
     func confirm(_ question: String, yes: Bool) throws -> Bool {
         if yes { return true }
         guard console.canAsk else { throw CommandError.noTerminal }

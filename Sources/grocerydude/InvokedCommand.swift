@@ -3,17 +3,17 @@ internal import Operations
 
 /// A command that works with the stores of a profile.
 ///
-/// The properties say how it wants to be run; `run(_:)` is its body.
+/// The properties say what goes on around its body, `run(_:)`.
 protocol InvokedCommand: ConsoleCommand {
     var stores: StoresOptions { get }
 
-    /// The settings that the command's own options say; those of `stores` are added.
-    var flags: [FlagValue] { get }
+    /// The settings from the command's options; those of `stores` are added.
+    var flags: [FlagValue?] { get }
 
     /// The name of the run in the log, metrics and hooks; `nil` if nobody needs to know of it.
     var logged: Run.Command? { get }
 
-    /// What is done first about a restore that was interrupted.
+    /// The treatment of an interrupted restore before the command begins.
     var recovery: Recovery { get }
 
     /// Whether the body runs once for every profile.
@@ -21,15 +21,14 @@ protocol InvokedCommand: ConsoleCommand {
     /// A profile that fails does not keep the others from running; the worst exit code counts.
     var runsAllProfiles: Bool { get }
 
-    /// Does the command's work.
-    ///
-    /// - Parameter invocation: the settings in force, and all that operations are given.
-    /// - Returns: the end that it came to.
-    /// - Throws: any error; it is told, and sets the exit code.
+    /// Throws a `UsageError` if the options do not go with the settings in force.
+    func validate(_ profile: Profile) throws
+
+    /// Does the command's work; an error that it throws is printed, and sets the exit code.
     func run(_ invocation: Invocation) async throws -> CommandResult
 }
 
-/// What is done about a restore that was interrupted, before a command begins.
+/// The treatment of an interrupted restore before a command begins.
 enum Recovery {
     /// It is finished or undone; if it cannot be, the command fails, since it needs whole stores.
     case required
@@ -40,22 +39,23 @@ enum Recovery {
 }
 
 extension InvokedCommand {
-    var flags: [FlagValue] { [] }
+    var flags: [FlagValue?] { [] }
     var logged: Run.Command? { nil }
     var recovery: Recovery { .required }
     var runsAllProfiles: Bool { false }
 
+    func validate(_ profile: Profile) throws {}
+
     func run(on console: Console) async throws -> ExitStatus {
         let configuration = try Configuration(stores.configuration)
         let flags = stores.flags + flags
-        guard runsAllProfiles else {
-            let profile = try configuration.profile(flags)
-            return await Invocation(profile, output, console).run(self)
-        }
+        let profiles =
+            try runsAllProfiles ? configuration.allProfiles(flags) : [configuration.profile(flags)]
+        for profile in profiles { try validate(profile) }
         var worst = ExitStatus.done
-        for profile in try configuration.allProfiles(flags) {
+        for profile in profiles {
             try Interruption.check()
-            let console = Console(output, profile: profile.name)
+            let console = runsAllProfiles ? Console(output, profile: profile.name) : console
             worst = .worse(worst, await Invocation(profile, output, console).run(self))
         }
         return worst

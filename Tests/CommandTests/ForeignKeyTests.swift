@@ -60,8 +60,6 @@ struct ForeignKeyTests {
         #expect(row["remarks"] as? [String] == [remark])
         #expect(row["damage"] as? [String] == [])
         #expect(try !run("list").text.contains("damaged"))
-        // Without a restore nothing of it is looked at.
-        #expect(try run("check", "--strict").status == 0)
         let strict = try run("check", "--restore", "--strict")
         #expect(strict.status == 20)
         #expect(strict.text.contains("DAMAGED"))
@@ -70,6 +68,41 @@ struct ForeignKeyTests {
         #expect(bad.status == 20)
         #expect(result["good"] as? Bool == false)
         #expect(result["remarks"] as? [String] == [])
+    }
+
+    @Test("need a full check to be damage with '--strict': less is refused before any work")
+    func strict() throws {
+        let settings = try program.sandbox.write(
+            """
+            hooks: {backup: {before: touch ran}, check: {before: touch ran}}
+            profiles:
+              full: {check_stores: true, check: {restore: true}, restore: {check: full}}
+              less: {check_stores: false, check: {restore: false}, restore: {check: quick}}
+            """,
+            to: "c.yaml"
+        ).string
+        func strict(_ profile: String, _ arguments: [String]) throws -> Tool.Outcome {
+            try program.run(
+                arguments + ["--strict", "--config", settings, "--profile", profile] + places
+            )
+        }
+        for (arguments, flag) in [
+            (["backup"], "--check"), (["check"], "--restore"),
+            (["restore", "latest", "--yes"], "--check full"),
+        ] {
+            let refused = try strict("less", arguments)
+            #expect(refused.status == 64, "\(arguments)")
+            let reason = "error: '--strict' needs a full check: add '\(flag)'"
+            #expect(refused.errors.contains(reason), "\(refused.errors)")
+        }
+        #expect(!program.sandbox.exists("ran"))
+        #expect(try strict("full", ["backup"]).status == 3)
+        #expect(try strict("full", ["check"]).status == 20)
+        #expect(try strict("full", ["check", "--read-data-subset", "1/7"]).status == 64)
+        #expect(
+            try strict("full", ["restore", "latest", "--yes", "--check", "quick"]).status == 64
+        )
+        #expect(try strict("full", ["restore", "latest", "--yes"]).status == 21)
     }
 
     @Test(

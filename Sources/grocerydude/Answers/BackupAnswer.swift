@@ -8,7 +8,7 @@ struct BackupAnswer: Answer {
     var profile: String?
     var name: String
     var displayName: String
-    /// Whether none was made, and this is the newest, which has the same content.
+    /// Whether none was made, since the newest backup, which this is, has the same content.
     var unchanged: Bool
     var time: LocalTime?
     var size: Int64

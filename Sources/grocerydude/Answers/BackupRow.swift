@@ -1,8 +1,6 @@
 internal import Backups
 internal import History
 internal import Files
-internal import Operations
-internal import Stores
 
 extension RunLog.Check.Depth: Encodable {}
 

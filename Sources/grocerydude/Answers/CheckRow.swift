@@ -2,7 +2,6 @@ internal import History
 internal import Files
 internal import Backups
 internal import Operations
-internal import Stores
 
 /// A backup that was checked.
 struct CheckRow: AnswerRow {

@@ -1,7 +1,7 @@
-/// Lines whose cells stand below each other, two spaces apart.
+/// Lines of cells in columns, two spaces apart.
 struct Columns {
     let rows: [[String]]
-    /// The columns whose cells end below each other; those of the others begin so.
+    /// The columns that are aligned to the right.
     var right: Set<Int> = []
 
     /// The lines, without spaces at their ends.

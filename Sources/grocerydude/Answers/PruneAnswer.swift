@@ -33,15 +33,8 @@ struct PruneAnswer: Answer {
     var refusal: String?
     var problems: [Problem]
 
-    /// - Parameters:
-    ///   - plan: what is kept, and what is to be removed.
-    ///   - outcome: what was done of it; `nil` in a dry run.
-    ///   - invocation: the run.
-    init(
-        _ plan: PruneBackups.Plan,
-        _ outcome: PruneBackups.Outcome?,
-        _ invocation: Invocation
-    ) {
+    /// In a dry run there is no outcome.
+    init(_ plan: PruneBackups.Plan, _ outcome: PruneBackups.Outcome?, _ invocation: Invocation) {
         let removed = outcome.map { Set($0.removed.map(\.name)) }
         profile = invocation.profile.name
         dryRun = outcome == nil

@@ -1,7 +1,6 @@
 internal import History
 internal import Files
 internal import Operations
-internal import Stores
 
 /// A run in the log.
 struct RunRow: AnswerRow {
@@ -53,7 +52,7 @@ struct RunRow: AnswerRow {
         }
     }
 
-    /// When the run was, and its end, for 'status'.
+    /// The time and the end of the run, for 'status'.
     var summary: String {
         let result =
             exitCode == 0 ? "done" : "exit code \(exitCode)" + (message.map { ": \($0)" } ?? "")

@@ -1,26 +1,14 @@
 internal import Backups
 internal import Files
 internal import Operations
-internal import Stores
 
-/// How things stand.
+/// The state of the backups, the last runs and the schedule.
 struct StatusAnswer: Answer {
     struct Newest: Encodable {
         var name: String
         var time: LocalTime?
         var size: Int64
         var ageSeconds: Double?
-        fileprivate let text: String
-
-        private enum CodingKeys: CodingKey { case name, time, size, ageSeconds }
-
-        init(_ backup: Backup, age: Duration?, _ invocation: Invocation) {
-            name = backup.name
-            time = backup.time.map(invocation.local)
-            size = backup.size
-            ageSeconds = age?.inSeconds
-            text = backup.displayName + (age.map { ", \($0.shortText) old" } ?? "")
-        }
     }
 
     struct Finding: Encodable {
@@ -31,7 +19,7 @@ struct StatusAnswer: Answer {
 
     struct ScheduleState: Encodable {
         var schedule: String
-        /// Whether anything runs it.
+        /// Whether a scheduler runs it.
         var installed: Bool
     }
 
@@ -51,6 +39,7 @@ struct StatusAnswer: Answer {
     var warnings: [String]
     /// Whether the last run was not the last backup.
     private let ranSince: Bool
+    private let newestText: String
 
     private enum CodingKeys: CodingKey {
         case stores, storesExist, remote, remoteError, backups, size, newest, isFresh, lastBackup
@@ -67,7 +56,17 @@ struct StatusAnswer: Answer {
             backups = status.backups
             size = status.size
         }
-        newest = status.newest.map { Newest($0, age: status.age, invocation) }
+        newest = status.newest.map {
+            let time = $0.time.map(invocation.local)
+            return Newest(
+                name: $0.name,
+                time: time,
+                size: $0.size,
+                ageSeconds: status.age?.inSeconds
+            )
+        }
+        let age = status.age.map { ", \($0.shortText) old" } ?? ""
+        newestText = status.newest.map { $0.displayName + age } ?? "none that is good"
         isFresh = invocation.profile.maxAge.map { status.isFresh(within: $0) }
         lastBackup = status.lastBackup.map { RunRow($0, invocation) }
         lastRun = status.lastRun.map { RunRow($0, invocation) }
@@ -83,7 +82,7 @@ struct StatusAnswer: Answer {
         var rows = [["stores", stores + (storesExist ? "" : " (not there)")], ["remote", remote]]
         if let backups, let size {
             rows.append(["backups", "\(backups), \(byteCount(size))"])
-            rows.append(["newest", newest?.text ?? "none that is good"])
+            rows.append(["newest", newestText])
         }
         if let lastBackup { rows.append(["last run", lastBackup.summary]) }
         if let lastRun, ranSince {

@@ -1,6 +1,5 @@
 internal import Backups
 internal import Files
-internal import Operations
 
 /// A deleted backup that can come back.
 struct TrashRow: AnswerRow {

@@ -2,9 +2,8 @@ internal import Foundation
 
 /// The growth of a text by its aliases while it is parsed.
 ///
-/// The parser compares keys, and an alias as a key is compared with all that it stands for, which a
-/// few lines can make more than there are atoms. So this is looked at before: n uses of d anchors make
-/// (n/d)^d copies of one node at the most.
+/// The parser compares keys, and expands an alias for that: a few lines can make more nodes than there
+/// are atoms. So the text is checked first: n uses of d anchors make at most (n/d)^d copies of a node.
 struct AliasExpansion {
     let isBounded: Bool
 
@@ -23,9 +22,7 @@ struct AliasExpansion {
 
     private static func names(after mark: Character, in text: String) -> [Substring] {
         text.split(separator: mark, omittingEmptySubsequences: false).dropFirst()
-            .map {
-                $0.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
-            }
+            .map { $0.prefix { $0.isWord(or: "_-") } }
             .filter { !$0.isEmpty }
     }
 }

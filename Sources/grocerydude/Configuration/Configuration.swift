@@ -1,4 +1,3 @@
-internal import Files
 internal import Foundation
 internal import SystemPackage
 
@@ -6,6 +5,7 @@ internal import SystemPackage
 ///
 /// A flag wins over the environment, the environment over the configuration's profile, that over
 /// what the configuration says for all, and that over what is built in; each setting by itself.
+/// A configuration or a profile that cannot be used is a `ConfigurationError`.
 struct Configuration {
     /// The configuration's file; `nil` if there is none, which is the same as an empty one.
     let file: ConfigurationFile?
@@ -15,21 +15,9 @@ struct Configuration {
     private let path: String
 
     /// Reads the configuration that flags or the environment name, or the usual one if it is there.
-    ///
-    /// - Throws: `ConfigurationError`.
     init(_ options: ConfigurationOptions) throws {
-        try self.init(named: options.configuration, profile: options.chosenProfile)
-    }
-
-    /// Reads a configuration, see above.
-    ///
-    /// - Parameters:
-    ///   - path: its path.
-    ///   - profile: the profile's name, if one was named.
-    /// - Throws: `ConfigurationError`.
-    init(named path: String?, profile: String?) throws {
-        chosen = profile
-        if let named = path ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG") {
+        chosen = options.chosenProfile
+        if let named = options.configuration ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG") {
             self.path = named
             file = try ConfigurationFile(named)
         } else {
@@ -44,30 +32,23 @@ struct Configuration {
     /// The path of the configuration, unless another is named.
     static var usualPath: String { ProcessEnvironment.configuration + "/grocerydude/config.yaml" }
 
-    /// The names of all profiles.
     var names: [String] { file?.profiles.map(\.name) ?? [] }
 
-    /// The profile for a run: the one that is named, else the one that is called `default`, else the only one;
-    /// without any, what the configuration says for all.
+    /// Returns the profile for a run: the one that is named, else `default`, else the only one.
     ///
-    /// - Parameter flags: what is said on the command line.
-    /// - Returns: the profile, with all that is in force.
-    /// - Throws: `ConfigurationError`.
-    func profile(_ flags: [FlagValue]) throws -> Profile {
+    /// If there are no profiles, it has the settings for all of them.
+    func profile(_ flags: [FlagValue?]) throws -> Profile {
         guard let file else {
             guard chosen == nil else {
                 throw ConfigurationError.noConfiguration(profile: chosen, file: path)
             }
             return try resolve(nil, flags)
         }
-        if let chosen {
-            guard let profile = file.profiles.first(where: { $0.name == chosen }) else {
-                throw ConfigurationError.noProfile(chosen, file: file.path, names: names)
-            }
+        if let profile = file.profiles.first(where: { $0.name == chosen ?? "default" }) {
             return try resolve(profile, flags)
         }
-        if let profile = file.profiles.first(where: { $0.name == "default" }) {
-            return try resolve(profile, flags)
+        if let chosen {
+            throw ConfigurationError.noProfile(chosen, file: file.path, names: names)
         }
         guard file.profiles.count < 2 else {
             throw ConfigurationError.whichProfile(file: file.path, names: names)
@@ -75,12 +56,8 @@ struct Configuration {
         return try resolve(file.profiles.first, flags)
     }
 
-    /// All profiles, for one run of each.
-    ///
-    /// - Parameter flags: what is said on the command line; the stores and the remote folder cannot be.
-    /// - Returns: one at least, in the configuration's order.
-    /// - Throws: `ConfigurationError`.
-    func allProfiles(_ flags: [FlagValue]) throws -> [Profile] {
+    /// Returns all profiles; throws if there are none, or if one place is named for all of them.
+    func allProfiles(_ flags: [FlagValue?]) throws -> [Profile] {
         guard let file, !file.profiles.isEmpty else {
             throw ConfigurationError.noConfiguration(profile: nil, file: file?.path ?? path)
         }
@@ -122,7 +99,7 @@ struct Configuration {
 
     private func resolve(
         _ named: (name: String, values: ConfigurationFile.Values)?,
-        _ flags: [FlagValue]
+        _ flags: [FlagValue?]
     ) throws -> Profile {
         var profile = Profile(name: named?.name, file: file?.path)
         for setting in Setting.all {
@@ -130,7 +107,7 @@ struct Configuration {
             do {
                 try setting.read(value, &profile)
             } catch let error as WrongValue {
-                // Files are read already, without a fault.
+                // Values in files were read before, without a fault.
                 throw ConfigurationError.wrongValue(value.origin.description, error)
             }
             profile.origins[setting.key] = value.origin
@@ -149,10 +126,8 @@ struct Configuration {
         var profile = profile
         let keys: Set = ["stores", "remote", "metrics_file"]
         for setting in Setting.all where keys.contains(setting.key) {
-            guard let value = named?.values[setting.key] ?? file?.common[setting.key] else {
-                continue
-            }
-            try setting.read(value, &profile)
+            let value = named?.values[setting.key] ?? file?.common[setting.key]
+            if let value { try setting.read(value, &profile) }
         }
         return profile
     }
@@ -160,9 +135,9 @@ struct Configuration {
     private func value(
         of setting: Setting,
         _ values: ConfigurationFile.Values?,
-        _ flags: [FlagValue]
+        _ flags: [FlagValue?]
     ) -> WrittenValue? {
-        if let flag = flags.last(where: { $0.key == setting.key }) {
+        if let flag = flags.compactMap(\.self).last(where: { $0.key == setting.key }) {
             return .said(flag.value, by: .flag(flag.name))
         }
         if let name = setting.environment, let value = ProcessEnvironment.value(name) {

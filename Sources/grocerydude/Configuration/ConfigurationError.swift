@@ -1,22 +1,21 @@
 internal import Files
 
-/// Why a configuration cannot be used, or the profile that is asked for.
+/// Why a configuration, or the profile that is asked for, cannot be used.
 enum ConfigurationError: ExplainedError {
     /// It cannot be read as a file.
     case unreadable(String, reason: String, hint: String?)
     /// It is read, and has faults; one at least.
     case invalid([ConfigurationFault])
-    /// It has no such profile.
     case noProfile(String, file: String, names: [String])
     /// A profile is asked for, and there is no configuration.
     case noConfiguration(profile: String?, file: String)
     /// It has profiles, and none is chosen.
     case whichProfile(file: String, names: [String])
-    /// All profiles are asked for, and one thing for all of them.
+    /// All profiles are asked for, with one place for all of them.
     case notForAll(String)
     /// Profiles with different stores have one remote folder, or one file of metrics.
     case shared(key: String, value: String, names: [String])
-    /// A flag or a variable of the environment has a value that cannot be.
+    /// A flag or a variable of the environment has an invalid value.
     case wrongValue(String, WrongValue)
 
     var description: String {

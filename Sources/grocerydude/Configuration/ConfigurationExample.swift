@@ -1,4 +1,4 @@
-/// A configuration to begin with; what it says is valid, and every setting is in it.
+/// A valid configuration to begin with, which has every setting.
 let configurationExample = """
     # grocerydude's configuration: $XDG_CONFIG_HOME/grocerydude/config.yaml, which is
     # ~/.config/grocerydude/config.yaml unless that variable says otherwise.

@@ -1,6 +1,5 @@
 internal import Files
 internal import Foundation
-internal import Operations
 internal import SystemPackage
 internal import Yams
 
@@ -20,11 +19,9 @@ struct ConfigurationFile {
 
     /// In bytes; a file written by hand is smaller.
     private static let sizeLimit = 1 << 18
+    private static let exampleHint = "'grocerydude config example' prints one to begin with"
 
-    /// Reads a configuration.
-    ///
-    /// - Parameter path: its path; relative to the working directory.
-    /// - Throws: `ConfigurationError`, with all faults that there are.
+    /// Reads a configuration; throws `ConfigurationError` with all faults that there are.
     init(_ path: String) throws {
         let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(path))
             .lexicallyNormalized()
@@ -64,10 +61,7 @@ struct ConfigurationFile {
             // Some editors begin a file with a byte order mark, which YAML allows (5.2) and Yams does not take.
             return text.unicodeScalars.first == "\u{FEFF}" ? String(text.dropFirst()) : text
         } catch let error as FileError where error.isMissing {
-            throw unreadable(
-                "is not there",
-                "'grocerydude config example' prints one to begin with"
-            )
+            throw unreadable("is not there", exampleHint)
         } catch let error as FileError {
             throw unreadable("cannot be used: \(error)", error.hint)
         }
@@ -84,11 +78,7 @@ struct ConfigurationFile {
         do {
             // Named, since the default asks the environment, and may print.
             guard let root = try Yams.compose(yaml: text, .default, .default, .utf8) else {
-                throw ConfigurationError.unreadable(
-                    file,
-                    reason: "is empty",
-                    hint: "'grocerydude config example' prints one to begin with"
-                )
+                throw ConfigurationError.unreadable(file, reason: "is empty", hint: exampleHint)
             }
             guard let mapping = root.mapping else {
                 throw fault(root.mark?.line ?? 1, "it does not begin with a key, such as 'stores:'")

@@ -1,9 +1,8 @@
 internal import Files
 internal import Foundation
-internal import Operations
 internal import Yams
 
-/// Goes through a configuration's nodes and collects its values, and its faults.
+/// Collects the values and the faults in a configuration's nodes.
 struct ConfigurationReader {
     let file: String
     private(set) var common: ConfigurationFile.Values = [:]
@@ -63,22 +62,20 @@ struct ConfigurationReader {
                 )
                 continue
             }
-            guard let settings = value.mapping else {
-                guard isNothing(value) else {
-                    add(value, "profile '\(name)' must have keys and values")
-                    continue
-                }
+            if let settings = value.mapping {
+                profiles.append((name, read(Array(settings), at: Place(profile: name))))
+            } else if isNothing(value) {
                 profiles.append((name, [:]))
-                continue
+            } else {
+                add(value, "profile '\(name)' must have keys and values")
             }
-            profiles.append((name, read(Array(settings), at: Place(profile: name))))
         }
     }
 
-    /// Names become names of units and files.
+    /// Returns whether a profile may have this name, which becomes a part of units' and files' names.
     static func isName(_ name: String) -> Bool {
         name.utf8.count <= 64 && name.first?.isPunctuation == false && !name.isEmpty
-            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+            && name.allSatisfy { $0.isWord(or: "-_.") }
     }
 
     private mutating func read(

@@ -1,4 +1,4 @@
-/// The place that says a setting; each wins over the ones below it.
+/// The place where a setting is made; each wins over the ones below it.
 enum Origin: Equatable, CustomStringConvertible {
     /// On the command line, with this option.
     case flag(String)

@@ -5,7 +5,7 @@ internal import Operations
 internal import Stores
 internal import SystemPackage
 
-/// The settings in force for one run, wherever they were said.
+/// The settings in force for one run.
 ///
 /// `Setting.all` says how each is written, and fills it in.
 struct Profile {
@@ -20,7 +20,6 @@ struct Profile {
     var configuredStores: FilePath?
     var configuredRemote: String?
     var compression: Compression = .default
-    /// How long to wait for another run.
     var lockWait: Duration = .zero
 
     var tags: [String] = []
@@ -40,14 +39,13 @@ struct Profile {
     /// The monitor's address, which hears of the beginning and the end of runs.
     var pingURL: URL?
     var pingTimeout: Duration = .seconds(10)
-    /// The file for Prometheus' metrics.
     var metricsFile: FilePath?
     /// How old the newest backup may be.
     var maxAge: Duration?
     /// When `schedule install` has backups made.
     var schedule: Schedule?
 
-    /// The origin of each setting that was said, by its key.
+    /// The origin of each setting that was made, by its key.
     var origins: [String: Origin] = [:]
 
     init(name: String? = nil, file: String? = nil) {
@@ -94,16 +92,6 @@ struct RestoreSettings: Equatable {
     /// How stores are checked before they take their place.
     var level: CheckLevel = .quick
     var makesSafetyBackup = true
-    var commands = RestoreCommands()
-}
-
-/// Commands, through `/bin/sh -c`, that act on the application whose stores are restored; how long
-/// each may take is said with the hooks of a restore.
-struct RestoreCommands: Equatable {
-    /// Before the swap; one that fails ends the restore before anything was changed.
-    var stop: [String] = []
-    /// After the swap, and after it was rolled back.
-    var start: [String] = []
-    /// Against the restored stores, after `start`; one that fails rolls the restore back.
-    var verify: [String] = []
+    /// How long each may take is said with the hooks of a restore.
+    var commands = ApplicationCommands()
 }

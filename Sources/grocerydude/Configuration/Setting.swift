@@ -1,9 +1,7 @@
 internal import Backups
-internal import Archives
 internal import Foundation
 internal import Operations
 internal import Remotes
-internal import Stores
 internal import SystemPackage
 
 /// One setting: how it is written, and its place in a profile.
@@ -32,7 +30,7 @@ struct Setting {
 
     /// All settings, in the order in which they are shown.
     static var all: [Setting] {
-        places + backups + retention + checks + restores + hooks + reports
+        places + backups + retention + checks + hooks + reports
     }
 
     private static var places: [Setting] {
@@ -95,17 +93,12 @@ struct Setting {
             schedule("check.schedule", environment: "CHECK_SCHEDULE", \.check.schedule),
             boolean("check.all", \.check.all),
             boolean("check.restore", \.check.restores),
-            Setting(
+            text(
                 "check.read_data_subset",
                 \.check.readDataSubset,
-                show: { $0.map { .text($0.description) } ?? .none },
-                read: { try $0.text("a part such as 10%, 1/7 or next/7") { SubsetChoice($0) } }
+                "a part such as 10%, 1/7 or next/7",
+                { SubsetChoice($0) }
             ),
-        ]
-    }
-
-    private static var restores: [Setting] {
-        [
             choice("restore.check", \.restore.level),
             boolean("restore.safety_backup", \.restore.makesSafetyBackup),
         ]
@@ -114,49 +107,42 @@ struct Setting {
     private static var hooks: [Setting] {
         let moments = Run.Command.hooked.flatMap { command in
             Hooks.Moment.allCases.map { moment in
-                commands(
+                texts(
                     "hooks.\(command.rawValue).\(moment.rawValue)",
                     \.[hooksFor: command][at: moment]
                 )
             }
-                + [
-                    duration(
-                        "hooks.\(command.rawValue).timeout",
-                        \.[hooksFor: command].timeout
-                    )
-                ]
+                + [duration("hooks.\(command.rawValue).timeout", \.[hooksFor: command].timeout)]
         }
         return moments + [
-            commands("hooks.restore.stop", \.restore.commands.stop),
-            commands("hooks.restore.start", \.restore.commands.start),
-            commands("hooks.restore.verify", \.restore.commands.verify),
+            texts("hooks.restore.stop", \.restore.commands.stop),
+            texts("hooks.restore.start", \.restore.commands.start),
+            texts("hooks.restore.verify", \.restore.commands.verify),
         ]
     }
 
     private static var reports: [Setting] {
         [
-            Setting(
+            text(
                 "ping_url",
                 environment: "PING_URL",
                 \.pingURL,
-                show: { $0.map { .text($0.absoluteString) } ?? .none },
-                read: { try $0.text("an address that begins with http:// or https://", webAddress) }
+                "an address that begins with http:// or https://",
+                webAddress
             ),
             duration("ping_timeout", \.pingTimeout),
             Setting(
                 "metrics_file",
                 environment: "METRICS_FILE",
                 \.metricsFile,
-                show: { $0.map { .text($0.string) } ?? .none },
-                read: { FilePath(try $0.path()) }
-            ),
+                show: { $0.map { .text($0.string) } ?? .none }
+            ) { FilePath(try $0.path()) },
             Setting(
                 "max_age",
                 environment: "MAX_AGE",
                 \.maxAge,
-                show: { $0.map(ShownValue.duration) ?? .none },
-                read: { try $0.duration() }
-            ),
+                show: { $0.map(ShownValue.duration) ?? .none }
+            ) { try $0.duration() },
         ]
     }
 }
@@ -187,28 +173,35 @@ extension Setting {
         }
     }
 
+    private static func text<Value: CustomStringConvertible>(
+        _ key: String,
+        environment: String? = nil,
+        _ path: WritableKeyPath<Profile, Value?>,
+        _ wanted: String,
+        _ read: @escaping (String) -> Value?
+    ) -> Setting {
+        Setting(
+            key,
+            environment: environment,
+            path,
+            show: { $0.map { .text($0.description) } ?? .none },
+            read: { try $0.text(wanted, read) }
+        )
+    }
+
     private static func span(
         _ key: String,
         _ path: WritableKeyPath<Profile, CalendarSpan?>
     ) -> Setting {
-        Setting(key, path, show: { $0.map { .text($0.description) } ?? .none }) {
-            try $0.text("a length of time such as 14d or 2y5m7d3h") { CalendarSpan($0) }
-        }
+        text(key, path, "a length of time such as 14d or 2y5m7d3h", CalendarSpan.init)
     }
 
     private static func texts(
         _ key: String,
         _ path: WritableKeyPath<Profile, [String]>,
-        _ wanted: String
+        _ wanted: String = "a command or a list of commands"
     ) -> Setting {
         Setting(key, path, show: ShownValue.list) { try $0.texts(wanted) }
-    }
-
-    private static func commands(
-        _ key: String,
-        _ path: WritableKeyPath<Profile, [String]>
-    ) -> Setting {
-        texts(key, path, "a command or a list of commands")
     }
 
     private static func schedule(
@@ -216,14 +209,13 @@ extension Setting {
         environment: String,
         _ path: WritableKeyPath<Profile, Schedule?>
     ) -> Setting {
-        Setting(
+        text(
             key,
             environment: environment,
             path,
-            show: { $0.map { .text($0.description) } ?? .none }
-        ) {
-            try $0.text("a schedule such as \(Schedule.examples)") { Schedule($0) }
-        }
+            "a schedule such as \(Schedule.examples)",
+            Schedule.init
+        )
     }
 
     private static func webAddress(_ text: String) -> URL? {

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A value as it is written somewhere, before a setting has read it.
+/// A value as it is written, before a setting has read it.
 struct WrittenValue {
     indirect enum Form {
-        /// Text; what flags and the environment give is nothing else.
+        /// Text; flags and the environment give nothing else.
         case text(String)
         /// A number to YAML, as it is written.
         case number(String)
@@ -17,16 +17,12 @@ struct WrittenValue {
     var form: Form
     var origin: Origin
 
-    /// The directory that relative paths begin at; `nil` for the working directory.
+    /// The directory that relative paths in a file begin at; `nil` for the working directory.
     var base: String?
 
-    /// Text on the command line or in the environment.
+    /// Returns text from the command line or the environment.
     static func said(_ text: String, by origin: Origin) -> WrittenValue {
         WrittenValue(form: .text(text), origin: origin)
-    }
-
-    private var isFromFile: Bool {
-        if case .file = origin { true } else { false }
     }
 }
 
@@ -43,7 +39,7 @@ extension WrittenValue.Form {
         }
     }
 
-    /// Text, and nothing that only looks like it: a path or a command `yes` is a mistake.
+    /// Returns text, and nothing that only looks like it: a path or a command `yes` is a mistake.
     fileprivate func text(_ wanted: String) throws -> String {
         switch self {
         case .text(let text) where !text.isEmpty: return text
@@ -63,10 +59,8 @@ extension WrittenValue.Form {
 }
 
 extension WrittenValue {
-    /// One of some words.
-    func choice<Choice: CaseIterable & RawRepresentable<String>>(
-        of: Choice.Type
-    ) throws -> Choice {
+    /// Returns one of some words.
+    func choice<Choice: CaseIterable & RawRepresentable<String>>(of: Choice.Type) throws -> Choice {
         let words = Choice.allCases.map(\.rawValue)
         let wanted = "one of \(words.joined(separator: ", "))"
         let word = try form.word(wanted)
@@ -83,7 +77,7 @@ extension WrittenValue {
         }
     }
 
-    /// A length of time such as `60s`, `5m`, `26h` or `7d`; a number alone is seconds.
+    /// Returns a length of time such as `60s`, `5m`, `26h` or `7d`; a number alone is seconds.
     func duration() throws -> Duration {
         let wanted = "a length of time such as 60s, 5m, 26h or 7d"
         guard let time = WaitTime(argument: try form.word(wanted)) else {
@@ -92,7 +86,7 @@ extension WrittenValue {
         return time.duration
     }
 
-    /// A whole number of `lowest` at least.
+    /// Returns a whole number of `lowest` at least.
     func count(from lowest: Int) throws -> Int {
         let wanted = "a whole number" + (lowest == 0 ? "" : " of \(lowest) or more")
         guard let count = Int(try form.word(wanted)), count >= lowest, count <= 1_000_000_000
@@ -100,7 +94,7 @@ extension WrittenValue {
         return count
     }
 
-    /// Text that a function understands.
+    /// Returns text that a function can read.
     func text<Value>(_ wanted: String, _ read: (String) -> Value?) throws -> Value {
         guard let value = read(try form.text(wanted)) else {
             throw WrongValue(wanted: wanted, not: form)
@@ -108,7 +102,7 @@ extension WrittenValue {
         return value
     }
 
-    /// One text or a list of texts; none of them empty.
+    /// Returns one text or a list of texts; none of them is empty.
     func texts(_ wanted: String) throws -> [String] {
         guard case .list(let items) = form else { return [try form.text(wanted)] }
         return try items.map { try $0.text(wanted) }
@@ -117,7 +111,7 @@ extension WrittenValue {
     /// Returns a path, absolute if it is from the configuration, where '~/' is the home directory.
     func path(_ wanted: String = "a path") throws -> String {
         let text = try form.text(wanted)
-        guard isFromFile else { return text }
+        guard let base else { return text }
         if text == "~" || text.hasPrefix("~/") { return ProcessEnvironment.home + text.dropFirst() }
         if text.hasPrefix("~") {
             throw WrongValue(
@@ -127,6 +121,6 @@ extension WrittenValue {
             )
         }
         if text.hasPrefix("/") { return text }
-        return (base ?? ".") + "/" + (text.hasPrefix("./") ? String(text.dropFirst(2)) : text)
+        return base + "/" + (text.hasPrefix("./") ? String(text.dropFirst(2)) : text)
     }
 }

@@ -1,4 +1,4 @@
-/// Why a value is none for its setting: what is wanted, and what there is.
+/// The reason why a setting refuses a value, with the wanted form and the value.
 struct WrongValue: Error {
     var reason: String
     var hint: String?

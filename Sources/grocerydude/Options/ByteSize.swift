@@ -1,15 +1,12 @@
 internal import Files
 internal import ArgumentParser
-internal import Operations
 
 /// A count of bytes as people type it, in decimal units as we print them.
-struct ByteSize: ExpressibleByArgument, Equatable {
+struct ByteSize: Equatable {
     var bytes: Int64
+}
 
-    init(bytes: Int64) {
-        self.bytes = bytes
-    }
-
+extension ByteSize: ExpressibleByArgument {
     init?(argument: String) {
         let digits = argument.prefix { $0.isASCII && $0.isNumber }
         let unit = argument.dropFirst(digits.count).uppercased()

@@ -1,4 +1,4 @@
-/// A setting that is said on the command line.
+/// A setting from the command line; `nil` stands for an option that was not given.
 struct FlagValue {
     /// As it is written there: `--stores`.
     var name: String
@@ -6,7 +6,6 @@ struct FlagValue {
     var key: String
     var value: String
 
-    /// Returns `nil` if the option was not given.
     init?(_ name: String, _ key: String, _ value: String?) {
         guard let value else { return nil }
         self.name = name

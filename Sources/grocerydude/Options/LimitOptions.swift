@@ -1,6 +1,5 @@
 internal import Backups
 internal import ArgumentParser
-internal import Operations
 
 /// How much an archive without a manifest may unpack to.
 struct LimitOptions: ParsableArguments {
@@ -9,9 +8,7 @@ struct LimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The most entries.", valueName: "count"))
     var maxEntries = Self.usual.entries
 
-    @Option(
-        help: ArgumentHelp("The most bytes in all: 500M, 20G, 2T.", valueName: "size")
-    )
+    @Option(help: ArgumentHelp("The most bytes in all: 500M, 20G, 2T.", valueName: "size"))
     var maxSize = ByteSize(bytes: Self.usual.bytes)
 
     @Option(

@@ -12,7 +12,5 @@ struct MetricsOptions: ParsableArguments {
     )
     var file: String?
 
-    var flags: [FlagValue] {
-        [FlagValue("--metrics-file", "metrics_file", file)].compactMap(\.self)
-    }
+    var flags: [FlagValue?] { [FlagValue("--metrics-file", "metrics_file", file)] }
 }

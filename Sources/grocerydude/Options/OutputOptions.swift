@@ -1,14 +1,11 @@
 internal import ArgumentParser
 
-/// How to speak.
+/// The form and the amount of output.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Answer in JSON.")
     var json = false
 
-    @Flag(
-        name: .shortAndLong,
-        help: "Print only answers that were asked for; errors in one line."
-    )
+    @Flag(name: .shortAndLong, help: "Print only answers that were asked for; errors in one line.")
     var quiet = false
 
     @Flag(name: .shortAndLong, help: "Say more.")
@@ -16,10 +13,8 @@ struct OutputOptions: ParsableArguments {
 
     @Flag(help: "Show no progress bar.")
     var noProgress = false
-}
 
-extension OutputOptions {
-    /// Returns how to speak of a command line that could not be parsed.
+    /// Returns the options for an error about a command line that could not be parsed.
     static func said(in arguments: [String]) -> OutputOptions {
         let words = arguments.dropFirst().prefix { $0 != "--" }
         let isQuiet = words.contains {

@@ -15,10 +15,10 @@ struct RemoteOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long to wait for another run: 60s, 5m, 1h.", valueName: "time"))
     var lockWait: WaitTime?
 
-    var flags: [FlagValue] {
+    var flags: [FlagValue?] {
         [
             FlagValue("--remote", "remote", address),
             FlagValue("--lock-wait", "lock_wait", lockWait?.text),
-        ].compactMap(\.self)
+        ]
     }
 }

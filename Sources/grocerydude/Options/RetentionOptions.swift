@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Operations
 
-/// The backups to keep, in restic's words; the profile says what no option does.
+/// The backups to keep, in restic's words; a policy without an option is the profile's.
 struct RetentionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Keep the last of all; -1 keeps all.", valueName: "n"))
     var keepLast: Int?
@@ -32,26 +32,22 @@ struct RetentionOptions: ParsableArguments {
     )
     var keepTag: [String] = []
 
-    @Flag(help: "Remove all backups, where no policy keeps one.")
+    @Flag(help: "Remove all backups if no policy keeps one.")
     var unsafeAllowRemoveAll = false
 
-    var flags: [FlagValue] {
+    var flags: [FlagValue?] {
         let counts = [
             ("last", keepLast), ("hourly", keepHourly), ("daily", keepDaily),
             ("weekly", keepWeekly), ("monthly", keepMonthly), ("yearly", keepYearly),
         ]
         let spans = [
-            ("", keepWithin), ("-hourly", keepWithinHourly), ("-daily", keepWithinDaily),
-            ("-weekly", keepWithinWeekly), ("-monthly", keepWithinMonthly),
-            ("-yearly", keepWithinYearly),
+            ("within", keepWithin), ("within-hourly", keepWithinHourly),
+            ("within-daily", keepWithinDaily), ("within-weekly", keepWithinWeekly),
+            ("within-monthly", keepWithinMonthly), ("within-yearly", keepWithinYearly),
         ]
-        return counts.compactMap { name, count in
-            FlagValue("--keep-\(name)", "retention.keep_\(name)", count.map { String($0) })
+        return (counts.map { ($0, $1.map(String.init)) } + spans).map { name, value in
+            FlagValue("--keep-\(name)", "retention.keep_" + name.replacing("-", with: "_"), value)
         }
-            + spans.compactMap { name, span in
-                let key = "retention.keep_within" + name.replacing("-", with: "_")
-                return FlagValue("--keep-within\(name)", key, span)
-            }
     }
 
     /// Returns the policy in force.

@@ -17,7 +17,7 @@ struct ScheduleOptions: ParsableArguments {
     var kinds: [ScheduleKind] { kind.map { [$0] } ?? ScheduleKind.allCases }
 
     /// Returns the profile that the options name.
-    func profile(_ flags: [FlagValue] = []) throws -> Profile {
+    func profile(_ flags: [FlagValue?] = []) throws -> Profile {
         try Configuration(configuration).profile(flags)
     }
 }

@@ -14,5 +14,5 @@ struct StoresOptions: ParsableArguments {
     )
     var path: String?
 
-    var flags: [FlagValue] { [FlagValue("--stores", "stores", path)].compactMap(\.self) }
+    var flags: [FlagValue?] { [FlagValue("--stores", "stores", path)] }
 }

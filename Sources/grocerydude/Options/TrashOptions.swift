@@ -10,7 +10,7 @@ struct TrashOptions: ParsableArguments {
     )
     var keepTrash: WaitTime?
 
-    var flags: [FlagValue] {
-        [FlagValue("--keep-trash", "retention.keep_trash", keepTrash?.text)].compactMap(\.self)
+    var flags: [FlagValue?] {
+        [FlagValue("--keep-trash", "retention.keep_trash", keepTrash?.text)]
     }
 }

@@ -1,8 +1,9 @@
 /// A user's table of cron (crontab(5)), of which only the blocks that are ours are changed.
 ///
-/// It is lines of bytes, since other lines may hold anything.
+/// It is lines of bytes, since other lines may hold anything. A job's block without an end is
+/// `ScheduleError.brokenBlock`.
 struct Crontab: Equatable {
-    /// The last one is what comes after the last line's end: nothing, as a rule.
+    /// The last one follows the end of the last line, and is usually empty.
     private var lines: [ArraySlice<UInt8>]
 
     private static let begin = "# BEGIN "
@@ -14,9 +15,7 @@ struct Crontab: Equatable {
 
     var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
 
-    /// A job's lines.
-    ///
-    /// - Throws: `ScheduleError` if the job cannot be written so.
+    /// Returns a job's lines; throws `ScheduleError` if it cannot be written so.
     static func block(_ job: ScheduledJob) throws -> String {
         guard let times = job.schedule.cron else {
             throw ScheduleError.notForKind(job.schedule, .cron)
@@ -31,23 +30,17 @@ struct Crontab: Equatable {
             """
     }
 
-    /// A word for sh(1), with what crontab(5) takes for the command's end escaped.
+    /// Returns a word for sh(1), with what crontab(5) takes for the command's end escaped.
     static func word(_ text: String) throws -> String {
         guard !text.contains(where: \.isNewline) else {
             throw ScheduleError.notWritable(text, .cron)
         }
-        let isPlain =
-            !text.isEmpty
-            && text.allSatisfy {
-                $0.isASCII && ($0.isLetter || $0.isNumber || "/-_.=:,@+".contains($0))
-            }
+        let isPlain = !text.isEmpty && text.allSatisfy { $0.isWord(or: Character.plain) }
         let word = isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
         return word.replacing("%", with: "\\%")
     }
 
     /// Returns the lines of a job in the table; `nil` if there are none.
-    ///
-    /// - Throws: `ScheduleError.brokenBlock`.
     func block(named name: String) throws -> String? {
         try range(of: name).map { range in
             lines[range].map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
@@ -55,21 +48,17 @@ struct Crontab: Equatable {
     }
 
     /// Takes a job out, and leaves all other lines as they are.
-    ///
-    /// - Throws: `ScheduleError.brokenBlock`.
     mutating func remove(_ name: String) throws {
         while let range = try range(of: name) { lines.removeSubrange(range) }
     }
 
     /// Puts a job in, in the place of the one that has its name.
-    ///
-    /// - Throws: `ScheduleError.brokenBlock`.
     mutating func add(_ block: String, named name: String) throws {
         let new = Array(block.utf8).split(separator: UInt8(ascii: "\n"))
         if let range = try range(of: name) {
             lines.replaceSubrange(range, with: new)
         } else {
-            // cron leaves out a line that does not end.
+            // cron ignores a line without an end.
             if lines.last?.isEmpty != true { lines.append([]) }
             lines.insert(contentsOf: new, at: lines.count - 1)
         }
@@ -81,7 +70,7 @@ struct Crontab: Equatable {
         guard let start = lines.firstIndex(where: { $0.starts(with: beginning) }) else {
             return nil
         }
-        // Another block's beginning before the end: what is between them may not be ours.
+        // If another block begins before this one ends, the lines between may not be ours.
         for index in lines.indices where index > start {
             if lines[index].elementsEqual(ending) { return start..<index + 1 }
             if lines[index].starts(with: Array(Self.begin.utf8)) { break }

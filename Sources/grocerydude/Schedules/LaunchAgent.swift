@@ -8,9 +8,7 @@ enum LaunchAgent {
         "org.grocerydude.\(name)"
     }
 
-    /// The property list, as XML.
-    ///
-    /// - Throws: `ScheduleError` if the job cannot be written so.
+    /// Returns the property list, as XML; throws `ScheduleError` if the job cannot be written so.
     static func propertyList(_ job: ScheduledJob) throws -> String {
         guard let intervals = job.schedule.launchd else {
             throw ScheduleError.notForKind(job.schedule, .launchd)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// When something is to be run, said so that systemd, cron and launchd all do just that.
+/// A time to run something, in a form that systemd, cron and launchd can all express.
 ///
 /// ```
 /// hourly [:15]              daily [03:30[,15:30]]        weekly [sun[,wed] [04:00]]
@@ -103,11 +103,7 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
         return onDays("monthly \(text)", .month(sorted), Array(words.dropFirst()))
     }
 
-    private static func onDays(
-        _ kind: String,
-        _ days: Days,
-        _ words: [String]
-    ) -> (Rule, String)? {
+    private static func onDays(_ kind: String, _ days: Days, _ words: [String]) -> (Rule, String)? {
         guard words.count <= 1 else { return nil }
         let texts =
             words.first?.split(separator: ",", omittingEmptySubsequences: false) ?? ["00:00"]
@@ -129,19 +125,14 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
 
     private static func onCalendar(_ words: [String]) -> (Rule, String)? {
         let expression = words.joined(separator: " ")
-        let isSafe = expression.allSatisfy {
-            $0.isASCII && ($0.isLetter || $0.isNumber || " *,-.:/~+_".contains($0))
-        }
-        return isSafe && !words.isEmpty
-            ? (.onCalendar(expression), "oncalendar \(expression)") : nil
+        let isSafe = !words.isEmpty && expression.allSatisfy { $0.isWord(or: " *,-.:/~+_") }
+        return isSafe ? (.onCalendar(expression), "oncalendar \(expression)") : nil
     }
 
     private static func cron(_ words: [String]) -> (Rule, String)? {
-        let isSafe = words.joined().allSatisfy {
-            $0.isASCII && ($0.isLetter || $0.isNumber || "*,-/".contains($0))
-        }
         let expression = words.joined(separator: " ")
-        return isSafe && words.count == 5 ? (.cron(expression), "cron \(expression)") : nil
+        let isSafe = words.count == 5 && expression.allSatisfy { $0.isWord(or: " *,-/") }
+        return isSafe ? (.cron(expression), "cron \(expression)") : nil
     }
 
     private static func number(_ text: Substring, below limit: Int) -> Int? {

@@ -2,13 +2,11 @@ internal import Files
 
 /// Why a schedule cannot be installed, removed or shown.
 enum ScheduleError: ExplainedError {
-    /// The profile has no schedule.
     case noSchedule(profile: String?, file: String?)
-    /// Nothing on this machine runs things by the clock, as far as can be seen.
+    /// No scheduler was found on this machine.
     case noKind
-    /// A program that is needed is not there.
+    /// A program is not installed.
     case noProgram(String)
-    /// A program failed.
     case program(String, reason: String)
     /// A schedule is written in the form of another kind.
     case notForKind(Schedule, ScheduleKind)

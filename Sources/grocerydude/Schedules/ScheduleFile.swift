@@ -6,14 +6,12 @@ struct ScheduleFile: Equatable {
     /// The word in place of a path for the user's crontab, which has none.
     static let crontab = "crontab"
 
-    /// Returns the files of a job for a kind.
-    ///
-    /// - Throws: `ScheduleError` if the job cannot be written so.
+    /// Returns the files of a job for a kind; throws `ScheduleError` if it cannot be written so.
     static func files(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> [ScheduleFile] {
         let paths = paths(of: job.name, kind)
         switch kind {
         case .systemdUser, .systemdSystem:
-            let units = try SystemdUnits(job, isSystem: kind == .systemdSystem)
+            let units = try SystemdUnits(job, kind)
             return zip(paths, [units.service, units.timer]).map(ScheduleFile.init)
         case .cron: return try zip(paths, [Crontab.block(job)]).map(ScheduleFile.init)
         case .launchd: return try zip(paths, [LaunchAgent.propertyList(job)]).map(ScheduleFile.init)

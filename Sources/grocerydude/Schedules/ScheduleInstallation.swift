@@ -5,18 +5,15 @@ internal import Processes
 internal import SystemPackage
 
 /// Installs jobs for one kind of schedule, and removes them.
+///
+/// All of it throws `FileError`, `ScheduleError` and `ProcessError`.
 struct ScheduleInstallation {
     let kind: ScheduleKind
-    /// Whether the scheduler is told of jobs, and not only files are written.
+    /// Whether the scheduler is told of jobs; if not, only files are written.
     var enables = true
 
     /// Returns whether anything runs a profile's command by the clock.
-    ///
-    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
-    static func has(
-        _ command: Run.Command,
-        of profile: Profile
-    ) async throws -> Bool {
+    static func has(_ command: Run.Command, of profile: Profile) async throws -> Bool {
         let name = ScheduledJob.name(command, of: profile)
         for kind in ScheduleKind.allCases {
             let files = try await ScheduleInstallation(kind: kind).installed(name)
@@ -26,8 +23,6 @@ struct ScheduleInstallation {
     }
 
     /// Returns the files of a job; empty if it is not installed.
-    ///
-    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
     func installed(_ name: String) async throws -> [ScheduleFile] {
         if kind == .cron {
             guard SystemProgram.path(of: "crontab") != nil,
@@ -43,8 +38,6 @@ struct ScheduleInstallation {
     }
 
     /// Installs a job, in place of one that has its name; if that fails, all is as before.
-    ///
-    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
     func install(_ job: ScheduledJob) async throws {
         let files = try ScheduleFile.files(job, kind)
         if kind == .cron {
@@ -56,18 +49,19 @@ struct ScheduleInstallation {
             try await enable(job.name)
         } catch {
             for (path, bytes) in before {
-                // The first failure is the one to tell of.
-                if let bytes { try? write(bytes, to: path) } else { try? remove(path) }
+                // A second failure must not hide the first one.
+                if let bytes {
+                    try? write(bytes, to: path)
+                } else {
+                    try? LocalFileSystem().remove(FilePath(path))
+                }
             }
             if kind != .launchd, enables { try? await systemctl("daemon-reload") }
             throw error
         }
     }
 
-    /// Removes a job.
-    ///
-    /// - Returns: the paths of the files that were there.
-    /// - Throws: `FileError`, `ScheduleError`, `ProcessError`.
+    /// Removes a job, and returns the paths of the files that were there.
     func uninstall(_ name: String) async throws -> [String] {
         let paths = try await installed(name).map(\.path)
         guard !paths.isEmpty else { return [] }
@@ -76,7 +70,7 @@ struct ScheduleInstallation {
             return paths
         }
         try await disable(name)
-        for path in paths { try remove(path) }
+        for path in paths { try LocalFileSystem().remove(FilePath(path)) }
         if kind != .launchd, enables { try await systemctl("daemon-reload") }
         return paths
     }
@@ -89,10 +83,7 @@ struct ScheduleInstallation {
             try await systemctl("enable", "--now", "\(name).timer")
         case .launchd:
             // It may be there already, in an older form.
-            try await SystemProgram.run(
-                "launchctl",
-                ["bootout", "gui/\(getuid())/\(LaunchAgent.label(name))"]
-            )
+            try await bootOut(name)
             try await SystemProgram.check(
                 "launchctl",
                 ["bootstrap", "gui/\(getuid())"] + ScheduleFile.paths(of: name, kind)
@@ -105,13 +96,14 @@ struct ScheduleInstallation {
         guard enables else { return }
         switch kind {
         case .systemdUser, .systemdSystem: try await systemctl("disable", "--now", "\(name).timer")
-        case .launchd:
-            try await SystemProgram.run(
-                "launchctl",
-                ["bootout", "gui/\(getuid())/\(LaunchAgent.label(name))"]
-            )
+        case .launchd: try await bootOut(name)
         case .cron: break
         }
+    }
+
+    private func bootOut(_ name: String) async throws {
+        let target = "gui/\(getuid())/\(LaunchAgent.label(name))"
+        try await SystemProgram.run("launchctl", ["bootout", target])
     }
 
     private func systemctl(_ arguments: String...) async throws {
@@ -137,10 +129,6 @@ struct ScheduleInstallation {
         try LocalFileSystem().write(bytes, to: FilePath(path))
         // Everybody may see them through systemctl anyway, and systemd warns if they cannot.
         try File.open(FilePath(path)).setMode(0o644)
-    }
-
-    private func remove(_ path: String) throws {
-        try LocalFileSystem().remove(FilePath(path))
     }
 
     // The crontab.

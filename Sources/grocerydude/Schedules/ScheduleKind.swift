@@ -8,9 +8,7 @@ enum ScheduleKind: String, CaseIterable, ExpressibleByArgument {
     case cron
     case launchd
 
-    /// Returns the one that this machine has: systemd if it runs, the system's for root.
-    ///
-    /// - Throws: `ScheduleError.noKind`.
+    /// Returns the kind for this machine: systemd if it runs (the system's for root), else cron.
     static func detected() throws -> ScheduleKind {
         #if canImport(Darwin)
         return .launchd

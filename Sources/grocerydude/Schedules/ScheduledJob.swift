@@ -3,7 +3,7 @@ internal import Operations
 internal import Remotes
 internal import SystemPackage
 
-/// A command that is to be run by itself, and what it needs for that.
+/// A command that a scheduler runs, and all that it needs for that.
 struct ScheduledJob {
     /// One of `Run.Command.scheduled`.
     let command: Run.Command
@@ -31,7 +31,7 @@ struct ScheduledJob {
             .joined(separator: "-")
     }
 
-    /// What the job does, for people.
+    /// The purpose of the job, for people.
     var title: String {
         let what = command == .backup ? "Backup" : "Check of the backups"
         return profile.name.map { "\(what) of the profile \($0)" } ?? what
@@ -75,10 +75,9 @@ struct ScheduledJob {
 
     var isRemoteOfRclone: Bool { profile.remote.hasPrefix(RcloneFolder.scheme) }
 
-    /// Whether commands of the user's run around it, which may need anything.
+    /// Whether the user's own commands run around it, which may need anything.
     var hasHooks: Bool {
-        let hooks = profile[hooksFor: command]
-        return hooks.commands.values.contains { !$0.isEmpty }
+        profile[hooksFor: command].commands.values.contains { !$0.isEmpty }
     }
 
     /// Directories in which it writes; some may not be there.

@@ -10,9 +10,7 @@ enum SystemProgram {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs a program, however it ends.
-    ///
-    /// - Throws: `ScheduleError.noProgram` if it is not installed; `ProcessError`.
+    /// Runs a program, however it ends; throws `ScheduleError.noProgram` if it is not installed.
     @discardableResult
     static func run(
         _ name: String,
@@ -23,9 +21,7 @@ enum SystemProgram {
         return try await ChildProcess(path, arguments, input: input).capture()
     }
 
-    /// Runs a program that has to end with 0.
-    ///
-    /// - Throws: `ScheduleError`; `ProcessError`.
+    /// Runs a program; throws `ScheduleError.program` unless it ends with 0.
     static func check(_ name: String, _ arguments: [String], input: [UInt8] = []) async throws {
         let result = try await run(name, arguments, input: input)
         var reason = result.errors.split(whereSeparator: \.isNewline).joined(separator: "; ")

@@ -3,18 +3,12 @@ struct SystemdUnits {
     let service: String
     let timer: String
 
-    /// Writes the units.
-    ///
-    /// - Parameters:
-    ///   - job: what they run.
-    ///   - isSystem: whether they are the system's, and not one user's.
-    /// - Throws: `ScheduleError` if the job cannot be written so.
-    init(_ job: ScheduledJob, isSystem: Bool) throws {
-        let kind = isSystem ? ScheduleKind.systemdSystem : .systemdUser
+    /// Throws `ScheduleError` if the job cannot be written so.
+    init(_ job: ScheduledJob, _ kind: ScheduleKind) throws {
         guard let calendars = job.schedule.systemd else {
             throw ScheduleError.notForKind(job.schedule, kind)
         }
-        service = try Self.service(job, isSystem: isSystem, kind)
+        service = try Self.service(job, kind)
         timer = """
             # Made by 'grocerydude schedule install', which replaces it.
             [Unit]
@@ -31,18 +25,15 @@ struct SystemdUnits {
             """
     }
 
-    private static func service(
-        _ job: ScheduledJob,
-        isSystem: Bool,
-        _ kind: ScheduleKind
-    ) throws -> String {
+    private static func service(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> String {
+        let isSystem = kind == .systemdSystem
         var unit = ["Description=\(plain(job.title))"]
         if isSystem, job.isRemoteOfRclone {
             unit += ["Wants=network-online.target", "After=network-online.target"]
         }
         var service = ["Type=oneshot"]
         var environment = job.environment
-        // The system's services are not told where their home is.
+        // A service of the system has no HOME.
         if isSystem { environment.insert(("HOME", ProcessEnvironment.home), at: 0) }
         service += environment.map { "Environment=\(quoted("\($0.name)=\($0.value)"))" }
         if isSystem, !job.hasHooks {
@@ -98,9 +89,9 @@ struct SystemdUnits {
         ] + protection(job.writtenPaths)
     }
 
-    /// All is read-only but what the job writes.
+    /// Returns the lines that make all paths read-only except for those that the job writes.
     private static func protection(_ paths: [String]) -> [String] {
-        // These lists know no escapes.
+        // systemd has no escapes for these lists.
         guard !paths.contains(where: { $0.contains { "\"'\\".contains($0) || $0.isNewline } })
         else {
             return ["# The file system is not read-only: a path has quotes in it."]
@@ -125,19 +116,14 @@ struct SystemdUnits {
         return "/usr/bin/env \(argument(job.program)) \(arguments)"
     }
 
-    /// A word of a command: `$` begins a variable there, twice is itself.
+    /// Returns a word of a command: `$` begins a variable there, twice is itself.
     static func argument(_ text: String) -> String {
         quoted(text).replacing("$", with: "$$")
     }
 
-    /// A word as systemd.syntax(7) quotes it, with the specifiers of systemd.unit(5) doubled.
+    /// Returns a word as systemd.syntax(7) quotes it, with the specifiers of systemd.unit(5) doubled.
     static func quoted(_ text: String) -> String {
-        let isPlain = text.unicodeScalars.allSatisfy {
-            $0.isASCII
-                && ($0.properties.isAlphabetic || ("0"..."9").contains($0)
-                    || "/-_.=:,@+".unicodeScalars.contains($0))
-        }
-        if isPlain, !text.isEmpty { return text }
+        if !text.isEmpty, text.allSatisfy({ $0.isWord(or: Character.plain) }) { return text }
         var quoted = ""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Backups
 import Files
 import Foundation
@@ -359,7 +360,7 @@ struct ConfigurationTests {
             check: {restore: true, read_data_subset: 1/7, schedule: weekly sun}
             """
         let path = try sandbox.write(yaml, to: "c.yaml").string
-        let profile = try Configuration(named: path, profile: nil).profile([])
+        let profile = try Configuration(.parse(["--config", path])).profile([])
         #expect(profile.retention.counts == [.daily: 7])
         #expect(profile.retention.within?.description == "2y5m")
         #expect(profile.retention.withinPeriods[.weekly]?.months == 3)
@@ -368,7 +369,7 @@ struct ConfigurationTests {
         #expect(hooks.commands == [.before: ["x"], .onFailure: ["y", "z"]])
         #expect(hooks.timeout == .seconds(300))
         #expect(profile[hooksFor: .backup].timeout == .seconds(600))
-        #expect(profile.restore.commands == RestoreCommands(stop: ["s"], verify: ["v"]))
+        #expect(profile.restore.commands == ApplicationCommands(stop: ["s"], verify: ["v"]))
         #expect(profile.check.restores && profile.check.readDataSubset?.description == "1/7")
         #expect(profile.check.schedule?.description == "weekly sun 00:00")
     }

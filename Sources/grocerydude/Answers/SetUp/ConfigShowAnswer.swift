@@ -10,7 +10,7 @@ struct ConfigShowAnswer: Answer {
         var value: ShownValue
         var origin: Place
 
-        /// Whether anything was said of the setting, or there is a value to show.
+        /// Whether the setting was made somewhere, or has a value to show.
         var isSet: Bool { value != .none && value != .list([]) || origin.kind != "default" }
 
         init(_ setting: Setting, of profile: Profile) {
@@ -20,10 +20,10 @@ struct ConfigShowAnswer: Answer {
         }
     }
 
-    /// The place that says a setting.
+    /// The place where a setting is made.
     struct Place: Encodable {
         var kind: String
-        /// The flag's or the variable's.
+        /// The name of the flag or the variable.
         var name: String?
         var file: String?
         var line: Int?

@@ -1,4 +1,4 @@
-/// When a profile's commands run, and by what.
+/// The times of a profile's commands, and the schedulers that run them.
 struct ScheduleShowAnswer: Answer {
     struct Row: Encodable {
         var operation: String
@@ -10,7 +10,7 @@ struct ScheduleShowAnswer: Answer {
     struct Place: Encodable {
         var kind: String
         var paths: [String]
-        /// Whether it is what would be installed now.
+        /// Whether an installation now would write the same.
         var current: Bool
     }
 

@@ -2,29 +2,24 @@ internal import Backups
 public import Archives
 public import ArgumentParser
 internal import Operations
-internal import Remotes
 
 extension Compression: ExpressibleByArgument {}
 
-struct BackupCommand: InvokedCommand {
+struct BackupCommand: FolderCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup",
-        abstract: "Save the stores directory into one dated archive.",
+        "backup",
+        "Save the stores directory into one dated archive.",
         discussion: """
             Applications may go on writing: all stores are cut at one moment, and not a byte of the \
             directory is changed. Prints the backup's name, except with '--quiet'.
-
-            EXAMPLE
-              grocerydude backup --stores ~/app/data --remote /mnt/nas/backups
-              grocerydude backup --profile photos
-              grocerydude backup --all-profiles --quiet
-            """
+            """,
+        example: "grocerydude backup --stores ~/app/data --remote /mnt/nas/backups",
+        "grocerydude backup --profile photos",
+        "grocerydude backup --all-profiles --quiet"
     )
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var folder: FolderOptions
     @OptionGroup var metrics: MetricsOptions
-    @OptionGroup var output: OutputOptions
 
     @Option(
         help:
@@ -53,27 +48,31 @@ struct BackupCommand: InvokedCommand {
     @Flag(help: "Have SQLite check all of every store; damage gives exit code 3.")
     var check = false
 
-    @Flag(help: "With --check: rows that refer to rows that are not there are damage.")
-    var strict = false
+    @OptionGroup var strictness: StrictOptions
 
     @Flag(help: "Accept the data as right, even if much less is there than in the last backup.")
     var acceptChanges = false
 
     var logged: Run.Command? { .backup }
     var runsAllProfiles: Bool { allProfiles }
-    var flags: [FlagValue] {
+    var recovery: Recovery { .required }
+    var ownFlags: [FlagValue?] {
         [
             FlagValue("--compression", "compression", compression?.rawValue),
             FlagValue("--check", "check_stores", check ? "true" : nil),
             FlagValue("--skip-if-unchanged", "skip_if_unchanged", skipIfUnchanged ? "true" : nil),
             FlagValue("--prune", "prune", prune ? "true" : nil),
-        ].compactMap(\.self) + remote.flags + retention.flags + trash.flags + metrics.flags
+        ] + retention.flags + trash.flags + metrics.flags
     }
 
     func validate() throws {
-        guard !allProfiles || stores.configuration.profile == nil else {
+        guard !allProfiles || folder.stores.configuration.profile == nil else {
             throw ValidationError("'--all-profiles' and '--profile' exclude each other")
         }
+    }
+
+    func validate(_ profile: Profile) throws {
+        try strictness.require(profile.checksStores, add: "--check")
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
@@ -115,17 +114,14 @@ struct BackupCommand: InvokedCommand {
 
     private func options(_ invocation: Invocation) -> CreateBackup.Options {
         let profile = invocation.profile
-        var options = CreateBackup.Options(
-            date: invocation.now,
-            tool: invocation.tool
-        )
+        var options = CreateBackup.Options(date: invocation.now, tool: invocation.tool)
         options.compression = profile.compression
         options.checksStores = profile.checksStores
         options.acceptsChanges = acceptChanges
         options.skipsUnchanged = profile.skipsIfUnchanged
         options.tags = profile.tags + tag.flatMap { $0.split(separator: ",").map(String.init) }
         options.note = note
-        options.isStrict = strict
+        options.isStrict = strictness.strict
         return options
     }
 

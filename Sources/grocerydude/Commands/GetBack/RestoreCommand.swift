@@ -6,29 +6,25 @@ internal import SystemPackage
 
 extension CheckLevel: ExpressibleByArgument {}
 
-struct RestoreCommand: InvokedCommand {
+struct RestoreCommand: FolderCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore",
-        abstract: "Put a backup in the place of the stores directory.",
+        "restore",
+        "Put a backup in the place of the stores directory.",
         discussion: """
             The backup is verified, unpacked beside the stores directory and checked; only then do the \
             two change places, in one step. If a store does not open there, the old data comes back. The \
             data that is replaced is backed up first.
 
             A backup is named by its file name, its display name, any unique part of it, or 'latest'.
-
-            EXAMPLE
-              grocerydude restore latest
-              grocerydude restore latest --target /tmp/look --quiet
-            """
+            """,
+        example: "grocerydude restore latest",
+        "grocerydude restore latest --target /tmp/look --quiet"
     )
 
     @Argument(help: "The backup's name, or 'latest'.")
     var name: String
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var remote: RemoteOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var folder: FolderOptions
     @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
 
     @Option(
@@ -46,8 +42,7 @@ struct RestoreCommand: InvokedCommand {
     )
     var check: CheckLevel?
 
-    @Flag(help: "With --check full: rows that refer to rows that are not there are damage.")
-    var strict = false
+    @OptionGroup var strictness: StrictOptions
 
     @Flag(help: "Restore damaged stores too.")
     var allowDamaged = false
@@ -64,9 +59,10 @@ struct RestoreCommand: InvokedCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    /// A dry run, and one into another directory, are none that others want to know of.
+    /// A dry run, and a restore into another directory, are not logged.
     var logged: Run.Command? { dryRun || target != nil ? nil : .restore }
-    var flags: [FlagValue] {
+    var recovery: Recovery { .required }
+    var ownFlags: [FlagValue?] {
         [
             FlagValue("--check", "restore.check", check?.rawValue),
             FlagValue(
@@ -74,7 +70,11 @@ struct RestoreCommand: InvokedCommand {
                 "restore.safety_backup",
                 noSafetyBackup ? "false" : nil
             ),
-        ].compactMap(\.self) + remote.flags
+        ]
+    }
+
+    func validate(_ profile: Profile) throws {
+        try strictness.require(profile.restore.level == .full, add: "--check full")
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
@@ -107,7 +107,7 @@ struct RestoreCommand: InvokedCommand {
             ? result : result.with(.partial, "the application was not started")
     }
 
-    /// Warns if this may not be the backup that is wanted.
+    /// Warns if the user may have meant another backup.
     private func warn(of backup: Backup, _ invocation: Invocation) {
         if let warning = backup.futureWarning(at: invocation.now) {
             invocation.context.report(.warning(warning))
@@ -123,13 +123,10 @@ struct RestoreCommand: InvokedCommand {
 
     private func options(_ invocation: Invocation) -> RestoreBackup.Options {
         var options = RestoreBackup.Options(
-            backup: CreateBackup.Options(
-                date: invocation.now,
-                tool: invocation.tool
-            )
+            backup: CreateBackup.Options(date: invocation.now, tool: invocation.tool)
         )
         options.check = invocation.profile.restore.level
-        options.isStrict = strict
+        options.isStrict = strictness.strict
         options.allowsDamage = allowDamaged
         options.force = force
         options.makesSafetyBackup = invocation.profile.restore.makesSafetyBackup

@@ -2,7 +2,6 @@ public import ArgumentParser
 public import Backups
 internal import Foundation
 internal import Operations
-internal import Stores
 
 extension SubsetChoice: ExpressibleByArgument {
     public init?(argument: String) {
@@ -10,19 +9,17 @@ extension SubsetChoice: ExpressibleByArgument {
     }
 }
 
-struct CheckCommand: InvokedCommand {
+struct CheckCommand: FolderCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Check that backups are whole.",
+        "check",
+        "Check that backups are whole.",
         discussion: """
             Reads each archive's structure and compares all of its data with the SHA-256 of each piece. \
             With '--restore' it is restored into a temporary directory, and SQLite checks every store in full. \
             Without names, the newest backup is checked. Damage gives exit code 20. 'next/7' reads \
             the seventh that was read longest ago, so that seven runs read all.
-
-            EXAMPLE
-              grocerydude check --all --read-data-subset next/7
-            """
+            """,
+        example: "grocerydude check --all --read-data-subset next/7"
     )
 
     @Argument(help: "Names of backups, unique parts of them, or 'latest'.")
@@ -45,33 +42,31 @@ struct CheckCommand: InvokedCommand {
     )
     var readDataSubset: SubsetChoice?
 
-    @Flag(help: "With --restore: rows that refer to rows that are not there are damage.")
-    var strict = false
+    @OptionGroup var strictness: StrictOptions
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var folder: FolderOptions
     @OptionGroup var metrics: MetricsOptions
-    @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard !all || names.isEmpty && !latest else {
             throw ValidationError("'--all' and names of backups exclude each other")
         }
         guard !restore || readDataSubset == nil else {
-            throw ValidationError(
-                "'--restore' reads all data: leave out '--read-data-subset'"
-            )
+            throw ValidationError("'--restore' reads all data: leave out '--read-data-subset'")
         }
     }
 
     var logged: Run.Command? { .check }
-    var recovery: Recovery { .attempted }
-    var flags: [FlagValue] {
+    var ownFlags: [FlagValue?] {
         [
             FlagValue("--all", "check.all", all ? "true" : nil),
             FlagValue("--restore", "check.restore", restore ? "true" : nil),
             FlagValue("--read-data-subset", "check.read_data_subset", readDataSubset?.description),
-        ].compactMap(\.self) + remote.flags + metrics.flags
+        ] + metrics.flags
+    }
+
+    func validate(_ profile: Profile) throws {
+        try strictness.require(restores(profile), add: "--restore")
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
@@ -98,6 +93,11 @@ struct CheckCommand: InvokedCommand {
         return result(of: results, invocation)
     }
 
+    /// Returns whether to rehearse a restore: a subset that is asked for now wins over the profile.
+    private func restores(_ profile: Profile) -> Bool {
+        profile.check.restores && readDataSubset == nil
+    }
+
     private func wanted(
         of backups: [Backup],
         _ checks: CheckBackups,
@@ -113,9 +113,8 @@ struct CheckCommand: InvokedCommand {
 
     private func options(_ invocation: Invocation) -> CheckBackups.Options {
         var options = CheckBackups.Options()
-        // The profile's rehearsal does not overrule a subset that was asked for now.
-        options.restores = invocation.profile.check.restores && readDataSubset == nil
-        options.isStrict = strict
+        options.restores = restores(invocation.profile)
+        options.isStrict = strictness.strict
         return options
     }
 

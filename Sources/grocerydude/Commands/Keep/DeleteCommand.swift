@@ -2,27 +2,23 @@ internal import Backups
 internal import ArgumentParser
 internal import Operations
 
-struct DeleteCommand: InvokedCommand {
+struct DeleteCommand: FolderCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete",
-        abstract: "Delete a backup; it can come back for some days.",
+        "delete",
+        "Delete a backup; it can come back for some days.",
         discussion: """
             'grocerydude undelete' brings it back; with '--keep-trash 0' it is gone for good. A pinned backup \
             must be unpinned first. Backups that were deleted before stay in the trash: only 'prune' removes \
             them from there, after the time that its own '--keep-trash' says.
-
-            EXAMPLE
-              grocerydude delete '[2026-Nov-21] 09.01 AM' --yes
-            """
+            """,
+        example: "grocerydude delete '[2026-Nov-21] 09.01 AM' --yes"
     )
 
     @Argument(help: "The backup's name, any unique part of it, or 'latest'.")
     var name: String
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var folder: FolderOptions
     @OptionGroup var trash: TrashOptions
-    @OptionGroup var output: OutputOptions
 
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
@@ -30,8 +26,12 @@ struct DeleteCommand: InvokedCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    var recovery: Recovery { .attempted }
-    var flags: [FlagValue] { remote.flags + trash.flags }
+    var ownFlags: [FlagValue?] { trash.flags }
+
+    private struct Facts: Encodable {
+        var name: String
+        var dryRun: Bool
+    }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
@@ -46,7 +46,11 @@ struct DeleteCommand: InvokedCommand {
                 keepingTrash: invocation.profile.keepTrash
             )
         }
-        try invocation.console.answer(DeleteAnswer(backup, isDryRun: dryRun))
-        return CommandResult(problems: problems)
+        let facts = Facts(name: backup.name, dryRun: dryRun)
+        let line = "\(dryRun ? "would delete" : "deleted") '\(backup.displayName)'"
+        return try invocation.answer(
+            DoneAnswer(facts: facts, line: line, isDryRun: dryRun),
+            problems: problems
+        )
     }
 }

@@ -1,35 +1,30 @@
 internal import ArgumentParser
 internal import Operations
 
-struct PruneCommand: InvokedCommand {
+struct PruneCommand: FolderCommand {
     static let configuration = CommandConfiguration(
-        commandName: "prune",
-        abstract: "Remove the backups that no policy keeps.",
+        "prune",
+        "Remove the backups that no policy keeps.",
         discussion: """
             The options mean the same as those of 'restic forget'. A backup is kept, too, if it is pinned, has a \
             tag to be kept, was made or named by another program, is from the future, is known to be \
             damaged, or is the newest. Removed backups can come back with 'grocerydude undelete' for some days. \
             Nothing is removed while the newest backup has much less than the ones before it.
-
-            EXAMPLE
-              grocerydude prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
-            """
+            """,
+        example: "grocerydude prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run"
     )
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var folder: FolderOptions
     @OptionGroup var retention: RetentionOptions
     @OptionGroup var trash: TrashOptions
     @OptionGroup var metrics: MetricsOptions
-    @OptionGroup var output: OutputOptions
 
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
 
-    /// A dry run is none that others want to know of.
+    /// A dry run is not logged.
     var logged: Run.Command? { dryRun ? nil : .prune }
-    var recovery: Recovery { .attempted }
-    var flags: [FlagValue] { remote.flags + retention.flags + trash.flags + metrics.flags }
+    var ownFlags: [FlagValue?] { retention.flags + trash.flags + metrics.flags }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let prune = try retention.prune(invocation)
@@ -40,14 +35,9 @@ struct PruneCommand: InvokedCommand {
 }
 
 extension Invocation {
-    /// Answers with the backups that were kept and removed.
+    /// Answers with the backups that were kept and removed, and returns the result with all problems.
     ///
-    /// - Parameters:
-    ///   - plan: what is kept, and what is to be removed.
-    ///   - outcome: what was done of it; `nil` in a dry run.
-    ///   - result: what the command has done before.
-    /// - Returns: the result with the problems in it.
-    /// - Throws: `EncodingError`.
+    /// In a dry run there is no outcome.
     func answer(
         _ plan: PruneBackups.Plan,
         _ outcome: PruneBackups.Outcome?,
@@ -62,9 +52,7 @@ extension Invocation {
         return result.with(partial.status, partial.message)
     }
 
-    /// Warns of what ended a command that has done a part of its work.
-    ///
-    /// - Returns: the result with the reason in it.
+    /// Warns that a command has done only a part of its work, and returns the result with the reason.
     func failure(
         _ reason: String,
         _ status: ExitStatus,

@@ -1,21 +1,17 @@
 internal import History
-internal import Backups
 internal import ArgumentParser
 internal import Files
 internal import Operations
-internal import Stores
 
 struct LogCommand: InvokedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "log",
-        abstract: "Show past runs, newest first.",
+        "log",
+        "Show past runs, newest first.",
         discussion: """
             Every backup, restore, check and prune is kept in $XDG_STATE_HOME/grocerydude/log.sqlite, \
             the last 1000 of each.
-
-            EXAMPLE
-              grocerydude log --limit 5
-            """
+            """,
+        example: "grocerydude log --limit 5"
     )
 
     @Option(help: ArgumentHelp("How many runs to show.", valueName: "number"))
@@ -40,10 +36,8 @@ struct LogCommand: InvokedCommand {
         // Runs of all directories, unless one was asked for.
         if stores.path != nil { filter.stores = printable(invocation.absolute(invocation.stores)) }
         filter.command = command
-        let log = invocation.log
-        let entries = try log.entries(filter, limit: limit)
-        if let warning = log.warning { invocation.context.report(.warning(warning)) }
-        try invocation.console.answer(entries.map { RunRow($0, invocation) })
-        return CommandResult(.done)
+        let entries = try invocation.log.entries(filter, limit: limit)
+        if let warning = invocation.log.warning { invocation.context.report(.warning(warning)) }
+        return try invocation.answer(entries.map { RunRow($0, invocation) })
     }
 }

@@ -2,22 +2,18 @@ internal import Files
 internal import ArgumentParser
 internal import Operations
 
-struct StatusCommand: InvokedCommand {
+struct StatusCommand: FolderCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status",
-        abstract: "Show the newest backup, the last run, and work that is half done.",
+        "status",
+        "Show the newest backup, the last run, and work that is half done.",
         discussion: """
             Nothing is changed, not even the remains of an interrupted run. A backup whose last check found \
             damage, and one from the future, do not count as the newest.
-
-            EXAMPLE
-              grocerydude status --max-age 26h || echo 'no backup since yesterday'
-            """
+            """,
+        example: "grocerydude status --max-age 26h || echo 'no backup since yesterday'"
     )
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var remote: RemoteOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var folder: FolderOptions
 
     @Option(
         help: ArgumentHelp(
@@ -28,8 +24,8 @@ struct StatusCommand: InvokedCommand {
     var maxAge: WaitTime?
 
     var recovery: Recovery { .none }
-    var flags: [FlagValue] {
-        remote.flags + [FlagValue("--max-age", "max_age", maxAge?.text)].compactMap(\.self)
+    var ownFlags: [FlagValue?] {
+        [FlagValue("--max-age", "max_age", maxAge?.text)]
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {

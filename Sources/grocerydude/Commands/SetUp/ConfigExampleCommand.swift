@@ -2,12 +2,9 @@ internal import ArgumentParser
 
 struct ConfigExampleCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "example",
-        abstract: "Print a configuration to begin with.",
-        discussion: """
-            EXAMPLE
-              grocerydude config example > ~/.config/grocerydude/config.yaml
-            """
+        "example",
+        "Print a configuration to begin with.",
+        example: "grocerydude config example > ~/.config/grocerydude/config.yaml"
     )
 
     @OptionGroup var output: OutputOptions

@@ -2,27 +2,25 @@ internal import ArgumentParser
 
 struct ConfigShowCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Show the settings in force, and where each was said.",
+        "show",
+        "Show the settings in force, and where each was said.",
         discussion: """
             A flag wins over the environment, the environment over the configuration's profile, the \
             profile over the configuration's settings for all profiles, and those over the default.
-
-            EXAMPLE
-              grocerydude config show --profile photos
-            """
+            """,
+        example: "grocerydude config show --profile photos"
     )
 
-    @OptionGroup var stores: StoresOptions
-    @OptionGroup var remote: RemoteOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var folder: FolderOptions
 
     @Flag(help: "Show settings that are not set, too.")
     var all = false
 
+    var output: OutputOptions { folder.output }
+
     func run(on console: Console) async throws -> ExitStatus {
-        let configuration = try Configuration(stores.configuration)
-        let profile = try configuration.profile(stores.flags + remote.flags)
+        let configuration = try Configuration(folder.stores.configuration)
+        let profile = try configuration.profile(folder.stores.flags + folder.remote.flags)
         try console.answer(
             ConfigShowAnswer(
                 profile: profile.name,

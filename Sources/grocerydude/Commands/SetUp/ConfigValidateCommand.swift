@@ -2,12 +2,9 @@ internal import ArgumentParser
 
 struct ConfigValidateCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "validate",
-        abstract: "Read the configuration and tell every fault in it.",
-        discussion: """
-            EXAMPLE
-              grocerydude config validate --config ./config.yaml
-            """
+        "validate",
+        "Read the configuration and tell every fault in it.",
+        example: "grocerydude config validate --config ./config.yaml"
     )
 
     @OptionGroup var options: ConfigurationOptions
@@ -22,11 +19,9 @@ struct ConfigValidateCommand: ConsoleCommand {
                     file: Configuration.usualPath
                 )
             }
-            // The chosen profile may be wrong, too.
+            // The chosen profile may be missing.
             if options.profile != nil { _ = try configuration.profile([]) }
-            try console.answer(
-                ConfigValidateAnswer(file: file.path, profiles: configuration.names)
-            )
+            try console.answer(ConfigValidateAnswer(file: file.path, profiles: configuration.names))
             return .done
         } catch ConfigurationError.invalid(let faults) {
             for fault in faults { console.error(ConfigurationError.invalid([fault])) }

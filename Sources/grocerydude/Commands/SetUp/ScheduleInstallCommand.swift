@@ -3,16 +3,14 @@ internal import Operations
 
 struct ScheduleInstallCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "install",
-        abstract: "Have the profile's backups made by the clock.",
+        "install",
+        "Have the profile's backups made by the clock.",
         discussion: """
             The schedule is the profile's 'schedule': \(Schedule.examples); 'check.schedule' is \
             for checks. An earlier installation of the profile is replaced.
-
-            EXAMPLE
-              grocerydude schedule install --profile photos --dry-run
-              grocerydude schedule install --schedule 'daily 03:30' --kind cron
-            """
+            """,
+        example: "grocerydude schedule install --profile photos --dry-run",
+        "grocerydude schedule install --schedule 'daily 03:30' --kind cron"
     )
 
     @OptionGroup var options: ScheduleOptions
@@ -39,9 +37,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws -> ExitStatus {
-        let profile = try options.profile(
-            [FlagValue("--schedule", "schedule", schedule)].compactMap(\.self)
-        )
+        let profile = try options.profile([FlagValue("--schedule", "schedule", schedule)])
         let kind = try options.kind ?? ScheduleKind.detected()
         let program = ScheduledJob.runningProgram
         let jobs = Run.Command.scheduled.compactMap {

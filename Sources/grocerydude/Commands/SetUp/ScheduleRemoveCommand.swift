@@ -3,12 +3,9 @@ internal import Operations
 
 struct ScheduleRemoveCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove",
-        abstract: "Have the profile's backups made by the clock no longer.",
-        discussion: """
-            EXAMPLE
-              grocerydude schedule remove --profile photos
-            """
+        "remove",
+        "Have the profile's backups made by the clock no longer.",
+        example: "grocerydude schedule remove --profile photos"
     )
 
     @OptionGroup var options: ScheduleOptions

@@ -4,12 +4,9 @@ internal import Operations
 
 struct ScheduleShowCommand: ConsoleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Show when the profile's backups are made, and by what.",
-        discussion: """
-            EXAMPLE
-              grocerydude schedule show --profile photos
-            """
+        "show",
+        "Show when the profile's backups are made, and by what.",
+        example: "grocerydude schedule show --profile photos"
     )
 
     @OptionGroup var options: ScheduleOptions
@@ -26,7 +23,7 @@ struct ScheduleShowCommand: ConsoleCommand {
         return .done
     }
 
-    /// Returns when a command runs, and by what; `nil` if it neither has a schedule nor is installed.
+    /// Returns the schedule of a command; `nil` if it has none and none is installed.
     private func row(
         _ command: Run.Command,
         _ profile: Profile

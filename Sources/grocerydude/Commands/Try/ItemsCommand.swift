@@ -1,15 +1,91 @@
 internal import ArgumentParser
+internal import Operations
+internal import Sample
 
 struct ItemsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "items",
-        abstract: "Show or change the items in the sample store.",
-        discussion: """
-            EXAMPLE
-              grocerydude items
-              grocerydude items add Honey --quantity 2 --unit jar
-            """,
-        subcommands: [ItemsShowCommand.self, ItemsAddCommand.self, ItemsRemoveCommand.self],
-        defaultSubcommand: ItemsShowCommand.self
+        "items",
+        "Show or change the items in the sample store.",
+        example: "grocerydude items",
+        "grocerydude items add Honey --quantity 2 --unit jar",
+        subcommands: [Show.self, Add.self, Remove.self],
+        defaultSubcommand: Show.self
     )
+
+    struct Show: InvokedCommand {
+        static let configuration = CommandConfiguration(
+            "show",
+            "Show all items.",
+            example: "grocerydude items"
+        )
+
+        @OptionGroup var stores: StoresOptions
+        @OptionGroup var output: OutputOptions
+
+        func run(_ invocation: Invocation) async throws -> CommandResult {
+            let items = try GroceryStore(in: invocation.stores).items()
+            return try invocation.answer(items.map(ItemRow.init))
+        }
+    }
+
+    struct Add: InvokedCommand {
+        static let configuration = CommandConfiguration(
+            "add",
+            "Add an item to the list.",
+            example: "grocerydude items add Honey --quantity 2 --unit jar"
+        )
+
+        @Argument(help: "The item to buy.")
+        var name: String
+
+        @Option(help: "How much of it.")
+        var quantity: Double = 1
+
+        @Option(help: "The unit of the quantity.")
+        var unit: String?
+
+        @OptionGroup var stores: StoresOptions
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            guard !name.isEmpty else { throw ValidationError("an item needs a name") }
+            guard quantity.isFinite, quantity >= 0 else {
+                throw ValidationError("a quantity cannot be \(quantity)")
+            }
+        }
+
+        func run(_ invocation: Invocation) async throws -> CommandResult {
+            try GroceryStore(in: invocation.stores).add(name: name, quantity: quantity, unit: unit)
+            return try invocation.answer(
+                DoneAnswer(facts: ["added": name], line: "added '\(name)'")
+            )
+        }
+    }
+
+    struct Remove: InvokedCommand {
+        static let configuration = CommandConfiguration(
+            "remove",
+            "Remove the items with a name.",
+            example: "grocerydude items remove Honey"
+        )
+
+        @Argument(help: "The items' name.")
+        var name: String
+
+        @OptionGroup var stores: StoresOptions
+        @OptionGroup var output: OutputOptions
+
+        private struct Facts: Encodable {
+            var removed: String
+            var count: Int
+        }
+
+        func run(_ invocation: Invocation) async throws -> CommandResult {
+            let count = try GroceryStore(in: invocation.stores).remove(name: name)
+            let facts = Facts(removed: name, count: count)
+            return try invocation.answer(
+                DoneAnswer(facts: facts, line: "removed \(count) × '\(name)'")
+            )
+        }
+    }
 }

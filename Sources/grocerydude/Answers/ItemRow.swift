@@ -1,5 +1,4 @@
 internal import Sample
-internal import Stores
 
 /// An item of the sample store.
 struct ItemRow: AnswerRow {

@@ -194,6 +194,23 @@ struct CommandTests {
         #expect(backup.status == 0, "\(backup.errors)")
     }
 
+    @Test("lists a damaged backup as damaged, also where the check of it is not known")
+    func damagedInList() throws {
+        #expect(try run("init").status == 0)
+        #expect(try run("backup").status == 0)
+        let name = try #require(Directory.open(sandbox.path("Remote")).names().first?.description)
+        var bytes = try sandbox.read("Remote/\(name)")
+        bytes[500] ^= 1
+        try sandbox.write(bytes, to: "Remote/\(name)")
+        #expect(try run("check").status == 20)
+        try FileManager.default.removeItem(atPath: sandbox.path(".local/state").string)
+        #expect(text(try run("list")).contains("DAMAGED: "))
+        let rows = try #require(json(run("list", "--json")) as? [[String: Any]])
+        #expect(rows.map { $0["damaged"] as? Bool } == [true])
+        #expect((rows[0]["damage"] as? String)?.contains("damaged") == true)
+        #expect(rows[0]["last_check"] == nil)
+    }
+
     @Test("says nothing but its problems when it should be quiet")
     func quiet() throws {
         #expect(try run("init").status == 0)

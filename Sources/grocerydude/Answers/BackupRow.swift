@@ -13,6 +13,8 @@ struct BackupRow: AnswerRow {
     var timeSource: String?
     var anomaly: Bool
     var damaged: Bool
+    /// The damage that a check or a glance found, here or on another machine.
+    var damage: String?
     var pinned: Bool
     var tags: [String]
     var note: String?
@@ -47,7 +49,8 @@ struct BackupRow: AnswerRow {
         time = backup.time.map(invocation.local)
         timeSource = backup.timeSource?.rawValue
         anomaly = backup.isAnomalous
-        damaged = backup.isUnreadable
+        damaged = backup.damage != nil
+        damage = backup.damage
         pinned = backup.isPinned
         tags = backup.tags
         note = backup.note
@@ -69,8 +72,8 @@ struct BackupRow: AnswerRow {
         if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }
         if let note { marks.append(note) }
         if anomaly { marks.append("much less than before") }
-        if damaged { marks.append("cannot be read") }
         if let lastCheck { marks.append(mark(of: lastCheck)) }
+        if let damage, lastCheck?.damage == nil { marks.append("DAMAGED: \(damage)") }
         return marks.joined(separator: ", ")
     }
 

@@ -11,8 +11,9 @@ final class ReadTransaction {
         case rollback
         /// A read transaction on the log: nobody waits.
         case log
-        /// A lock on a store that nobody has open.
-        case rest(StoreAtRest)
+        /// A shared lock on the file of a store in WAL mode that nobody has open: an application
+        /// that opens it cannot end as the last connection, so the log that it makes stays to be seen.
+        case rest(File)
         /// Nothing: it is a copy of our own, made of files that were in these states.
         case copy(ScratchDirectory, of: [FileInfo?])
     }
@@ -41,13 +42,10 @@ final class ReadTransaction {
         case .copy:
             try connection.begin()
             return true
-        case .rest(let rest):
+        case .rest, .rollback:
             try connection.begin()
-            return try rest.isStill()
-        case .rollback:
-            try connection.begin()
-            // It may have turned to WAL mode since we looked; then there is a log to read.
-            return try FileInfo.ifPresent(store.sidecar("-wal")) == nil
+            // It may have been opened, or turned to WAL mode, since we looked; then there is a log.
+            return try !store.has("-wal")
         case .log:
             return try beginOnLog()
         }
@@ -84,10 +82,7 @@ final class ReadTransaction {
         return false
     }
 
-    /// Begins again, to see the store as it is now, if others have written since.
-    ///
-    /// - Returns: see `begin()`.
-    /// - Throws: `StoreError`.
+    /// Begins again if others have written since, to see the store as it is now; see `begin()`.
     func renew() throws -> Bool {
         switch hold {
         case .rollback: return true
@@ -98,14 +93,18 @@ final class ReadTransaction {
         }
     }
 
-    /// Whether nobody has written to the store since the transaction began.
-    ///
-    /// - Throws: `StoreError`.
+    /// Returns whether a store at rest is still that; all others are held by a transaction.
+    func isStill() throws -> Bool {
+        guard case .rest = hold else { return true }
+        return try !store.has("-wal")
+    }
+
+    /// Returns whether nobody has written to the store since the transaction began.
     func isCurrent() throws -> Bool {
         switch hold {
         case .rollback: true
         case .copy(_, let states): try store.fileStates() == states
-        case .rest(let rest): try rest.isStill()
+        case .rest: try isStill()
         case .log: try connection.logState() == state.map(LogState.state) ?? .absent
         }
     }

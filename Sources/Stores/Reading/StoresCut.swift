@@ -9,13 +9,13 @@ public struct StoresCut {
         public let snapshot: StoreSnapshot
     }
 
-    /// A store that could not be read, and why.
+    /// A store that could not be read, and the reason.
     public struct Failure {
         public let store: Store
         public let error: any Error
     }
 
-    /// How often a cut is made again because somebody wrote in the middle of it.
+    /// The most times that a cut is made again because somebody wrote in the middle of it.
     private static let roundsLimit = 2_000
 
     public private(set) var members: [Member] = []

@@ -51,9 +51,9 @@ package struct Annotation: Codable, Equatable, Sendable {
 /// All annotations of a remote folder: JSON files in a hidden subfolder, which together say it all
 /// (`Documentation/ArchiveFormat.md`, 8).
 ///
-/// A file is never changed. A writer writes a new file with everything that was said so far, and removes
-/// the files that it has read. Two machines that do so at the same time leave two files, and a
-/// synchronising program any number of copies: of their words on one backup, the newest counts.
+/// A file is never changed: a writer writes a new one with everything that was said so far, and removes
+/// those that it has read. Two machines may leave two files, and a synchronising program any number of
+/// copies: the newest word on a backup counts.
 package struct Annotations {
     private struct Content: Codable {
         var format = 1
@@ -145,13 +145,11 @@ package struct Annotations {
         key(of: backup).flatMap { content.backups[$0] } ?? backup.id.flatMap { remembered[$0] }
     }
 
-    /// Returns the key that a backup's annotation has: its identity, or as long as that is not known, or
-    /// was not when the annotation was written, its name.
+    /// Returns the key of a backup's annotation: its identity, or its name if the identity is not known,
+    /// or was not when the annotation was written.
     private func key(of backup: Backup) -> BackupID? {
         let named = Backup.key(of: backup.name)
-        if let id = backup.id {
-            return [id, named].first { content.backups[$0] != nil }
-        }
+        if let id = backup.id { return [id, named].first { content.backups[$0] != nil } }
         if content.backups[named] != nil { return named }
         return content.backups.filter { $0.value.name == backup.name }
             .max { $0.value.changed < $1.value.changed }?.key

@@ -83,15 +83,13 @@ extension Backup {
     /// Clocks of several machines never agree.
     private static let clockTolerance: TimeInterval = 300
 
-    /// Returns a warning about a backup that is from the future: its time or ours is wrong.
-    ///
-    /// - Returns: `nil` for all others.
+    /// Returns a warning about a backup that is from the future, since its clock or ours was wrong.
     public func futureWarning(at now: Date) -> String? {
         guard isFromFuture(at: now) else { return nil }
         return "'\(displayName)' is from the future: is the clock right?"
     }
 
-    /// Returns whether it was made later than now: then or now a clock was wrong.
+    /// Returns whether it was made later than now.
     package func isFromFuture(at now: Date) -> Bool {
         time.map { $0.timeIntervalSince(now) > Self.clockTolerance } ?? false
     }

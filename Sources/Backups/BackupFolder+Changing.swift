@@ -19,8 +19,8 @@ extension BackupFolder {
             size: Int64,
             header: ManifestHeader,
             content: String,
-            tags: [String] = [],
-            note: String? = nil
+            tags: [String],
+            note: String?
         ) {
             self.partial = partial
             self.size = size
@@ -33,8 +33,7 @@ extension BackupFolder {
 
     /// Gives an archive its name, the next one of that minute that is free.
     ///
-    /// Tags and note are written before the archive can be seen: a policy that keeps a tag must never
-    /// find the backup without it.
+    /// Tags and note are written before the archive can be seen, so that no policy finds it without.
     /// - Parameters:
     ///   - new: the archive, which is on the disk.
     ///   - date: the time that its name tells.
@@ -75,11 +74,8 @@ extension BackupFolder {
                 notSynced = error
                 backup.file = try await remote.list().first { $0.name == name } ?? backup.file
             }
-            memory.catalog.rememberExpectedRows(
-                new.header.successorRows,
-                after: backup,
-                in: address
-            )
+            let rows = new.header.successorRows
+            memory.catalog.rememberExpectedRows(rows, after: backup, in: address)
             memory.catalog.remember(backup, in: address)
             return (backup, notSynced)
         }
@@ -146,10 +142,8 @@ extension BackupFolder {
         let exact = names.filter { $0 == text || BackupName.display($0) == text }
         let found = exact.isEmpty ? names.filter { !text.isEmpty && $0.contains(text) } : exact
         guard found.count < 2 else {
-            throw BackupFolderError.ambiguous(
-                text,
-                matches: found.map(BackupName.display).sorted()
-            )
+            let matches = found.map(BackupName.display).sorted()
+            throw BackupFolderError.ambiguous(text, matches: matches)
         }
         guard let entry = entries.first(where: { found.contains($0.name) }) else {
             throw BackupFolderError.notInTrash(text, address: address)

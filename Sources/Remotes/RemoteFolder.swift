@@ -52,9 +52,4 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
 extension RemoteFolder {
     /// The folder's name in messages, and in the memory of backups.
     public var address: String { description }
-
-    /// Gives a file of the folder another name in it; see `move(_:to:as:)`.
-    public func rename(_ name: String, to newName: String) async throws {
-        try await move(name, to: self, as: newName)
-    }
 }

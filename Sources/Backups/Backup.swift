@@ -38,7 +38,7 @@ public struct Backup: Sendable, Equatable {
     package internal(set) var notedDamage: String?
     public var tags: [String] = []
     public var note: String?
-    /// Whether it is never removed but by name.
+    /// Whether it is removed only by name.
     public var isPinned = false
 
     /// The file's name.
@@ -53,7 +53,7 @@ public struct Backup: Sendable, Equatable {
 
     static func key(of name: String) -> BackupID { BackupID(rawValue: "name:\(name)") }
 
-    /// Damage of its archive that its last checks or a glance found, or that its folder's notes tell of.
+    /// Damage that its last checks or a glance found, or that its folder's notes tell of.
     package var damage: String? {
         checks.damaged?.damage ?? notedDamage ?? (isUnreadable ? "its archive cannot be read" : nil)
     }

@@ -21,7 +21,7 @@ public final class BackupCatalog: Sendable {
         var content: String?
         var root: ManifestHeader.Root?
 
-        /// Whether a manifest can have said so.
+        /// Whether a manifest can hold these numbers.
         var isPossible: Bool {
             time.map(Timestamp.range.contains) ?? true
                 && offset.map(Timestamp.offsets.contains) ?? true
@@ -32,8 +32,7 @@ public final class BackupCatalog: Sendable {
     private struct Sighting: Codable {
         var id: BackupID
         var size: Int64
-        /// Of a file on this machine: its inode, and its modification in nanoseconds since 1970-01-01
-        /// UTC, which a file gets anew if it is replaced or written to.
+        /// The inode of a file on this machine, and its modification in nanoseconds since 1970-01-01 UTC.
         var state: String?
 
         init?(_ file: RemoteFile, _ id: BackupID?) {

@@ -31,7 +31,7 @@ extension BackupFolder {
         }
     }
 
-    /// Gives an archive its name, the next one of that minute that is free.
+    /// Gives an archive the next free name of its minute.
     ///
     /// Tags and note are written before the archive can be seen, so that no policy finds it without.
     /// - Parameters:
@@ -163,7 +163,7 @@ extension BackupFolder {
 
     /// Removes for good every backup that was deleted before a moment, and forgets its annotation.
     ///
-    /// - Returns: everything that could not be removed.
+    /// - Returns: a problem for each backup that could not be removed.
     /// - Throws: `RemoteError`, `FileError`.
     package func emptyTrash(before date: Date) async throws -> [Problem] {
         let (removed, problems) = try await trash.empty(before: date)
@@ -180,7 +180,7 @@ extension BackupFolder {
         try await annotations.forget(names.subtracting(left.map(\.name)), keeping: left)
     }
 
-    /// Writes beside the archive that a check found damage, or found that there is none any more.
+    /// Writes beside the archive that a check found damage, or no longer finds it.
     ///
     /// - Throws: `BackupFolderError.badAnnotations`, `RemoteError`, `FileError`.
     package func note(_ check: RunLog.Check, of backup: Backup) async throws {

@@ -2,11 +2,9 @@ internal import History
 package import Files
 public import Foundation
 public import Remotes
-internal import Stores
 public import SystemPackage
 
-/// A remote folder seen as the backups in it, with their notes, the trash, and everything that checks
-/// found.
+/// A remote folder seen as the backups in it, with their notes, the trash, and the findings of checks.
 ///
 /// Methods that change the folder say so; their caller has `staging` locked.
 public struct BackupFolder: Sendable {

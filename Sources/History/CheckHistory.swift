@@ -24,9 +24,7 @@ public struct CheckHistory: Sendable, Equatable {
     /// The last check, whatever it found.
     public var last: RunLog.Check? { checks.last }
 
-    /// The last check that found damage, unless a later one that looked deeper found none.
-    ///
-    /// One that read another part says nothing of it.
+    /// The last check that found damage, unless a later and deeper one found none.
     public var damaged: RunLog.Check? {
         checks.indices.last { index in
             let check = checks[index]
@@ -46,8 +44,8 @@ public struct CheckHistory: Sendable, Equatable {
         }
     }
 
-    /// Returns the part, of so many, whose turn it is: any that was never read, so that all have their
-    /// turn even if nothing is remembered, or else the one that was read first.
+    /// Returns the part whose turn it is: any that was never read, so that all have their turn even if
+    /// nothing is remembered, or else the one that was read first.
     public func nextPart(of count: Int) -> Int {
         let read = checks.compactMap { check -> Int? in
             guard case .one(let part, count) = check.part else { return nil }

@@ -4,10 +4,10 @@ internal import GRDB
 internal import Synchronization
 public import SystemPackage
 
-/// The log of runs, and of checks of backups: a SQLite database that nothing depends on.
+/// The log of runs, and of checks of backups, in a SQLite database.
 ///
 /// It opens when it is first needed, and prunes itself. A damaged one is put aside, as `NAME.damaged`,
-/// and begun anew.
+/// and begun anew: policies then no longer know how deeply each backup was checked.
 public final class RunLog: Sendable {
     private struct State {
         var queue: DatabaseQueue?

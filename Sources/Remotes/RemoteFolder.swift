@@ -45,7 +45,7 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
 
     /// Returns a folder in this one, which need not be there before something is put into it.
     ///
-    /// On this machine it has to be a directory of the folder's own, never a link that leads elsewhere.
+    /// On this machine it must be a directory, not a link that leads elsewhere.
     func subfolder(_ name: String) -> any RemoteFolder
 }
 

@@ -48,8 +48,8 @@ public struct StoresDirectory: Sendable {
             survey.fileCount += 1
             guard file.info.kind == .file else { return .descend }
             survey.size += file.info.size
-            // Not even its size tells: SQLite opens a database with a torn page at its end, and one
-            // that was cut off in its header is damaged and no file like others.
+            // Its size does not tell: SQLite opens a database with a torn page at its end, and one
+            // that was cut off in its header is a damaged store.
             guard file.info.size > 0 else { return .descend }
             do {
                 let start = try DatabaseHeader.start(of: file.directory.file(file.name))
@@ -81,7 +81,7 @@ public struct StoresDirectory: Sendable {
     }
 
     /// Returns whether a file beside a database is SQLite's own, by its content and not by its name
-    /// alone: somebody may keep a diary called `notes-journal` beside a database called `notes`.
+    /// alone: someone may keep a diary called `notes-journal` beside a database called `notes`.
     private func isSidecar(_ name: FileName, _ suffix: String, in directory: Directory) -> Bool {
         // SQLite's own are regular files.
         guard let info = try? directory.info(name), info.kind == .file else { return false }

@@ -1,6 +1,5 @@
 package import Archives
 package import Files
-internal import Foundation
 package import SystemPackage
 
 /// A backup whose archive was opened: its entries, with everything that its manifest says of them.

@@ -46,7 +46,7 @@ public enum DataSubset: Sendable, Equatable, CustomStringConvertible {
 /// The part to read, as a person says it: a part, or the one whose turn it is: `next/7`.
 public enum SubsetChoice: Sendable, Equatable, CustomStringConvertible {
     case subset(DataSubset)
-    /// One of so many parts: the one that was not read for longest.
+    /// The part that was not read for longest, of this many.
     case next(of: Int)
 
     /// Reads `10%`, `1/7` or `next/7`; `nil` if it is none of them.

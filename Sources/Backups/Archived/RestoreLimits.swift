@@ -1,5 +1,3 @@
-internal import Files
-
 /// Limits of what an archive may unpack to, for those without a manifest of ours.
 public struct RestoreLimits: Sendable {
     /// The quantity that is limited.

@@ -1,5 +1,4 @@
 internal import Archives
-internal import Files
 internal import Foundation
 
 /// Reads a manifest's records a few at a time, so that memory does not grow with their number.

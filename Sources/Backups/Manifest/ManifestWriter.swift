@@ -29,7 +29,7 @@ package final class ManifestWriter {
         )
     }
 
-    /// Whether so many lines wait for the header that it should come now.
+    /// Whether too many lines wait for the header.
     package var isHeaderDue: Bool { (waiting?.count ?? 0) > Self.waitingLimit }
 
     /// Writes the first line, and the lines that have waited for it; once.

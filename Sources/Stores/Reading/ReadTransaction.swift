@@ -2,8 +2,8 @@ internal import Files
 
 /// A store held open for a cut: a connection in a transaction, or a lock on a store at rest.
 ///
-/// It owns the connection (which owns SQLite's descriptors and locks), the lock on a store at rest
-/// and the scratch copy, and gives all of them up with its last reference.
+/// It owns the connection (with SQLite's descriptors and locks), the lock on a store at rest and the
+/// scratch copy, and gives all of them up with its last reference.
 final class ReadTransaction {
     /// The ways in which the store is kept as it is while it is read.
     enum Hold {
@@ -54,11 +54,10 @@ final class ReadTransaction {
     /// Begins transactions until the log's state was the same before and after one began: that is
     /// then the state that it sees.
     ///
-    /// A reader that may not write in the index finds no place in it for moments at which all are
-    /// taken for newer frames than it has seen (SQLITE_READONLY_CANTINIT); it tries again, unless
-    /// that goes on for ever.
+    /// A reader that may not write in the index may find no place in it (SQLITE_READONLY_CANTINIT) for a
+    /// moment, and tries again.
     ///
-    /// - Returns: `false` if there was no such moment in all the time that it tried.
+    /// - Returns: `false` if it found no such moment in time.
     private func beginOnLog() throws -> Bool {
         let deadline = ContinuousClock.now + Self.patience
         var refusal: StoreError?

@@ -1,12 +1,10 @@
 public import Files
 internal import GRDB
-internal import SystemPackage
 
 /// One store's pages as of one committed transaction, read while the transaction is held.
 ///
-/// No byte in the stores directory is changed by it, and in WAL mode no writer waits for it. It
-/// holds the store until its last reference goes. While one thread reads pages, one other may ask
-/// for a `report`.
+/// It changes no byte in the stores directory, and in WAL mode no writer waits for it. It holds the
+/// store until its last reference goes. While one thread reads pages, another may ask for a `report`.
 public final class StoreSnapshot {
     /// The source of the snapshot's pages.
     private enum Pages {
@@ -22,9 +20,8 @@ public final class StoreSnapshot {
     public let pageSize: Int
     /// Pages in the database.
     public let pageCount: Int64
-    /// Bytes to save: those of the database's pages, and those behind them in its file.
-    ///
-    /// A header that is damaged may tell too few pages. If there is a log, only that knows the size.
+    /// Bytes to save: those of the database's pages, and those behind them in its file, since a damaged
+    /// header may tell too few pages. If there is a log, only that knows the size.
     public let size: Int64
     /// Whether the store's journal or log had to be played back into a copy of it.
     public var wasRecovered: Bool {

@@ -15,14 +15,14 @@ public struct StoresCut {
         public let error: any Error
     }
 
-    /// The most times that a cut is made again because somebody wrote in the middle of it.
+    /// The most times that a cut is made again because someone wrote in the middle of it.
     private static let roundsLimit = 2_000
 
     public private(set) var members: [Member] = []
     public private(set) var failures: [Failure] = []
     /// Whether there was one moment at which all snapshots were the stores' newest state.
     ///
-    /// With a writer that never pauses there may be none; they are then within a millisecond or so.
+    /// A writer may never pause; the snapshots are then within a millisecond or so of each other.
     public private(set) var isOneMoment = true
 
     /// Begins a read transaction on every store, and only then looks at any of them.

@@ -3,8 +3,8 @@ internal import CSQLite
 /// SQLite's own handle of a file, through its VFS: reading through it opens and closes no
 /// descriptor, which would drop SQLite's locks.
 ///
-/// To read is pread(2) in SQLite's VFS for Unix, which keeps no position, so the connection may be
-/// reading on another thread; `Connection` sees to it that nothing is mapped (xFetch).
+/// Reading is pread(2), which keeps no position, so the connection may be reading on another thread.
+/// `Connection` sees to it that nothing is mapped (xFetch).
 struct VFSFile {
     private let file: UnsafeMutablePointer<sqlite3_file>
     private let store: String

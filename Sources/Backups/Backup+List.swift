@@ -2,13 +2,13 @@ package import Foundation
 
 // Lists of backups are sorted newest first.
 extension [Backup] {
-    /// Returns the backup that a person means: by its file name, its display name, any unique part of it,
-    /// or `latest`.
+    /// Finds the backup that a person means.
     ///
     /// - Parameters:
-    ///   - text: the person's words.
+    ///   - text: its file name, its display name, any unique part of it, or `latest`.
     ///   - address: the folder, for messages.
     ///   - now: a later backup is `latest` only if there is no other; `nil` if that does not matter.
+    /// - Returns: the only one that fits.
     /// - Throws: `BackupFolderError.noBackup`, `.noBackups`, `.ambiguous`.
     package func matching(_ text: String, address: String, now: Date? = nil) throws -> Backup {
         let real = now.map(notFromFuture) ?? self

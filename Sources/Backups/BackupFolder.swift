@@ -140,6 +140,7 @@ public struct BackupFolder: Sendable {
     ///   - backup: one of this folder.
     ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
     ///   - fetching: called before the archive is fetched, with its size in bytes.
+    /// - Returns: the opened backup; a fetched archive goes with its last reference.
     /// - Throws: `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`.
     package func open(
         _ backup: Backup,

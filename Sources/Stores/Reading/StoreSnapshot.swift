@@ -20,8 +20,9 @@ public final class StoreSnapshot {
     public let pageSize: Int
     /// Pages in the database.
     public let pageCount: Int64
-    /// Bytes to save: those of the database's pages, and those behind them in its file, since a damaged
-    /// header may tell too few pages. If there is a log, only that knows the size.
+    /// Bytes to save: those of the database's pages, and those behind them in its file.
+    ///
+    /// A damaged header may tell too few pages. If there is a log, only that knows the size.
     public let size: Int64
     /// Whether the store's journal or log had to be played back into a copy of it.
     public var wasRecovered: Bool {

@@ -2,7 +2,6 @@ internal import History
 internal import Files
 package import Foundation
 internal import Remotes
-internal import Stores
 internal import SystemPackage
 
 /// Tags, note and pin of one backup, beside it in the remote folder, so that its archive stays as it is.
@@ -13,7 +12,7 @@ package struct Annotation: Codable, Equatable, Sendable {
     var changed: Int64
     package var tags: [String] = []
     package var note: String?
-    /// Whether the backup is never removed but by name.
+    /// Whether the backup is removed only by name.
     package var isPinned = false
     /// Damage that checks found, by the file's name: a copy of the backup may be whole.
     var damage: [String: Damage]?
@@ -48,12 +47,12 @@ package struct Annotation: Codable, Equatable, Sendable {
     }
 }
 
-/// All annotations of a remote folder: JSON files in a hidden subfolder, which together say it all
+/// All annotations of a remote folder, in JSON files of a hidden subfolder
 /// (`Documentation/ArchiveFormat.md`, 8).
 ///
-/// A file is never changed. A writer writes a new file with everything that was said so far, and removes
-/// the files that it has read. Two machines that do so at the same time leave two files, and a
-/// synchronising program any number of copies: of their words on one backup, the newest counts.
+/// A file is never changed: a writer writes a new one with everything that was said so far, and removes
+/// those that it has read. Two machines may leave two files, and a synchronising program any number of
+/// copies: the newest word on a backup counts.
 package struct Annotations {
     private struct Content: Codable {
         var format = 1
@@ -70,7 +69,7 @@ package struct Annotations {
     private let folder: any RemoteFolder
     private let staging: FilePath
     private var content = Content()
-    /// Annotations of backups that were in other folders, for those that were moved from there.
+    /// Annotations from other folders, for backups that were moved from there.
     private let remembered: [BackupID: Annotation]
     /// The files that were read.
     private var files: [String] = []
@@ -145,13 +144,11 @@ package struct Annotations {
         key(of: backup).flatMap { content.backups[$0] } ?? backup.id.flatMap { remembered[$0] }
     }
 
-    /// Returns the key that a backup's annotation has: its identity, or as long as that is not known, or
-    /// was not when the annotation was written, its name.
+    /// Returns the key of a backup's annotation: its identity, or its name if the identity is not known,
+    /// or was not when the annotation was written.
     private func key(of backup: Backup) -> BackupID? {
         let named = Backup.key(of: backup.name)
-        if let id = backup.id {
-            return [id, named].first { content.backups[$0] != nil }
-        }
+        if let id = backup.id { return [id, named].first { content.backups[$0] != nil } }
         if content.backups[named] != nil { return named }
         return content.backups.filter { $0.value.name == backup.name }
             .max { $0.value.changed < $1.value.changed }?.key
@@ -174,7 +171,7 @@ package struct Annotations {
 
     /// Changes the annotation of a backup, and writes it to the folder, which the caller has locked.
     ///
-    /// - Throws: `RemoteError`, `FileError`; nothing that was said before is lost then.
+    /// - Throws: `RemoteError`, `FileError`; no earlier annotation is lost then.
     package mutating func change(
         _ backup: Backup,
         at date: Date,

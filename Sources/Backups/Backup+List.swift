@@ -2,13 +2,13 @@ package import Foundation
 
 // Lists of backups are sorted newest first.
 extension [Backup] {
-    /// Returns the backup that a person means: by its file name, its display name, any unique part of it,
-    /// or `latest`.
+    /// Finds the backup that a person means.
     ///
     /// - Parameters:
-    ///   - text: the person's words.
+    ///   - text: its file name, its display name, any unique part of it, or `latest`.
     ///   - address: the folder, for messages.
     ///   - now: a later backup is `latest` only if there is no other; `nil` if that does not matter.
+    /// - Returns: the only one that fits.
     /// - Throws: `BackupFolderError.noBackup`, `.noBackups`, `.ambiguous`.
     package func matching(_ text: String, address: String, now: Date? = nil) throws -> Backup {
         let real = now.map(notFromFuture) ?? self
@@ -26,7 +26,7 @@ extension [Backup] {
         return match
     }
 
-    /// Returns those that are not from the future, in the same order.
+    /// Returns the backups that are not from the future, in the same order.
     package func notFromFuture(_ now: Date) -> [Backup] { filter { !$0.isFromFuture(at: now) } }
 
     /// Returns the newest good one.
@@ -37,11 +37,10 @@ extension [Backup] {
     /// The newest whose manifest is known and that is not damaged.
     package var newestKnown: Backup? { first { $0.damage == nil && $0.timeSource == .manifest } }
 
-    /// Whether the anomaly guard is up, so that no policy may remove a backup.
+    /// Whether the anomaly guard is up: no policy may then remove a backup.
     ///
-    /// The newest backup has much less than there was before, and the others may have the rest. Its
-    /// manifest says so; the manifest of an archive elsewhere is known if this machine made or read it.
-    /// A damaged backup, or one without a manifest, tells nothing; the one before it may.
+    /// The newest backup has much less than there was before, and the others may have the rest. A
+    /// damaged backup, or one without a known manifest, tells nothing; the one before it may.
     public var isGuarded: Bool { newestKnown?.isAnomalous ?? false }
 
     /// Puts the newest first; backups of unknown time come last, those of one moment by name, "(10)"

@@ -38,7 +38,7 @@ public struct Backup: Sendable, Equatable {
     package internal(set) var notedDamage: String?
     public var tags: [String] = []
     public var note: String?
-    /// Whether it is never removed but by name.
+    /// Whether it is removed only by name.
     public var isPinned = false
 
     /// The file's name.
@@ -53,7 +53,7 @@ public struct Backup: Sendable, Equatable {
 
     static func key(of name: String) -> BackupID { BackupID(rawValue: "name:\(name)") }
 
-    /// Damage of its archive that its last checks or a glance found, or that its folder's notes tell of.
+    /// Damage that its last checks or a glance found, or that its folder's notes tell of.
     package var damage: String? {
         checks.damaged?.damage ?? notedDamage ?? (isUnreadable ? "its archive cannot be read" : nil)
     }
@@ -83,15 +83,13 @@ extension Backup {
     /// Clocks of several machines never agree.
     private static let clockTolerance: TimeInterval = 300
 
-    /// Returns a warning about a backup that is from the future: its time or ours is wrong.
-    ///
-    /// - Returns: `nil` for all others.
+    /// Returns a warning about a backup that is from the future, since its clock or ours was wrong.
     public func futureWarning(at now: Date) -> String? {
         guard isFromFuture(at: now) else { return nil }
         return "'\(displayName)' is from the future: is the clock right?"
     }
 
-    /// Returns whether it was made later than now: then or now a clock was wrong.
+    /// Returns whether it was made later than now.
     package func isFromFuture(at now: Date) -> Bool {
         time.map { $0.timeIntervalSince(now) > Self.clockTolerance } ?? false
     }

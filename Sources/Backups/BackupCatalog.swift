@@ -21,7 +21,7 @@ public final class BackupCatalog: Sendable {
         var content: String?
         var root: ManifestHeader.Root?
 
-        /// Whether a manifest can have said so.
+        /// Whether a manifest can hold these numbers.
         var isPossible: Bool {
             time.map(Timestamp.range.contains) ?? true
                 && offset.map(Timestamp.offsets.contains) ?? true
@@ -32,8 +32,7 @@ public final class BackupCatalog: Sendable {
     private struct Sighting: Codable {
         var id: BackupID
         var size: Int64
-        /// Of a file on this machine: its inode, and its modification in nanoseconds since 1970-01-01
-        /// UTC, which a file gets anew if it is replaced or written to.
+        /// The inode of a file on this machine, and its modification in nanoseconds since 1970-01-01 UTC.
         var state: String?
 
         init?(_ file: RemoteFile, _ id: BackupID?) {
@@ -89,12 +88,10 @@ public final class BackupCatalog: Sendable {
     private let state = Mutex(State())
 
     /// Names the cache file, which need not be there.
-    public init(_ path: FilePath) {
-        self.path = path
-    }
+    public init(_ path: FilePath) { self.path = path }
 
-    /// Returns a backup with everything that is remembered of it, or that its manifest says if it is on
-    /// this machine, or else its name.
+    /// Returns a backup with everything that is remembered of it; else with what its manifest says if it
+    /// is on this machine, or its name.
     func backup(_ file: RemoteFile, in address: String, timeZone: TimeZone) -> Backup {
         var backup = Backup(file, timeZone: timeZone)
         if recall(&backup, in: address) { return backup }
@@ -113,18 +110,12 @@ public final class BackupCatalog: Sendable {
     }
 
     private func recall(_ backup: inout Backup, in address: String) -> Bool {
-        let file = backup.file
-        let known = state.withLock { state -> (BackupID, Facts)? in
-            read(&state)
-            guard let sighting = state.content.files[address]?[file.name],
-                sighting.size == file.size,
-                let facts = state.content.backups[sighting.id], facts.isPossible,
-                file.location == nil || sighting.state == Sighting(file, sighting.id)?.state
-            else { return nil }
-            return (sighting.id, facts)
-        }
-        guard let (id, facts) = known else { return false }
-        backup.id = id
+        let (file, content) = (backup.file, known)
+        guard let sighting = content.files[address]?[file.name], sighting.size == file.size,
+            let facts = content.backups[sighting.id], facts.isPossible,
+            file.location == nil || sighting.state == Sighting(file, sighting.id)?.state
+        else { return false }
+        backup.id = sighting.id
         backup.content = facts.content
         backup.root = facts.root
         guard let time = facts.time else {
@@ -172,12 +163,7 @@ public final class BackupCatalog: Sendable {
     }
 
     /// The annotations that backups had in the folders that they were seen in.
-    var annotations: [BackupID: Annotation] {
-        state.withLock { state in
-            read(&state)
-            return state.content.annotations ?? [:]
-        }
-    }
+    var annotations: [BackupID: Annotation] { known.annotations ?? [:] }
 
     /// Remembers the annotations of some backups.
     func remember(_ annotations: Annotations, of backups: [Backup]) {
@@ -203,19 +189,12 @@ public final class BackupCatalog: Sendable {
         change { $0.expected[address] = Expectation(id: backup.id, stores: rows) }
     }
 
-    /// Returns the rows that the next backup is compared with: those of the newest known one.
+    /// Returns the rows to compare the next backup with: those of the newest known one.
     ///
-    /// An archive on this machine is asked if its rows are not remembered. One elsewhere is not fetched
-    /// for it; then the rows are the last that were remembered, perhaps of an older one.
-    /// - Parameters:
-    ///   - backups: those of the folder, newest first.
-    ///   - address: the folder's.
-    /// - Returns: `nil` if nothing is known.
+    /// An archive on this machine is asked if its rows are not remembered. One elsewhere is not fetched;
+    /// then the rows are the last that were remembered, perhaps of an older backup.
     package func expectedRows(after backups: [Backup], in address: String) -> [StoreRows]? {
-        let remembered = state.withLock { state in
-            read(&state)
-            return state.content.expected[address]
-        }
+        let remembered = known.expected[address]
         for backup in backups {
             if let id = backup.id, id == remembered?.id { break }
             // A damaged backup, or one without a manifest, tells nothing; the one before it may.
@@ -228,9 +207,7 @@ public final class BackupCatalog: Sendable {
         return backups.isEmpty ? nil : remembered?.stores
     }
 
-    /// Forgets the files of a folder that are not there any more.
-    ///
-    /// Files that another run has seen meanwhile are not forgotten.
+    /// Forgets the files of a folder that are gone, but none that another run has seen meanwhile.
     func keepOnly(_ names: Set<String>, in address: String) {
         state.withLock { state in
             read(&state)
@@ -261,6 +238,14 @@ public final class BackupCatalog: Sendable {
             try LocalFileSystem().write(Array(JSONEncoder().encode(content)), to: path)
             state.content = content
             state.changes = []
+        }
+    }
+
+    /// Everything that is known by now.
+    private var known: Content {
+        state.withLock { state in
+            read(&state)
+            return state.content
         }
     }
 

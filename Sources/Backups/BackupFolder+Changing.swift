@@ -19,8 +19,8 @@ extension BackupFolder {
             size: Int64,
             header: ManifestHeader,
             content: String,
-            tags: [String] = [],
-            note: String? = nil
+            tags: [String],
+            note: String?
         ) {
             self.partial = partial
             self.size = size
@@ -31,10 +31,9 @@ extension BackupFolder {
         }
     }
 
-    /// Gives an archive its name, the next one of that minute that is free.
+    /// Gives an archive the next free name of its minute.
     ///
-    /// Tags and note are written before the archive can be seen: a policy that keeps a tag must never
-    /// find the backup without it.
+    /// Tags and note are written before the archive can be seen, so that no policy finds it without.
     /// - Parameters:
     ///   - new: the archive, which is on the disk.
     ///   - date: the time that its name tells.
@@ -75,11 +74,8 @@ extension BackupFolder {
                 notSynced = error
                 backup.file = try await remote.list().first { $0.name == name } ?? backup.file
             }
-            memory.catalog.rememberExpectedRows(
-                new.header.successorRows,
-                after: backup,
-                in: address
-            )
+            let rows = new.header.successorRows
+            memory.catalog.rememberExpectedRows(rows, after: backup, in: address)
             memory.catalog.remember(backup, in: address)
             return (backup, notSynced)
         }
@@ -146,10 +142,8 @@ extension BackupFolder {
         let exact = names.filter { $0 == text || BackupName.display($0) == text }
         let found = exact.isEmpty ? names.filter { !text.isEmpty && $0.contains(text) } : exact
         guard found.count < 2 else {
-            throw BackupFolderError.ambiguous(
-                text,
-                matches: found.map(BackupName.display).sorted()
-            )
+            let matches = found.map(BackupName.display).sorted()
+            throw BackupFolderError.ambiguous(text, matches: matches)
         }
         guard let entry = entries.first(where: { found.contains($0.name) }) else {
             throw BackupFolderError.notInTrash(text, address: address)
@@ -169,7 +163,7 @@ extension BackupFolder {
 
     /// Removes for good every backup that was deleted before a moment, and forgets its annotation.
     ///
-    /// - Returns: everything that could not be removed.
+    /// - Returns: a problem for each backup that could not be removed.
     /// - Throws: `RemoteError`, `FileError`.
     package func emptyTrash(before date: Date) async throws -> [Problem] {
         let (removed, problems) = try await trash.empty(before: date)
@@ -186,7 +180,7 @@ extension BackupFolder {
         try await annotations.forget(names.subtracting(left.map(\.name)), keeping: left)
     }
 
-    /// Writes beside the archive that a check found damage, or found that there is none any more.
+    /// Writes beside the archive that a check found damage, or no longer finds it.
     ///
     /// - Throws: `BackupFolderError.badAnnotations`, `RemoteError`, `FileError`.
     package func note(_ check: RunLog.Check, of backup: Backup) async throws {

@@ -2,11 +2,9 @@ internal import History
 package import Files
 public import Foundation
 public import Remotes
-internal import Stores
 public import SystemPackage
 
-/// A remote folder seen as the backups in it, with their notes, the trash, and everything that checks
-/// found.
+/// A remote folder seen as the backups in it, with their notes, the trash, and the findings of checks.
 ///
 /// Methods that change the folder say so; their caller has `staging` locked.
 public struct BackupFolder: Sendable {
@@ -28,8 +26,8 @@ public struct BackupFolder: Sendable {
     }
 
     public let remote: any RemoteFolder
-    /// A directory on this machine, for this folder only. A file that is made there is best uploaded
-    /// from there; runs that use the folder lock it.
+    /// A directory on this machine, for this folder only: uploads are made there, and runs that use
+    /// the folder lock it.
     public let staging: FilePath
     public let memory: BackupMemory
     /// The time zone of names.
@@ -49,7 +47,7 @@ public struct BackupFolder: Sendable {
         self.timeZone = timeZone
     }
 
-    /// Names a directory of this machine, in which files are made that are to be uploaded.
+    /// Names a directory of this machine, which is its own staging directory.
     public init(_ folder: LocalFolder, memory: BackupMemory, timeZone: TimeZone) {
         self.init(folder, staging: folder.path, memory: memory, timeZone: timeZone)
     }
@@ -63,11 +61,8 @@ public struct BackupFolder: Sendable {
     ///
     /// - Throws: see `Annotations.init`.
     package func annotations() async throws -> Annotations {
-        try await Annotations(
-            of: remote,
-            staging: staging,
-            remembering: memory.catalog.annotations
-        )
+        let remembered = memory.catalog.annotations
+        return try await Annotations(of: remote, staging: staging, remembering: remembered)
     }
 
     var trash: Trash { Trash(remote: remote) }
@@ -86,9 +81,8 @@ public struct BackupFolder: Sendable {
             if let reason = Self.reasonToPassOver(file.name) {
                 listing.passedOver.append(PassedOver(name: file.name, reason: reason))
             } else {
-                listing.backups.append(
-                    memory.catalog.backup(file, in: address, timeZone: timeZone)
-                )
+                let backup = memory.catalog.backup(file, in: address, timeZone: timeZone)
+                listing.backups.append(backup)
             }
         }
         do {
@@ -146,6 +140,7 @@ public struct BackupFolder: Sendable {
     ///   - backup: one of this folder.
     ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
     ///   - fetching: called before the archive is fetched, with its size in bytes.
+    /// - Returns: the opened backup; a fetched archive goes with its last reference.
     /// - Throws: `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`.
     package func open(
         _ backup: Backup,
@@ -159,23 +154,14 @@ public struct BackupFolder: Sendable {
         let scratch = try ScratchDirectory(in: staging)
         let path = scratch.path.appending("archive.zip")
         try await remote.download(backup.name, to: path)
-        let archived = try ArchivedBackup(
-            path,
-            name: backup.name,
-            in: scratch,
-            holdingTo: limits
-        )
-        learn(archived, of: backup)
-        return archived
-    }
-
-    /// Remembers everything that an archive that had to be fetched says of its backup.
-    private func learn(_ archived: ArchivedBackup, of backup: Backup) {
+        let name = backup.name
+        let archived = try ArchivedBackup(path, name: name, in: scratch, holdingTo: limits)
         var known = backup
         known.id = archived.id
         known.isForeign = archived.header == nil
         if let header = archived.header { known.take(header) }
         memory.catalog.remember(known, in: address)
+        return archived
     }
 
     /// Returns the digest of everything in a backup, if it is known or can be read here.

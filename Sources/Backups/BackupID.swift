@@ -7,9 +7,7 @@ internal import Foundation
 public struct BackupID: RawRepresentable, Codable, CodingKeyRepresentable, Hashable, Sendable {
     public let rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Returns an identity that no other backup has.
     package static func random() -> BackupID {

@@ -1,21 +1,15 @@
 public import Foundation
 
-/// What a backup's file is called: `[2026-Nov-21] 09.01 AM Stores.zip`, in local time and English.
+/// The names of backups' files: `[2026-Nov-21] 09.01 AM Stores.zip`, in local time and English.
 public enum BackupName {
-    /// What the name of every backup ends with.
+    /// The end of every backup's name.
     public static let suffix = "Stores.zip"
 
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// The name of a backup made at a time.
-    ///
-    /// - Parameters:
-    ///   - date: when.
-    ///   - timeZone: where.
-    ///   - number: 1 for the first one of that minute; from 2 on it is in the name.
-    /// - Returns: a file name with its ending.
+    /// Returns the name of a backup made at a time; from the second one of a minute on, with its number.
     public static func make(_ date: Date, in timeZone: TimeZone, number: Int = 1) -> String {
         let parts = Timestamp.parts(of: date, in: timeZone)
         let day =
@@ -25,7 +19,7 @@ public enum BackupName {
         return "[\(day)] \(time)\(number > 1 ? " (\(number))" : "") \(suffix)"
     }
 
-    /// What a person sees of a name: all but ` Stores.zip`.
+    /// Returns a name as people see it: without ` Stores.zip`.
     public static func display(_ name: String) -> String {
         guard name.hasSuffix(suffix) else { return name }
         let rest = name.dropLast(suffix.count)
@@ -33,7 +27,7 @@ public enum BackupName {
         return trimmed.isEmpty ? name : String(trimmed)
     }
 
-    /// The time that a name tells; `nil` where it is not a name of ours.
+    /// Returns the time that a name tells; `nil` if it is not a name of ours.
     public static func date(of name: String, in timeZone: TimeZone) -> Date? {
         var scanner = TextScanner(name)
         guard scanner.take("["), let year = scanner.number(digits: 4), scanner.take("-"),
@@ -47,18 +41,13 @@ public enum BackupName {
             return nil
         }
         guard scanner.take(" \(suffix)"), scanner.isAtEnd, (1...12).contains(hour), minute < 60
-        else {
-            return nil
-        }
+        else { return nil }
         let parts = Timestamp.Parts(
             year: year,
             month: month + 1,
             day: day,
             hour: hour % 12 + 12 * half,
-            minute: minute,
-            second: 0,
-            millisecond: 0,
-            offset: 0
+            minute: minute
         )
         return Timestamp.date(of: parts).map { Timestamp.moment($0, in: timeZone) }
     }

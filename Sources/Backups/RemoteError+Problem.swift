@@ -2,7 +2,7 @@ internal import Files
 package import Remotes
 
 extension RemoteError {
-    /// What is to be told of what was done all the same; `nil` for what was not done.
+    /// The problem to tell of something that was done all the same; `nil` if it was not done.
     package var problem: Problem? {
         guard case .notSynced(_, let name, let error) = self else { return nil }
         return Problem(kind: .notSynced, path: name, reason: error.description)
@@ -10,8 +10,8 @@ extension RemoteError {
 
     /// Does something in a remote folder.
     ///
-    /// - Returns: what is to be told of what was done, though a loss of power may undo it.
-    /// - Throws: `RemoteError` where it was not done.
+    /// - Returns: the problem, if it was done, but a loss of power may undo it.
+    /// - Throws: `RemoteError` if it was not done.
     package static func problem(of body: () async throws -> Void) async throws -> Problem? {
         do {
             try await body()

@@ -1,24 +1,22 @@
-/// Reads text of a fixed form from its beginning on, in ASCII; without a regular expression, which
-/// takes longer to compile than a thousand names to read.
+/// Reads ASCII text of a fixed form; a regular expression takes longer to compile than a thousand names
+/// to read.
 package struct TextScanner {
     private var rest: Substring.UTF8View
 
-    package init(_ text: String) {
-        rest = Substring(text).utf8
-    }
+    package init(_ text: String) { rest = Substring(text).utf8 }
 
     package var isAtEnd: Bool { rest.isEmpty }
-    /// What has not been gone past.
+    /// The text that has not been gone past.
     package var remainder: String { String(decoding: rest, as: UTF8.self) }
 
-    /// Goes past a text; `false`, and stays, where there is another one.
+    /// Goes past a text; stays and returns `false` if there is another one.
     package mutating func take(_ text: String) -> Bool {
         guard rest.starts(with: text.utf8) else { return false }
         rest = rest.dropFirst(text.utf8.count)
         return true
     }
 
-    /// Goes past one of some texts, and tells which.
+    /// Goes past one of some texts, and returns its index.
     package mutating func take(oneOf texts: [String]) -> Int? {
         for (index, text) in texts.enumerated() where take(text) { return index }
         return nil

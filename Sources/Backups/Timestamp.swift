@@ -1,13 +1,13 @@
-public import Foundation
+package import Foundation
 
 /// Dates as text, in the two forms that backups need, without a formatter's start-up time.
 package enum Timestamp {
     /// The parts of a date in a time zone.
     package struct Parts: Equatable {
         package var year: Int, month: Int, day: Int
-        package var hour: Int, minute: Int, second: Int, millisecond: Int
+        package var hour: Int, minute: Int, second = 0, millisecond = 0
         /// Seconds east of UTC.
-        package var offset: Int
+        package var offset = 0
     }
 
     /// The moments that can be written with a year of four digits: milliseconds since 1970-01-01 UTC.
@@ -16,8 +16,8 @@ package enum Timestamp {
     /// The offsets that RFC 3339 has digits for: seconds east of UTC.
     package static let offsets: ClosedRange<Int> = -362_340...362_340
 
-    /// The parts of a date, of which one that is out of `range` is taken for the end that it is beyond:
-    /// what a file says of a time may be any number.
+    /// Returns the parts of a date; one that is out of `range` is taken for the end that it is beyond,
+    /// since a file may tell any number.
     package static func parts(of date: Date, in timeZone: TimeZone) -> Parts {
         func clamped(_ milliseconds: Double) -> Int {
             Int(min(max(milliseconds, Double(range.lowerBound)), Double(range.upperBound)))
@@ -44,7 +44,7 @@ package enum Timestamp {
         )
     }
 
-    /// The moment that some parts name, with their offset.
+    /// Returns the moment that some parts name; `nil` if there is none.
     package static func date(of parts: Parts) -> Date? {
         guard (1...12).contains(parts.month), (1...31).contains(parts.day),
             (0...23).contains(parts.hour),
@@ -57,14 +57,14 @@ package enum Timestamp {
         return Date(timeIntervalSince1970: Double(seconds) + Double(parts.millisecond) / 1000)
     }
 
-    /// The moment at which clocks of a time zone show what those of UTC show at another one.
+    /// Returns the moment at which clocks of a time zone show what those of UTC show at another one.
     package static func moment(_ local: Date, in timeZone: TimeZone) -> Date {
         // The offset depends on the moment, and the moment on the offset: the second look settles it.
         let near = local - Double(timeZone.secondsFromGMT(for: local))
         return local - Double(timeZone.secondsFromGMT(for: near))
     }
 
-    /// As RFC 3339 has it, with milliseconds and an offset: `2026-11-21T09:01:00.123+01:00`.
+    /// Returns a date in RFC 3339, with milliseconds and an offset: `2026-11-21T09:01:00.123+01:00`.
     package static func rfc3339(_ date: Date, in timeZone: TimeZone) -> String {
         let parts = parts(of: date, in: timeZone)
         let day = "\(pad(parts.year, 4))-\(pad(parts.month, 2))-\(pad(parts.day, 2))"
@@ -72,26 +72,35 @@ package enum Timestamp {
             "\(pad(parts.hour, 2)):\(pad(parts.minute, 2)):\(pad(parts.second, 2)).\(pad(parts.millisecond, 3))"
         guard parts.offset != 0 else { return "\(day)T\(time)Z" }
         let minutes = abs(parts.offset) / 60
-        return
-            "\(day)T\(time)\(parts.offset < 0 ? "-" : "+")\(pad(minutes / 60, 2)):\(pad(minutes % 60, 2))"
+        let sign = parts.offset < 0 ? "-" : "+"
+        return "\(day)T\(time)\(sign)\(pad(minutes / 60, 2)):\(pad(minutes % 60, 2))"
     }
 
-    /// Reads RFC 3339; `nil` where it is not that.
+    /// Reads RFC 3339; `nil` if it is not that.
     package static func date(rfc3339 text: String) -> Date? {
         parts(rfc3339: text).flatMap(date(of:))
     }
 
-    /// Reads RFC 3339; `nil` where it has not the form of that.
-    package static func parts(rfc3339 text: String) -> Parts? {
+    /// Reads RFC 3339; `nil` if it has not the form of that.
+    static func parts(rfc3339 text: String) -> Parts? {
         var scanner = TextScanner(text)
-        guard let year = scanner.number(digits: 4), scanner.take("-"),
-            let month = scanner.number(digits: 2), scanner.take("-"),
+        let parts = parts(&scanner)
+        return scanner.isAtEnd ? parts : nil
+    }
+
+    /// Goes past a moment in RFC 3339, or in the same form with other separators.
+    static func parts(
+        _ scanner: inout TextScanner,
+        dash: String = "-",
+        colon: String = ":"
+    ) -> Parts? {
+        guard let year = scanner.number(digits: 4), scanner.take(dash),
+            let month = scanner.number(digits: 2), scanner.take(dash),
             let day = scanner.number(digits: 2), scanner.take("T"),
-            let hour = scanner.number(digits: 2), scanner.take(":"),
-            let minute = scanner.number(digits: 2), scanner.take(":"),
+            let hour = scanner.number(digits: 2), scanner.take(colon),
+            let minute = scanner.number(digits: 2), scanner.take(colon),
             let second = scanner.number(digits: 2),
-            let millisecond = milliseconds(&scanner), let offset = offset(&scanner),
-            scanner.isAtEnd
+            let millisecond = milliseconds(&scanner), let offset = offset(&scanner)
         else { return nil }
         return Parts(
             year: year,
@@ -105,24 +114,19 @@ package enum Timestamp {
         )
     }
 
-    /// A fraction of a second, of one digit to nine, or none.
+    /// Goes past a fraction of a second, of one digit to nine, or none.
     private static func milliseconds(_ scanner: inout TextScanner) -> Int? {
         guard scanner.take(".") else { return 0 }
         var nanoseconds = 0
-        var digits = 0
-        while digits < 9, let digit = scanner.number(digits: 1) {
-            nanoseconds = nanoseconds * 10 + digit
-            digits += 1
+        var unit = 1_000_000_000
+        while unit > 1, let digit = scanner.number(digits: 1) {
+            unit /= 10
+            nanoseconds += digit * unit
         }
-        guard digits > 0 else { return nil }
-        while digits < 9 {
-            nanoseconds *= 10
-            digits += 1
-        }
-        return (nanoseconds + 500_000) / 1_000_000
+        return unit < 1_000_000_000 ? (nanoseconds + 500_000) / 1_000_000 : nil
     }
 
-    /// Seconds east of UTC.
+    /// Goes past an offset, in seconds east of UTC.
     private static func offset(_ scanner: inout TextScanner) -> Int? {
         if scanner.take("Z") { return 0 }
         guard let sign = scanner.take(oneOf: ["+", "-"]), let hours = scanner.number(digits: 2),
@@ -162,13 +166,5 @@ package enum Timestamp {
 
     package static func floorDivide(_ dividend: Int, _ divisor: Int) -> Int {
         dividend >= 0 ? dividend / divisor : -((divisor - 1 - dividend) / divisor)
-    }
-}
-
-/// Dates as RFC 3339 has them.
-public enum RFC3339 {
-    /// A moment with milliseconds and the time zone's offset: `2026-11-21T09:01:00.123+01:00`.
-    public static func text(_ date: Date, in timeZone: TimeZone) -> String {
-        Timestamp.rfc3339(date, in: timeZone)
     }
 }

@@ -4,7 +4,7 @@ internal import Remotes
 
 /// Backups that were removed and can come back for a while, in a hidden subfolder.
 ///
-/// A file is called as the backup was, with the moment of its removal before it:
+/// A file has the backup's name, with the moment of its removal before it:
 /// `20261121T090100.123Z [2026-Nov-20] 09.01 AM Stores.zip`.
 struct Trash {
     static let subfolder = ".grocerydude-trash"
@@ -17,15 +17,14 @@ struct Trash {
         folder = remote.subfolder(Self.subfolder)
     }
 
-    /// What is there, what was removed last coming first.
+    /// Returns the backups in it, the last removed first.
     func entries() async throws -> [TrashedBackup] {
-        try await folder.list().compactMap(TrashedBackup.init)
-            .sorted { $0.deleted > $1.deleted }
+        try await folder.list().compactMap(TrashedBackup.init).sorted { $0.deleted > $1.deleted }
     }
 
     /// Removes a backup, so that it can come back.
     ///
-    /// - Throws: `RemoteError`; it is where it was then, or in the trash.
+    /// - Throws: `RemoteError`; the backup is where it was, or in the trash.
     func put(_ name: String, at date: Date) async throws {
         let stamp = Timestamp.rfc3339(date, in: .gmt).filter { $0 != "-" && $0 != ":" }
         try await root.move(name, to: folder, as: "\(stamp) \(name)")
@@ -33,14 +32,14 @@ struct Trash {
 
     /// Puts a removed backup back.
     ///
-    /// - Throws: `RemoteError.exists` where its name is taken.
+    /// - Throws: `RemoteError.exists` if its name is taken.
     func takeOut(_ entry: TrashedBackup) async throws {
         try await folder.move(entry.file.name, to: root, as: entry.name)
     }
 
-    /// Removes for good what was removed before a moment, each for itself.
+    /// Removes for good all backups that were removed before a moment, each for itself.
     ///
-    /// - Returns: what it was, and what could not be removed.
+    /// - Returns: these backups, and the problems with others.
     func empty(before date: Date) async throws -> (removed: [TrashedBackup], problems: [Problem]) {
         var removed: [TrashedBackup] = []
         var problems: [Problem] = []

@@ -18,23 +18,9 @@ public struct TrashedBackup: Sendable, Equatable {
     /// Reads the name of a file in the trash; `nil` for any other.
     init?(_ file: RemoteFile) {
         var scanner = TextScanner(file.name)
-        guard let date = scanner.number(digits: 8), scanner.take("T"),
-            let time = scanner.number(digits: 6), scanner.take("."),
-            let millisecond = scanner.number(digits: 3), scanner.take("Z ")
+        guard let parts = Timestamp.parts(&scanner, dash: "", colon: ""), scanner.take(" "),
+            let moment = Timestamp.date(of: parts)
         else { return nil }
-        let moment = Timestamp.date(
-            of: Timestamp.Parts(
-                year: date / 10_000,
-                month: date / 100 % 100,
-                day: date % 100,
-                hour: time / 10_000,
-                minute: time / 100 % 100,
-                second: time % 100,
-                millisecond: millisecond,
-                offset: 0
-            )
-        )
-        guard let moment else { return nil }
         self.file = file
         deleted = moment
         name = scanner.remainder

@@ -3,20 +3,12 @@ public struct CheckHistory: Sendable, Equatable {
     private let checks: [RunLog.Check]
 
     /// Takes the checks of one archive, in the order in which they were recorded.
-    public init(_ checks: [RunLog.Check]) {
-        self.checks = checks
-    }
+    public init(_ checks: [RunLog.Check]) { self.checks = checks }
 
-    /// Takes the checks of a file among those of its backup, of which there may be copies.
+    /// Takes the checks of a file, at an address, among those of its backup, of which there may be copies.
     ///
     /// A file without checks of its own may be renamed or moved: it has those of the file that was
-    /// checked last, unless that is still there under its own name.
-    ///
-    /// - Parameters:
-    ///   - name: the file's name.
-    ///   - address: the address of its folder.
-    ///   - checks: those of the backup, in the order in which they were recorded.
-    ///   - others: the names of all files in the folder.
+    /// checked last, unless that is still among `others`, the names of all files in the folder.
     public init(
         of name: String,
         in address: String,
@@ -25,19 +17,14 @@ public struct CheckHistory: Sendable, Equatable {
     ) {
         let own = checks.filter { $0.address == address && $0.name == name }
         let gone = checks.filter { $0.address != address || !others.contains($0.name) }
-        let last = gone.last
-        self.init(
-            own.isEmpty
-                ? gone.filter { $0.address == last?.address && $0.name == last?.name } : own
-        )
+        let moved = gone.filter { $0.address == gone.last?.address && $0.name == gone.last?.name }
+        self.init(own.isEmpty ? moved : own)
     }
 
     /// The last check, whatever it found.
     public var last: RunLog.Check? { checks.last }
 
-    /// The last check that found damage, unless a later one that looked deeper found none.
-    ///
-    /// One that read another part says nothing of it.
+    /// The last check that found damage, unless a later and deeper one found none.
     public var damaged: RunLog.Check? {
         checks.indices.last { index in
             let check = checks[index]
@@ -49,18 +36,16 @@ public struct CheckHistory: Sendable, Equatable {
 
     /// The deepest check that found the backup whole, of several the last one.
     ///
-    /// When all parts were read, that is a check of all data, as of the part that was read first:
-    /// all of it was whole then or later.
+    /// If all parts were read, that is a check of all data, as of the part that was read first: all of
+    /// it was whole then or later.
     public var deepest: RunLog.Check? {
         (checks.filter { $0.damage == nil } + rounds).max { left, right in
             (left.depth, left.time) < (right.depth, right.time)
         }
     }
 
-    /// One of so many parts whose turn it is: one that was never read, else the one that was read first.
-    ///
-    /// Of several that were never read it is any, so that all have their turn even if nothing is
-    /// remembered.
+    /// Returns the part whose turn it is: any that was never read, so that all have their turn even if
+    /// nothing is remembered, or else the one that was read first.
     public func nextPart(of count: Int) -> Int {
         let read = checks.compactMap { check -> Int? in
             guard case .one(let part, count) = check.part else { return nil }

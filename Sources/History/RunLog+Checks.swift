@@ -6,7 +6,7 @@ extension RunLog {
     public struct Check: Sendable, Equatable {
         /// How deep a check went; a deeper one includes those before it.
         public enum Depth: String, Sendable, CaseIterable, Comparable {
-            /// What the archive says of itself, and a part of its data against its SHA-256.
+            /// The archive's description of itself, and a part of its data against its SHA-256.
             case part
             /// Every byte, against its SHA-256.
             case data
@@ -47,9 +47,9 @@ extension RunLog {
         public var name: String
         public var time: Date
         public var depth: Depth
-        /// Which part was read, where the depth is `part`.
+        /// The part that was read, if the depth is `part`.
         public var part: Part?
-        /// What was found to be wrong; `nil` for a backup that is whole.
+        /// The damage that was found; `nil` if the backup is whole.
         public var damage: String?
 
         public init(
@@ -70,26 +70,21 @@ extension RunLog {
             self.damage = damage
         }
 
-        /// What the table has for the depth: `data`, `part 3/7`.
-        fileprivate var column: String {
-            depth.rawValue + (part.map { " \($0)" } ?? "")
-        }
+        /// The table's text for depth and part: `data`, `part 3/7`.
+        fileprivate var column: String { depth.rawValue + (part.map { " \($0)" } ?? "") }
     }
 
-    /// Kept in all; the oldest go first.
+    /// The most checks that are kept; the oldest go first.
     static let checksLimit = 100_000
 
     /// Remembers a check: the last one of each depth, and of each part, of each backup.
     ///
-    /// A share that is read at random and found whole does not make one that was damaged forgotten: the
-    /// damage may be where it did not look.
+    /// A random share that is whole does not refute damage in another: it may have looked elsewhere.
     ///
     /// - Throws: `HistoryError`, `FileError`.
     public func recordCheck(_ check: Check) throws {
         try writing { database in
-            if case .share = check.part, check.damage == nil,
-                try Self.isDamaged(check, database)
-            {
+            if case .share = check.part, check.damage == nil, try Self.isDamaged(check, database) {
                 return
             }
             try database.execute(
@@ -112,7 +107,7 @@ extension RunLog {
         }
     }
 
-    /// Whether the same kind of check found the same archive damaged.
+    /// Returns whether the same kind of check found the same archive damaged.
     private static func isDamaged(_ check: Check, _ database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,

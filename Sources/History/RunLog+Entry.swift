@@ -15,7 +15,7 @@ extension RunLog {
         public var began: Date
         public var duration: Duration
         public var exitCode: Int32
-        /// The problem, or something else worth saying.
+        /// The problem, or another remark.
         public var message: String?
         /// The backup that was made or restored: its file name.
         public var backup: String?

@@ -4,10 +4,10 @@ internal import GRDB
 internal import Synchronization
 public import SystemPackage
 
-/// The log of runs, and of checks of backups: a SQLite database that nothing depends on.
+/// The log of runs, and of checks of backups, in a SQLite database.
 ///
-/// It opens when it is first needed. One that is damaged is put aside, as `NAME.damaged`, and begun
-/// anew. It prunes itself.
+/// It opens when it is first needed, and prunes itself. A damaged one is put aside, as `NAME.damaged`,
+/// and begun anew: policies then no longer know how deeply each backup was checked.
 public final class RunLog: Sendable {
     private struct State {
         var queue: DatabaseQueue?
@@ -22,15 +22,11 @@ public final class RunLog: Sendable {
     /// Names the database, which need not be there.
     ///
     /// - Parameters:
-    ///   - path: where.
+    ///   - path: the database's.
     ///   - busyTimeout: how long to wait for another process.
-    ///   - entriesLimit: how many runs are kept of each command, profile, stores directory and
-    ///     remote folder.
-    public init(
-        _ path: FilePath,
-        busyTimeout: Duration = .seconds(5),
-        entriesLimit: Int = 1000
-    ) {
+    ///   - entriesLimit: the most runs to keep of each command, profile, stores directory and remote
+    ///     folder.
+    public init(_ path: FilePath, busyTimeout: Duration = .seconds(5), entriesLimit: Int = 1000) {
         self.path = path
         self.busyTimeout = busyTimeout
         self.entriesLimit = entriesLimit
@@ -65,19 +61,13 @@ public final class RunLog: Sendable {
                                 AND stores = ?3 AND remote = ?4
                             ORDER BY id DESC LIMIT 1 OFFSET ?5)
                     """,
-                arguments: [
-                    entry.command, entry.profile, entry.stores, entry.remote, entriesLimit,
-                ]
+                arguments: [entry.command, entry.profile, entry.stores, entry.remote, entriesLimit]
             )
         }
     }
 
-    /// The last runs, newest first.
+    /// Returns the last runs, newest first; none if there is no log.
     ///
-    /// - Parameters:
-    ///   - filter: which runs.
-    ///   - limit: how many at most.
-    /// - Returns: none if there is no log.
     /// - Throws: `HistoryError`, `FileError`.
     public func entries(_ filter: Filter = Filter(), limit: Int = .max) throws -> [Entry] {
         try reading(else: []) { database in

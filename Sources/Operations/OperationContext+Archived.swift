@@ -24,10 +24,10 @@ extension OperationContext {
         tell(try archived.verify(reading: subset, threads: threads, progressed: advance))
     }
 
-    /// Extracts a backup into a directory that is thrown away; see `ArchivedBackup.rehearse`.
+    /// Extracts a backup into a directory that is thrown away; see `ArchivedBackup.verify`.
     func rehearse(_ archived: ArchivedBackup, into directory: Directory) throws {
         report(.began(.extracting, total: archived.bytes))
-        tell(try archived.rehearse(into: directory, threads: threads, progressed: advance))
+        tell(try archived.verify(into: directory, threads: threads, progressed: advance))
     }
 
     /// Extracts a backup into an empty directory; see `ArchivedBackup.extract`.

@@ -8,7 +8,6 @@ public struct LocalFolder: RemoteFolder {
     private let steps: [String]
     private let fileSystem: any FileSystem
 
-    /// The directory.
     public var path: FilePath { steps.reduce(root) { $0.appending($1) } }
     public var description: String { printable(path) }
 
@@ -34,11 +33,7 @@ public struct LocalFolder: RemoteFolder {
                 // It may have gone since the names were read.
                 let info = try? directory.info(name), info.kind == .file
             else { return nil }
-            return RemoteFile(
-                name: text,
-                size: info.size,
-                location: directory.path.appending(text)
-            )
+            return RemoteFile(name: text, size: info.size, location: path.appending(text))
         }
     }
 
@@ -58,7 +53,7 @@ public struct LocalFolder: RemoteFolder {
             throw RemoteError.exists(address, name: name)
         } catch let error as FileError where Self.isSame(file, target) {
             // It has its new name, and could lose neither that nor the old one.
-            throw notSynced(name, error)
+            throw RemoteError.notSynced(address, name: name, error)
         }
         try sync(after: name, path)
         return RemoteFile(name: name, size: size, location: target)
@@ -121,20 +116,14 @@ public struct LocalFolder: RemoteFolder {
         do {
             for directory in directories { try fileSystem.sync(directory) }
         } catch let error as FileError {
-            throw notSynced(name, error)
+            throw RemoteError.notSynced(address, name: name, error)
         }
-    }
-
-    private func notSynced(_ name: String, _ error: FileError) -> RemoteError {
-        .notSynced(address, name: name, error)
     }
 
     /// Returns whether two names are of one file.
     private static func isSame(_ path: FilePath, _ other: FilePath) -> Bool {
-        guard let info = try? FileInfo(of: path), let otherInfo = try? FileInfo(of: other) else {
-            return false
-        }
-        return info.identity == otherInfo.identity
+        guard let info = try? FileInfo(of: path) else { return false }
+        return info.identity == (try? FileInfo(of: other))?.identity
     }
 
     /// Makes the subfolders on the way that are not there yet.
@@ -150,7 +139,7 @@ public struct LocalFolder: RemoteFolder {
                 do {
                     try fileSystem.createDirectory(path)
                 } catch FileError.exists(path) {
-                    // Another run was faster, or somebody who put something else there.
+                    // Another run was faster, or someone has put something else there.
                 }
                 try fileSystem.sync(parent)
             }
@@ -159,8 +148,8 @@ public struct LocalFolder: RemoteFolder {
 
     /// Opens the directory, following no symbolic link below the root: a file behind one is not ours.
     ///
-    /// The verbs of `FileSystem` take paths, so this comes before them: whoever may change the folder
-    /// itself can still put a link there in between.
+    /// This comes before the verbs of `FileSystem`, which take paths: someone who may change the folder
+    /// can still put a link there in between.
     ///
     /// - Returns: `nil` if a subfolder is not there.
     /// - Throws: `RemoteError.missing`, `.notAFolder`, `.notASubfolder`.

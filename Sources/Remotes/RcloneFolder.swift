@@ -42,21 +42,13 @@ public struct RcloneFolder: RemoteFolder {
             var Name: String
             var Size: Int64
         }
-        let output: String
         do {
-            output = try await rclone(
-                "lsjson",
-                "--files-only",
-                "--no-modtime",
-                "--no-mimetype",
-                place
-            )
-        } catch RemoteError.missing where !steps.isEmpty {
-            return []
-        }
-        do {
+            let options = ["--files-only", "--no-modtime", "--no-mimetype"]
+            let output = try await rclone(["lsjson"] + options + [place])
             return try JSONDecoder().decode([Listed].self, from: Data(output.utf8))
                 .map { RemoteFile(name: $0.Name, size: $0.Size) }
+        } catch RemoteError.missing where !steps.isEmpty {
+            return []
         } catch is DecodingError {
             throw RemoteError.rclone(address, reason: "its list is not what was expected")
         }
@@ -75,7 +67,7 @@ public struct RcloneFolder: RemoteFolder {
             if files.contains(where: { PartialName.matches($0.name) }) {
                 try await folder.removeOldPartials()
             }
-            _ = try await rclone("copyto", "--no-traverse", file.string, folder.path(of: partial))
+            _ = try await rclone(["copyto", "--no-traverse", file.string, folder.path(of: partial)])
             try await folder.move(partial, to: self, as: name)
         } catch {
             try? await folder.delete(partial)
@@ -87,18 +79,16 @@ public struct RcloneFolder: RemoteFolder {
 
     /// Removes the partial files of uploads that were killed.
     ///
-    /// Another machine may be at one of its own, so a day has to have gone by.
+    /// One that is younger than a day may be an upload of another machine.
     private func removeOldPartials() async throws {
         let pattern = "/\(PartialName.prefix)*\(PartialName.suffix)"
-        _ = try await rclone("delete", "--min-age", "24h", "--include", pattern, place)
+        _ = try await rclone(["delete", "--min-age", "24h", "--include", pattern, place])
     }
 
     public func download(_ name: String, to path: FilePath) async throws {
-        guard try await contains(name) else {
-            throw RemoteError.noFile(address, name: name)
-        }
+        guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
         guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
-        _ = try await rclone("copyto", "--no-traverse", self.path(of: name), path.string)
+        _ = try await rclone(["copyto", "--no-traverse", self.path(of: name), path.string])
     }
 
     public func move(_ name: String, to folder: any RemoteFolder, as newName: String) async throws {
@@ -110,7 +100,7 @@ public struct RcloneFolder: RemoteFolder {
         }
         guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
         let target = folder.path(of: newName)
-        _ = try await rclone("moveto", "--ignore-existing", path(of: name), target)
+        _ = try await rclone(["moveto", "--ignore-existing", path(of: name), target])
         // If the name was taken meanwhile, rclone leaves the file in its place and is content.
         guard try await !contains(name) else {
             throw RemoteError.exists(folder.address, name: newName)
@@ -123,7 +113,7 @@ public struct RcloneFolder: RemoteFolder {
 
     public func delete(_ name: String) async throws {
         do {
-            _ = try await rclone("deletefile", path(of: name))
+            _ = try await rclone(["deletefile", path(of: name)])
         } catch RemoteError.noFile {
             return
         } catch {
@@ -139,7 +129,7 @@ public struct RcloneFolder: RemoteFolder {
         place.hasSuffix(":") || place.hasSuffix("/") ? place + name : "\(place)/\(name)"
     }
 
-    private func rclone(_ arguments: String...) async throws -> String {
+    private func rclone(_ arguments: [String]) async throws -> String {
         let result: ChildProcess.Capture
         do {
             result = try await ChildProcess("rclone", arguments).capture()

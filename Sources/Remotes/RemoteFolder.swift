@@ -45,16 +45,11 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
 
     /// Returns a folder in this one, which need not be there before something is put into it.
     ///
-    /// On this machine it has to be a directory of the folder's own, never a link that leads elsewhere.
+    /// On this machine it must be a directory, not a link that leads elsewhere.
     func subfolder(_ name: String) -> any RemoteFolder
 }
 
 extension RemoteFolder {
     /// The folder's name in messages, and in the memory of backups.
     public var address: String { description }
-
-    /// Gives a file of the folder another name in it; see `move(_:to:as:)`.
-    public func rename(_ name: String, to newName: String) async throws {
-        try await move(name, to: self, as: newName)
-    }
 }

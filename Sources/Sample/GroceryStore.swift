@@ -23,9 +23,6 @@ public struct GroceryStore {
     /// The database's name in a stores directory.
     public static let fileName = "Grocery-Dude.sqlite"
 
-    private static let supportName = ".Grocery-Dude_SUPPORT"
-    private static let externalName = "_EXTERNAL_DATA"
-
     private let queue: DatabaseQueue
     private let directory: FilePath
 
@@ -50,11 +47,7 @@ public struct GroceryStore {
     public static func create(in directory: FilePath, withTestData: Bool) throws -> GroceryStore {
         let path = directory.appending(Self.fileName)
         guard try FileInfo.ifPresent(path) == nil else { throw SampleError.exists(path) }
-        try FileManager.default.createDirectory(
-            atPath: directory.string,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        try LocalFileSystem().createDirectories(directory)
         let store = try GroceryStore(opening: path, in: directory)
         try store.write { try GroceryDefaults.insert(into: $0) }
         if withTestData { try store.insertTestData() }
@@ -132,16 +125,8 @@ public struct GroceryStore {
     /// - Returns: how many there were.
     /// - Throws: `SampleError.noItem` if there is none; `SampleError.failed`, `FileError`.
     public func remove(name: String) throws -> Int {
-        let photos = try write { database -> [Data?] in
-            let photos = try Row.fetchAll(
-                database,
-                sql: "SELECT photo FROM item WHERE name = ?",
-                arguments: [name]
-            )
-            .map { $0["photo"] as Data? }
-            try database.execute(sql: "DELETE FROM item WHERE name = ?", arguments: [name])
-            return photos
-        }
+        let sql = "DELETE FROM item WHERE name = ? RETURNING photo"
+        let photos = try write { try Data?.fetchAll($0, sql: sql, arguments: [name]) }
         guard !photos.isEmpty else { throw SampleError.noItem(name) }
         for case let photo? in photos {
             let file = String(decoding: photo.dropFirst().dropLast(), as: UTF8.self)
@@ -151,16 +136,12 @@ public struct GroceryStore {
     }
 
     private var externalDirectory: FilePath {
-        directory.appending(Self.supportName).appending(Self.externalName)
+        directory.appending(".Grocery-Dude_SUPPORT").appending("_EXTERNAL_DATA")
     }
 
     /// Adds items with photos until there are about 20 MB of them.
     private func insertTestData() throws {
-        try FileManager.default.createDirectory(
-            atPath: externalDirectory.string,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        try LocalFileSystem().createDirectories(externalDirectory)
         var generator = SystemRandomNumberGenerator()
         try write { database in
             for number in 1...200 {

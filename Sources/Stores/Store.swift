@@ -10,7 +10,6 @@ public struct Store: Sendable, Hashable {
     /// The file itself; two paths that are links to one file have one identity.
     public let identity: FileInfo.Identity
 
-    /// Names a store.
     public init(path: RelativePath, directory: FilePath, identity: FileInfo.Identity) {
         self.path = path
         self.directory = directory
@@ -18,24 +17,19 @@ public struct Store: Sendable, Hashable {
     }
 
     /// The suffixes that SQLite gives a database's name for the files beside it.
-    public static let sidecarSuffixes = ["-wal", "-shm", "-journal"]
+    static let sidecarSuffixes = ["-wal", "-shm", "-journal"]
 
     /// The database file.
     public var location: FilePath { path.below(directory) }
 
     func sidecar(_ suffix: String) -> FilePath {
-        let name = path.name.appending(suffix)
-        let sidecar = path.sibling(name)
-        return sidecar.below(directory)
+        path.sibling(path.name.appending(suffix)).below(directory)
     }
 
-    /// The directory of Core Data's external data: `.NAME_SUPPORT/_EXTERNAL_DATA`, without
-    /// the last extension of its name.
-    public var externalDataDirectory: RelativePath {
-        supportDirectory.appending("_EXTERNAL_DATA")
-    }
+    /// The directory of Core Data's external data: `.NAME_SUPPORT/_EXTERNAL_DATA`.
+    public var externalDataDirectory: RelativePath { supportDirectory.appending("_EXTERNAL_DATA") }
 
-    /// The directory that holds the external data.
+    /// The directory around it, named after the store without its last extension.
     public var supportDirectory: RelativePath {
         let bytes = path.name.bytes
         // A dot at the very beginning hides a file; it begins no extension.

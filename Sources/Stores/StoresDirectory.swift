@@ -8,6 +8,10 @@ public struct StoresDirectory: Sendable {
     /// Whether something is mounted there: a container's volume, a disk.
     public let isMountPoint: Bool
 
+    /// The directory at its top that belongs to restores: there they stage what cannot be staged
+    /// beside it, and keep what they could not remove.
+    public static let restoreArea: FileName = ".grocerydude-restore"
+
     /// The result of a first look at the directory.
     public struct Survey: Sendable {
         /// The databases, in the order of their paths.
@@ -16,7 +20,6 @@ public struct StoresDirectory: Sendable {
         public var fileCount = 0
         /// Bytes in all regular files.
         public var size: Int64 = 0
-
         /// The paths that belong to stores: their databases, and what SQLite keeps beside them.
         public var storeFiles: Set<RelativePath> = []
         /// The paths that could not be looked at, and why: there may be stores among them.
@@ -45,11 +48,12 @@ public struct StoresDirectory: Sendable {
             survey.fileCount += 1
             guard file.info.kind == .file else { return .descend }
             survey.size += file.info.size
-            // Not even its size tells: SQLite opens a database with a torn page at its end, and one
-            // that was cut off in its header is damaged and no file like others.
+            // Its size does not tell: SQLite opens a database with a torn page at its end, and one
+            // that was cut off in its header is a damaged store.
             guard file.info.size > 0 else { return .descend }
             do {
-                guard try isDatabase(file) else { return .descend }
+                let start = try DatabaseHeader.start(of: file.directory.file(file.name))
+                guard DatabaseHeader.begins(start) else { return .descend }
             } catch let error as FileError where error.isMissing {
                 return .descend
             } catch {
@@ -61,18 +65,23 @@ public struct StoresDirectory: Sendable {
             survey.storeFiles.insert(file.path)
             for suffix in Store.sidecarSuffixes
             where isSidecar(file.name.appending(suffix), suffix, in: file.directory) {
-                let name = file.name.appending(suffix)
-                survey.storeFiles.insert(
-                    file.path.sibling(name)
-                )
+                survey.storeFiles.insert(file.path.sibling(file.name.appending(suffix)))
             }
             return .descend
         }
         return survey
     }
 
-    /// Whether a file beside a database is SQLite's own, by its content and not by its name alone:
-    /// somebody may keep a diary called `notes-journal` beside a database called `notes`.
+    /// Returns whether something at the top of the directory is no part of its data, so that it is
+    /// neither backed up nor replaced: the restore area, or a file system's `lost+found`
+    /// (mklost+found(8)).
+    public func leavesOut(_ name: FileName, _ info: FileInfo) -> Bool {
+        name == Self.restoreArea
+            || name == "lost+found" && info.kind == .directory && info.owner == 0 && isMountPoint
+    }
+
+    /// Returns whether a file beside a database is SQLite's own, by its content and not by its name
+    /// alone: someone may keep a diary called `notes-journal` beside a database called `notes`.
     private func isSidecar(_ name: FileName, _ suffix: String, in directory: Directory) -> Bool {
         // SQLite's own are regular files.
         guard let info = try? directory.info(name), info.kind == .file else { return false }
@@ -93,9 +102,5 @@ public struct StoresDirectory: Sendable {
             return size == 0 || start == [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
                 || start.allSatisfy { $0 == 0 }
         }
-    }
-
-    private func isDatabase(_ file: WalkedFile) throws -> Bool {
-        try DatabaseHeader.begins(file.directory.file(file.name))
     }
 }

@@ -87,11 +87,11 @@ struct TimestampTests {
         let zone = try #require(TimeZone(identifier: zoneName))
         for moment in stride(from: 0.25, through: 8_000_000_000, by: 123_456_789.5) {
             let date = Date(timeIntervalSince1970: moment)
-            let text = RFC3339.text(date, in: zone)
+            let text = Timestamp.rfc3339(date, in: zone)
             let read = try #require(Timestamp.date(rfc3339: text), "\(text)")
             #expect(abs(read.timeIntervalSince(date)) < 0.002, "\(text)")
         }
-        #expect(RFC3339.text(Self.morning, in: Self.utc) == "2026-11-21T09:01:00.123Z")
+        #expect(Timestamp.rfc3339(Self.morning, in: Self.utc) == "2026-11-21T09:01:00.123Z")
         #expect(Timestamp.date(rfc3339: "2026-11-21T10:01:00.1229996+01:00") == Self.morning)
     }
 
@@ -99,8 +99,8 @@ struct TimestampTests {
     func absurd(seconds: Double) throws {
         for zoneName in ["UTC", "Pacific/Kiritimati", "America/St_Johns"] {
             let zone = try #require(TimeZone(identifier: zoneName))
-            let last = RFC3339.text(Date(timeIntervalSince1970: seconds), in: zone)
-            let first = RFC3339.text(Date(timeIntervalSince1970: -seconds), in: zone)
+            let last = Timestamp.rfc3339(Date(timeIntervalSince1970: seconds), in: zone)
+            let first = Timestamp.rfc3339(Date(timeIntervalSince1970: -seconds), in: zone)
             #expect(last.hasPrefix("9999-12-31T") && first.hasPrefix("0001-01-01T"))
             #expect(Timestamp.date(rfc3339: last) != nil && Timestamp.date(rfc3339: first) != nil)
         }

@@ -197,7 +197,7 @@ struct RemoteFolderTests {
         try await deep.upload(draft("note", for: implementation), as: "1.json")
         #expect(try await deep.list().map(\.name) == ["1.json"])
         #expect(try await folder.subfolder(".sync").list().isEmpty)
-        try await deep.rename("1.json", to: "2.json")
+        try await deep.move("1.json", to: deep, as: "2.json")
         let other = folder.subfolder(".sync").subfolder("b")
         try await deep.move("2.json", to: other, as: "3.json")
         #expect(try await deep.list().isEmpty)
@@ -221,7 +221,7 @@ struct RemoteFolderTests {
         try sandbox.write("first", to: "Apps/Grocery Dude/a.zip")
         try sandbox.write("other", to: "Apps/Grocery Dude/b.zip")
         await #expect(throws: RemoteError.exists(folder.address, name: "a.zip")) {
-            try await folder.rename("b.zip", to: "a.zip")
+            try await folder.move("b.zip", to: folder, as: "a.zip")
         }
         await #expect(throws: RemoteError.noFile(folder.address, name: "c.zip")) {
             try await folder.move("c.zip", to: folder.subfolder(".trash"), as: "c.zip")

@@ -10,40 +10,32 @@ internal import Glibc
 #endif
 
 extension ArchivedBackup {
-    /// A few files are flushed one by one; for many, one call for the whole file system takes a
-    /// fraction of the time.
+    /// For more files than these, one flush of the whole file system takes a fraction of the time.
     private static let filesToSyncOneByOne = 64
 
     /// Whether files may be given to their owners: only root may.
     package static var mayGiveAway: Bool { geteuid() == 0 }
 
-    /// Verifies the data, and writes nothing.
+    /// Verifies the data.
     ///
     /// - Parameters:
     ///   - subset: the part of the data to read.
+    ///   - directory: an empty directory to extract everything into, and to be thrown away afterwards:
+    ///     nothing is flushed to the disk. `nil` to write nothing.
     ///   - threads: how many threads work.
-    ///   - progressed: told of bytes that were gone through; it throws to stop.
+    ///   - progressed: told of bytes that were read; it throws to stop.
     /// - Returns: remarks about entries that a restore would leave out.
     /// - Throws: `ArchiveError`, `ArchivedBackupError.badManifest`, `FileError`.
     package func verify(
         reading subset: DataSubset = .all,
+        into directory: Directory? = nil,
         threads: Int,
         progressed: @escaping (Int64) throws -> Void
     ) throws -> [String] {
-        try run(into: nil, syncing: .never, reading: subset, threads, progressed)
+        try run(into: directory, syncing: .never, reading: subset, threads, progressed)
     }
 
-    /// Extracts everything into a directory that is thrown away afterwards: nothing is flushed to the
-    /// disk; see `verify(reading:threads:progressed:)`.
-    package func rehearse(
-        into directory: Directory,
-        threads: Int,
-        progressed: @escaping (Int64) throws -> Void
-    ) throws -> [String] {
-        try run(into: directory, syncing: .never, reading: .all, threads, progressed)
-    }
-
-    /// Extracts everything into an empty directory; see `verify(reading:threads:progressed:)`.
+    /// Extracts everything into an empty directory; see `verify`.
     ///
     /// - Returns: remarks, and the flush to the disk, which may still be under way: the data is restored
     ///   only once that has ended.
@@ -109,9 +101,8 @@ private struct Remarks {
         return true
     }
 
-    /// Returns whether an entry would be taken for a leftover of a restore.
-    ///
-    /// Its case makes no difference, since some file systems make none.
+    /// Returns whether an entry would be taken for a leftover of a restore, on any file system: some
+    /// make no difference between cases.
     private static func isReserved(_ path: RelativePath) -> Bool {
         let reserved = StoresDirectory.restoreArea.bytes
         guard path.bytes.count >= reserved.count, let first = path.components.first?.bytes else {
@@ -128,15 +119,13 @@ private struct Remarks {
         }
         if let first = special.first {
             let count = counted(special.count, "entry is", "entries are")
-            texts.append(
-                "\(count) left out, '\(first)' first: named pipes, sockets and devices are not restored"
-            )
+            let reason = "named pipes, sockets and devices are not restored"
+            texts.append("\(count) left out, '\(first)' first: \(reason)")
         }
         if foreignOwners > 0, isExtracted {
             let count = counted(foreignOwners, "name belongs", "names belong")
-            texts.append(
-                "\(count) to other users; only root can give them back, so they are yours now"
-            )
+            let reason = "only root can give them back, so they are yours now"
+            texts.append("\(count) to other users; \(reason)")
         }
         return texts
     }

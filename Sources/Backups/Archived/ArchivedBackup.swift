@@ -1,6 +1,5 @@
 package import Archives
 package import Files
-internal import Foundation
 package import SystemPackage
 
 /// A backup whose archive was opened: its entries, with everything that its manifest says of them.
@@ -44,8 +43,7 @@ package final class ArchivedBackup {
         if let limits { try size.check(reader, name: name, isForeign: header == nil, limits) }
     }
 
-    /// Reads the identity and the first line of the manifest, and looks at no more of the archive than
-    /// that takes.
+    /// Reads the identity and the first line of the manifest, and no more of the archive.
     ///
     /// - Throws: `ArchiveError`, `ArchivedBackupError`, `FileError`.
     static func glance(
@@ -61,7 +59,7 @@ package final class ArchivedBackup {
         BackupID(rawValue: "sha256:\(reader.directoryDigest)")
     }
 
-    /// A remark to make about an archive that its manifest does not describe any more.
+    /// A remark on an archive that its manifest no longer describes.
     package var originRemark: String? {
         reader.origin == .repacked
             ? "another program packed this backup anew: its manifest no longer describes it, so each file is held to its CRC-32 instead of its SHA-256"
@@ -90,13 +88,8 @@ package final class ArchivedBackup {
             guard record.attributes.path == entry.attributes.path, record.size == entry.size,
                 record.attributes.kind == entry.attributes.kind
             else { throw bad("it contradicts the archive at '\(entry.attributes.path)'") }
-            try body(
-                ArchiveExtractor.Item(
-                    entry: entry,
-                    attributes: record.attributes,
-                    segments: record.segments
-                )
-            )
+            let (attributes, segments) = (record.attributes, record.segments)
+            try body(.init(entry: entry, attributes: attributes, segments: segments))
             index += 1
         }
         guard index == reader.count - 1 else { throw bad("it has fewer files than the archive") }

@@ -8,12 +8,11 @@ public enum DataSubset: Sendable, Equatable, CustomStringConvertible {
     case share(percent: Double)
     case part(Int, of: Int)
 
-    /// Reads `10%` or `1/7`; `nil` where it is neither.
+    /// Reads `10%` or `1/7`; `nil` if it is neither.
     public init?(_ text: String) {
         if text.hasSuffix("%") {
-            guard let percent = Double(text.dropLast()), percent > 0, percent <= 100 else {
-                return nil
-            }
+            guard let percent = Double(text.dropLast()), percent > 0, percent <= 100
+            else { return nil }
             self = .share(percent: percent)
             return
         }
@@ -34,7 +33,7 @@ public enum DataSubset: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Which pieces to read, by bits of their digests, so that the parts are the same every time.
+    /// Returns whether to read a segment, by bits of its digest: so the parts are the same every time.
     func selection() -> (UInt32) -> Bool {
         switch self {
         case .all: { _ in true }
@@ -44,13 +43,13 @@ public enum DataSubset: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Which part to read, as a person says it: a part, or the one whose turn it is: `next/7`.
+/// The part to read, as a person says it: a part, or the one whose turn it is: `next/7`.
 public enum SubsetChoice: Sendable, Equatable, CustomStringConvertible {
     case subset(DataSubset)
-    /// The part of so many that was not read for longest.
+    /// The part that was not read for longest, of this many.
     case next(of: Int)
 
-    /// Reads `10%`, `1/7` or `next/7`; `nil` where it is none of them.
+    /// Reads `10%`, `1/7` or `next/7`; `nil` if it is none of them.
     public init?(_ text: String) {
         guard text.hasPrefix("next/") else {
             guard let subset = DataSubset(text) else { return nil }
@@ -61,7 +60,7 @@ public enum SubsetChoice: Sendable, Equatable, CustomStringConvertible {
         self = .next(of: count)
     }
 
-    /// What to read of a backup that was checked so far as that.
+    /// Returns the part to read of a backup, after the checks that it had.
     public func subset(after history: CheckHistory) -> DataSubset {
         switch self {
         case .subset(let subset): subset

@@ -3,15 +3,12 @@ internal import Foundation
 
 /// The place of a manifest in an archive, and the bounds of its lines.
 package enum Manifest {
-    private static let directoryName: FileName = ".grocerydude"
-    package static let path = RelativePath(name: directoryName).appending("manifest.json")
+    package static let path = RelativePath(name: ".grocerydude").appending("manifest.json")
 
     /// Bytes of the first line and of the last at most: a longer one is there to fill our memory.
     ///
-    /// They do not grow with the files, but with the tables and with the problems, of which a small
-    /// archive may have many.
-    static let headerLimit = 64 << 20
-    static let trailerLimit = 64 << 20
+    /// They grow with the tables and the problems, of which a small archive may have many.
+    static let lineLimit = 64 << 20
 
     /// The end of the first line, before the records.
     static let headerEnding = Array(",\"files\":[".utf8)

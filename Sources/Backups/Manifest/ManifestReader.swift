@@ -1,11 +1,10 @@
 internal import Archives
-internal import Files
 internal import Foundation
 
 /// Reads a manifest's records a few at a time, so that memory does not grow with their number.
 final class ManifestReader {
     private static let batch = 200
-    /// A batch ends early where its records are long.
+    /// A batch ends early if its records are long.
     private static let batchBytes = 1 << 20
 
     private let reader: ArchiveReader
@@ -14,8 +13,8 @@ final class ManifestReader {
     private var line: [UInt8] = []
     /// A record that is longer is there to fill our memory.
     ///
-    /// A segment takes 75 bytes of its file's line, and a thousand of the archive at least; a path's
-    /// 65,535 bytes take six each at most.
+    /// A segment takes 75 bytes of a line, and at least a thousand of the archive; a path's 65,535
+    /// bytes take at most six each.
     private let recordLimit: Int64
     private var records: [UInt8] = []
     private var count = 0
@@ -25,15 +24,13 @@ final class ManifestReader {
 
     /// Opens our manifest, which is the last entry; `nil` if there is none.
     ///
-    /// One that is elsewhere came along when another program packed a directory anew, and describes
-    /// an archive that is no more.
+    /// One that is elsewhere was packed anew by another program, and describes an archive that is gone.
     init?(of reader: ArchiveReader, name: String) throws {
         guard reader.origin == .ours else { return nil }
         self.reader = reader
         entry = try reader.entry(at: reader.count - 1)
         self.name = name
         recordLimit = 1 << 20 + reader.size / 8
-        decoder.keyDecodingStrategy = .useDefaultKeys
     }
 
     /// Reads the first line.
@@ -44,7 +41,7 @@ final class ManifestReader {
         try reader.read(entry) { part in
             let end = part.endOfLine
             text.append(contentsOf: UnsafeRawBufferPointer(rebasing: part[..<(end ?? part.count)]))
-            return end == nil && text.count < Manifest.headerLimit
+            return end == nil && text.count < Manifest.lineLimit
         }
         guard text.suffix(Manifest.headerEnding.count).elementsEqual(Manifest.headerEnding) else {
             throw bad("its first line is not that of a manifest")
@@ -91,7 +88,7 @@ final class ManifestReader {
         // It was read before; tables and anomalies make it as long as they are many.
         if isFirstLine { return }
         let isTrailer = (line.first ?? bytes.first) == UInt8(ascii: "]")
-        let limit = isTrailer ? Int64(Manifest.trailerLimit) : recordLimit
+        let limit = isTrailer ? Int64(Manifest.lineLimit) : recordLimit
         guard Int64(line.count + bytes.count) <= limit else { throw bad("a line is too long") }
         line.append(contentsOf: bytes)
     }
@@ -116,10 +113,8 @@ final class ManifestReader {
         if records.last == UInt8(ascii: ",") { records.removeLast() }
         let batch: [ManifestRecord]
         do {
-            batch = try decoder.decode(
-                [ManifestRecord].self,
-                from: Data([UInt8(ascii: "[")] + records + [UInt8(ascii: "]")])
-            )
+            let text = Data([UInt8(ascii: "[")] + records + [UInt8(ascii: "]")])
+            batch = try decoder.decode([ManifestRecord].self, from: text)
         } catch {
             throw bad("a record of a file is not what the format says")
         }
@@ -144,7 +139,7 @@ final class ManifestReader {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Where the first line break in it is.
+    /// The position of the first line break.
     fileprivate var endOfLine: Int? {
         guard let baseAddress, let end = memchr(baseAddress, 0x0A, count) else { return nil }
         return UnsafeRawPointer(end) - baseAddress

@@ -27,10 +27,8 @@ package struct ManifestRecord: Decodable {
             let text = try values.decode(String.self)
             let length = try values.decode(Int.self)
             guard let digest = Digest(hex: Array(text.utf8)), values.isAtEnd else {
-                throw DecodingError.dataCorruptedError(
-                    in: values,
-                    debugDescription: "not a segment"
-                )
+                let reason = "not a segment"
+                throw DecodingError.dataCorruptedError(in: values, debugDescription: reason)
             }
             record = SegmentRecord(digest: digest, length: length)
         }
@@ -41,10 +39,8 @@ package struct ManifestRecord: Decodable {
         let bytes =
             try values.decodeIfPresent(Data.self, forKey: .pathBase64).map(Array.init)
             ?? Array(values.decode(String.self, forKey: .path).utf8)
-        guard
-            let kind = EntryAttributes.Kind(
-                rawValue: try values.decode(String.self, forKey: .type)
-            ),
+        let type = try values.decode(String.self, forKey: .type)
+        guard let kind = EntryAttributes.Kind(rawValue: type),
             let mode = UInt16(try values.decode(String.self, forKey: .mode), radix: 8),
             mode <= 0o7777
         else {
@@ -68,9 +64,7 @@ package struct ManifestRecord: Decodable {
         segments = try values.decode([Segment].self, forKey: .segments).map(\.record)
     }
 
-    /// One line of JSON.
-    ///
-    /// Written by hand: there may be a million of them.
+    /// One line of JSON, written by hand: there may be a million of them.
     var line: [UInt8] {
         var text = "{"
         let bytes = attributes.path.bytes
@@ -101,9 +95,8 @@ package struct ManifestRecord: Decodable {
     var contentKey: [UInt8] {
         var key = attributes.path.bytes + [0]
         let owner = "\(attributes.owner?.user ?? 0) \(attributes.owner?.group ?? 0)"
-        key += Array(
-            "\(attributes.kind.rawValue) \(size) \(Self.octal(attributes.mode)) \(owner)".utf8
-        )
+        let mode = Self.octal(attributes.mode)
+        key += Array("\(attributes.kind.rawValue) \(size) \(mode) \(owner)".utf8)
         for segment in segments { key += segment.digest.bytes }
         return key
     }

@@ -5,8 +5,7 @@ package import SystemPackage
 
 /// Makes a manifest while the archive is written: a line for each entry.
 ///
-/// The header, which says what is in the stores, comes first in it and is known only when some
-/// lines are there already: they wait for it.
+/// The header comes first, and is known only after some lines are there already: they wait for it.
 package final class ManifestWriter {
     private static let waitingLimit = 1 << 20
 
@@ -16,10 +15,7 @@ package final class ManifestWriter {
     private var bytes: Int64 = 0
     private var content = Digest(of: UnsafeRawBufferPointer(start: nil, count: 0))
 
-    /// - Parameters:
-    ///   - modified: when the backup is made.
-    ///   - compression: how hard to compress.
-    ///   - directory: where it is kept while it is large.
+    /// Begins a manifest, which waits in `directory` if it is large.
     package init(modified: Date, compression: Compression, in directory: FilePath) {
         entry = DeferredEntry(
             EntryAttributes(
@@ -33,10 +29,10 @@ package final class ManifestWriter {
         )
     }
 
-    /// Whether so many lines wait for the header that it should come now.
+    /// Whether too many lines wait for the header.
     package var isHeaderDue: Bool { (waiting?.count ?? 0) > Self.waitingLimit }
 
-    /// Writes the first line, and what has waited for it; once.
+    /// Writes the first line, and the lines that have waited for it; once.
     package func begin(_ header: ManifestHeader) throws {
         guard let lines = waiting else { return }
         waiting = nil
@@ -48,9 +44,8 @@ package final class ManifestWriter {
     }
 
     package func append(_ written: WrittenEntry) throws {
-        if entries > 0 { try appendText(Array(",\n".utf8)) }
         let record = ManifestRecord(written)
-        try appendText(record.line)
+        try appendText(entries > 0 ? Array(",\n".utf8) + record.line : record.line)
         content = (content.bytes + record.contentKey).withUnsafeBytes { Digest(of: $0) }
         entries += 1
         if written.attributes.kind == .file { bytes += written.size }
@@ -64,9 +59,7 @@ package final class ManifestWriter {
         }
     }
 
-    /// Writes the end.
-    ///
-    /// - Precondition: the header was written.
+    /// Writes the end; the header is written by then.
     package func finish(problems: [Problem]) throws -> ManifestTrailer {
         precondition(waiting == nil)
         let trailer = ManifestTrailer(
@@ -81,10 +74,10 @@ package final class ManifestWriter {
         return trailer
     }
 
-    /// As many problems as surely fit into a last line that is read, and how many more there were.
+    /// Returns as many problems as surely fit into a last line, and a remark on how many more there were.
     static func fitting(_ problems: [Problem]) -> [Problem] {
         // A byte may take six in JSON.
-        var room = Manifest.trailerLimit / 8
+        var room = Manifest.lineLimit / 8
         let fit = problems.prefix { problem in
             room -= problem.path.utf8.count + problem.reason.utf8.count + 64
             return room >= 0

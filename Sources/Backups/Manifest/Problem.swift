@@ -4,11 +4,9 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
     public struct Kind: RawRepresentable, Codable, Sendable, Equatable {
         public let rawValue: String
 
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A file that never held still: what is in the archive may be two states mixed.
+        /// A file that never held still: its entry in the archive may mix two states.
         public static let neverStill = Kind(rawValue: "never_still")
         /// A file that could not be read, and is not in the archive.
         public static let unreadable = Kind(rawValue: "unreadable")
@@ -20,7 +18,7 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         public static let missingExternalData = Kind(rawValue: "missing_external_data")
         /// The stores have much less than in the backup before.
         public static let anomaly = Kind(rawValue: "anomaly")
-        /// What was done with a file is not known to be on the disk: a loss of power may undo it.
+        /// A change that may not be on the disk: a loss of power may undo it.
         public static let notSynced = Kind(rawValue: "not_synced")
     }
 

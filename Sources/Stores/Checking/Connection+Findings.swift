@@ -17,7 +17,7 @@ extension StoreSnapshot {
 }
 
 extension Connection {
-    /// How many remarks are told one by one.
+    /// The most remarks that are told one by one.
     private static let remarksLimit = 20
 
     /// See `StoreSnapshot.findings`.
@@ -38,8 +38,8 @@ extension Connection {
 
     // MARK: - Damage
 
-    /// Runs a check; `other` is asked if the database needs a collation or a module of the application
-    /// that is not here, which is no damage.
+    /// Runs a check; asks `other` if the application's own collation or module is not here, which is
+    /// no damage.
     private func damage(
         of pragma: String,
         otherwise other: () throws -> [StoreFinding] = { [] }
@@ -85,18 +85,15 @@ extension Connection {
     private func foreignKeyFindings(in table: String) throws -> [StoreFinding] {
         do {
             return try access { database in
-                let violations = try Row.fetchCursor(
-                    database,
-                    sql: "PRAGMA foreign_key_check(\(table.sqlLiteral))"
-                )
+                let pragma = "PRAGMA foreign_key_check(\(table.sqlLiteral))"
+                let violations = try Row.fetchCursor(database, sql: pragma)
                 var parents: [String: (rows: Int64, last: Int64?)] = [:]
                 while let violation = try violations.next() {
                     let row = violation[1] as Int64?
-                    var found = parents[violation[2] as String? ?? "?"] ?? (0, nil)
+                    let parent = violation[2] as String? ?? "?"
+                    let (rows, last) = parents[parent] ?? (0, nil)
                     // A row with several references to a table counts once; they come one after another.
-                    if row == nil || row != found.last { found.rows += 1 }
-                    found.last = row
-                    parents[violation[2] as String? ?? "?"] = found
+                    parents[parent] = (row == nil || row != last ? rows + 1 : rows, row)
                 }
                 return parents.sorted { $0.key < $1.key }.map {
                     .missingParents(table: table, parent: $0.key, rows: $0.value.rows)
@@ -104,8 +101,7 @@ extension Connection {
             }
         } catch StoreError.unreadable(_, let reason) where reason.hasPrefix("no such") {
             return []
-        } catch StoreError.unreadable(_, let reason)
-            where reason.hasPrefix("foreign key mismatch")
+        } catch StoreError.unreadable(_, let reason) where reason.hasPrefix("foreign key mismatch")
         {
             return [.uncheckedKeys(table: table, reason: reason)]
         }

@@ -20,34 +20,26 @@ extension Store {
         checkCancellation: @escaping () throws -> Void = {}
     ) throws -> [StoreFinding] {
         try refuseStrangeSidecars()
-        let findings: [StoreFinding]
+        let connection: Connection
+        var copy: ReadTransaction?
+        // The copy goes with its transaction.
+        defer { withExtendedLifetime(copy) {} }
         if try hasJournalOrLog() {
-            guard let copy = try beginOnRecoveredCopy(scratchParent) else {
-                throw StoreError.neverStill(path.description)
-            }
-            // The copy goes with its transaction.
-            findings = try withExtendedLifetime(copy) {
-                try copy.connection.findings(level, checkCancellation: checkCancellation)
-            }
+            copy = try beginOnRecoveredCopy(scratchParent)
+            guard let copy else { throw StoreError.neverStill(path.description) }
+            connection = copy.connection
         } else {
-            let connection = try Connection(
-                location,
-                name: path.description,
-                access: .immutable,
-                busyTimeout: .zero
-            )
+            connection = try Connection(location, name: path.description, access: .immutable)
             try connection.begin()
-            findings = try connection.findings(level, checkCancellation: checkCancellation)
         }
+        let findings = try connection.findings(level, checkCancellation: checkCancellation)
         if let damage = findings.first(where: { $0.isDamage(isStrict: isStrict) }) {
             throw StoreError.damaged(path.description, reason: damage.description)
         }
         return findings
     }
 
-    /// Opens the store and reads from it as a backup does, whoever else is using it.
-    ///
-    /// It takes part in SQLite's locking and changes no byte; in WAL mode a writer goes on meanwhile.
+    /// Opens the store as a backup does, whoever else is using it, and changes no byte.
     ///
     /// - Parameters:
     ///   - scratchParent: where a copy goes if the store must be recovered before it can be read.

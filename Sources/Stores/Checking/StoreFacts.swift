@@ -6,9 +6,7 @@ public struct StoreFacts: Sendable, Equatable, Codable {
     public struct Kind: RawRepresentable, Codable, Sendable, Equatable {
         public let rawValue: String
 
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let sqlite = Kind(rawValue: "sqlite")
         public static let coreData = Kind(rawValue: "core_data")
@@ -40,12 +38,18 @@ public struct StoreFacts: Sendable, Equatable, Codable {
 }
 
 extension StoreFacts.Table {
-    /// Decodes a table; a negative count is taken for unknown.
-    ///
-    /// An archive is not refused for it: no count of rows is needed to restore.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         name = try values.decode(String.self, forKey: .name)
-        rows = try values.decodeIfPresent(Int64.self, forKey: .rows).flatMap { $0 < 0 ? nil : $0 }
+        rows = try values.decodeRows(forKey: .rows)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Decodes a count of rows; `nil` if there is none, or if it is negative.
+    ///
+    /// An archive is not refused for it: no count of rows is needed to restore.
+    package func decodeRows(forKey key: Key) throws -> Int64? {
+        try decodeIfPresent(Int64.self, forKey: key).flatMap { $0 < 0 ? nil : $0 }
     }
 }

@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import Files
 internal import Foundation
 internal import GRDB
@@ -7,8 +6,8 @@ extension StoreSnapshot {
     /// Counts rows and collects references, in the snapshot's transaction.
     ///
     /// - Parameters:
-    ///   - hasSupportDirectory: whether there is a directory for external data; only then, or in a
-    ///     store of Core Data, rows are searched for references.
+    ///   - hasSupportDirectory: whether there is a directory for external data; only then, and in a
+    ///     store of Core Data, are rows searched for references.
     ///   - checkCancellation: asked in the middle of long queries; what it throws ends them.
     /// - Returns: what is known; a table whose rows cannot be counted has no count.
     /// - Throws: `StoreError` if not even the list of tables can be read.
@@ -16,9 +15,7 @@ extension StoreSnapshot {
         hasSupportDirectory: Bool,
         checkCancellation: @escaping () throws -> Void = {}
     ) throws -> StoreReport {
-        try connection.interruptible(by: checkCancellation) {
-            try report(hasSupportDirectory)
-        }
+        try connection.interruptible(by: checkCancellation) { try report(hasSupportDirectory) }
     }
 
     private func report(_ hasSupportDirectory: Bool) throws -> StoreReport {
@@ -34,12 +31,13 @@ extension StoreSnapshot {
         if kind == .coreData || hasSupportDirectory {
             for name in tables { try collectReferences(in: name, &references, &damage) }
         }
+        let journalMode = try journalMode()
         let facts = try connection.access { database in
             StoreFacts(
                 path: path.description,
                 pageSize: pageSize,
                 pageCount: pageCount,
-                journalMode: try Self.journalMode(database),
+                journalMode: journalMode,
                 userVersion: try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
                 applicationID: try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0,
                 kind: kind,
@@ -49,25 +47,20 @@ extension StoreSnapshot {
         return StoreReport(facts: facts, damage: damage, externalReferences: references)
     }
 
-    private static func journalMode(_ database: Database) throws -> String {
-        guard let handle = database.sqliteConnection, let file = VFSFile.database(of: handle) else {
-            return "delete"
-        }
+    private func journalMode() throws -> String {
         // On an immutable connection the pragma does not tell; the file's header does.
         var header = [UInt8](repeating: 0, count: DatabaseHeader.length)
-        guard header.withUnsafeMutableBytes({ file.read(into: $0, at: 0) }) == SQLITE_OK else {
+        guard (try? header.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }) != nil else {
             return "delete"
         }
         if DatabaseHeader(header)?.saysWAL == true { return "wal" }
-        return try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal" ? "wal" : "delete"
+        let mode = try connection.access { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
+        return mode == "wal" ? "wal" : "delete"
     }
 
     private func count(_ table: String, _ damage: inout [String]) throws -> Int64? {
         try tolerating(&damage) { database in
-            try Int64.fetchOne(
-                database,
-                sql: "SELECT count(*) FROM \(table.sqlIdentifier)"
-            )
+            try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table.sqlIdentifier)")
         }
     }
 
@@ -77,12 +70,10 @@ extension StoreSnapshot {
         _ damage: inout [String]
     ) throws {
         let found = try tolerating(&damage) { database -> Set<String> in
-            let columns = try Row.fetchAll(
-                database,
-                sql: "PRAGMA table_info(\(table.sqlIdentifier))"
-            )
-            .filter { ($0["type"] as String? ?? "").uppercased().contains("BLOB") }
-            .compactMap { ($0["name"] as String?)?.sqlIdentifier }
+            let pragma = "PRAGMA table_info(\(table.sqlIdentifier))"
+            let columns = try Row.fetchAll(database, sql: pragma)
+                .filter { ($0["type"] as String? ?? "").uppercased().contains("BLOB") }
+                .compactMap { ($0["name"] as String?)?.sqlIdentifier }
             var names: Set<String> = []
             // SQLite has a limit on how deep an expression may be (limits.html, 1,000).
             for start in stride(from: 0, to: columns.count, by: 500) {
@@ -94,7 +85,7 @@ extension StoreSnapshot {
         references.formUnion(found ?? [])
     }
 
-    /// Looks into several columns at once: each look at a table reads all of it.
+    /// Looks into several columns at once, since each look at a table reads all of it.
     private static func references(
         _ database: Database,
         _ table: String,
@@ -121,7 +112,7 @@ extension StoreSnapshot {
 
     private static let referenceLength = 38
 
-    /// Core Data writes 0x02, a UUID as text and NUL where a blob is in a file.
+    /// Reads a reference of Core Data, which stands for a blob in a file: 0x02, a UUID as text, NUL.
     private static func reference(in blob: Data) -> String? {
         guard blob.count == referenceLength, blob.first == 2, blob.last == 0 else { return nil }
         let text = String(decoding: blob.dropFirst().dropLast(), as: UTF8.self)
@@ -130,8 +121,7 @@ extension StoreSnapshot {
 
     /// Runs a query, and notes damage instead of throwing it.
     ///
-    /// A collation or module that is not here is no damage: the query's result is then just not
-    /// known.
+    /// A collation or module that is not here is no damage; the result is then just not known.
     private func tolerating<Result>(
         _ damage: inout [String],
         _ query: (Database) throws -> Result?

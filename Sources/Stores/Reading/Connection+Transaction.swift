@@ -14,29 +14,23 @@ extension Connection {
         try access { try $0.execute(sql: "ROLLBACK") }
     }
 
-    /// Returns which frames a reader that begins now would see.
+    /// Returns which frames a reader that begins now would see; `absent` before the first transaction,
+    /// and if SQLite found no log for it.
     ///
-    /// Before the first transaction, and if SQLite found no log for it, that is `absent`: an index
-    /// that is mapped for us alone would stay mapped, and locked, when the connection is closed.
+    /// An index mapped for us alone would stay mapped, and locked, when the connection is closed.
     func logState() throws -> LogState {
-        let handle = try handle()
-        guard let database = VFSFile.database(of: handle),
-            let journal = VFSFile.journal(of: handle)
-        else { return .absent }
-        let state = database.sharedState()
+        guard let log = try VFSFile.log(of: self) else { return .absent }
+        let state = try VFSFile.database(of: self).sharedState()
         guard state == .absent else { return state }
         // No process keeps the index; SQLite made one for itself, in memory, of what the log holds.
         // Without a log open it reads the database alone, under its lock.
-        guard try isReadingLog() else { return .absent }
-        let pageSize = try access { try Int.fetchOne($0, sql: "PRAGMA page_size") ?? 0 }
-        do {
-            return .state(try WriteAheadLog(file: journal, pageSize: pageSize).scan())
-        } catch {
-            throw StoreError(name, code: error.code)
+        let (mode, pageSize) = try access { database in
+            (
+                try String.fetchOne(database, sql: "PRAGMA journal_mode"),
+                try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+            )
         }
-    }
-
-    private func isReadingLog() throws -> Bool {
-        try access { try String.fetchOne($0, sql: "PRAGMA journal_mode") == "wal" }
+        guard mode == "wal" else { return .absent }
+        return .state(try WriteAheadLog(file: log, pageSize: pageSize).scan())
     }
 }

@@ -22,9 +22,7 @@ final class Connection {
     let name: String
 
     /// Opens a database.
-    ///
-    /// - Throws: `StoreError`.
-    init(_ path: FilePath, name: String, access: Access, busyTimeout: Duration) throws {
+    init(_ path: FilePath, name: String, access: Access, busyTimeout: Duration = .zero) throws {
         self.name = name
         var configuration = Configuration()
         configuration.readonly = access != .own
@@ -65,12 +63,8 @@ final class Connection {
                 return 1
             }
         }
-        sqlite3_progress_handler(
-            handle,
-            100_000,
-            callback,
-            Unmanaged.passUnretained(watch).toOpaque()
-        )
+        let context = Unmanaged.passUnretained(watch).toOpaque()
+        sqlite3_progress_handler(handle, 100_000, callback, context)
         defer { sqlite3_progress_handler(handle, 0, nil, nil) }
         let result = Swift.Result { try body() }
         if let error = watch.error { throw error }
@@ -89,8 +83,6 @@ final class Connection {
 
     /// Returns all tables with rows of their own; virtual ones have theirs in others, and may need a
     /// module that is not there.
-    ///
-    /// - Throws: `StoreError`.
     func tables() throws -> [String] {
         try access { database in
             try String.fetchAll(
@@ -104,8 +96,6 @@ final class Connection {
     }
 
     /// Plays back a journal or a log into the database.
-    ///
-    /// - Throws: `StoreError`.
     func playBack() throws {
         try access { database in
             _ = try Row.fetchAll(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")

@@ -7,39 +7,28 @@ public struct DatabaseHeader: Sendable {
 
     /// Whether the file says that it is in WAL mode.
     let saysWAL: Bool
-    /// Bytes; 512 to 65,536.
-    let pageSize: Int
 
     /// Whether bytes are the beginning of a database file, be it one that was cut off in its header.
-    public static func begins(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        bytes.starts(with: magic)
-    }
-
-    /// Whether a file begins as a database does; see `read`.
-    static func begins(_ file: File) throws -> Bool {
-        try withUnsafeTemporaryAllocation(byteCount: magic.count, alignment: 1) { buffer in
-            let count = try file.read(into: buffer, at: 0)
-            return begins(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
-        }
-    }
+    public static func begins(_ bytes: some Sequence<UInt8>) -> Bool { bytes.starts(with: magic) }
 
     /// Reads a header; `nil` if it is not one of SQLite.
-    init?(_ bytes: some Collection<UInt8>) {
-        guard bytes.count >= Self.length, bytes.starts(with: Self.magic) else { return nil }
-        let bytes = Array(bytes.prefix(Self.length))
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= Self.length, Self.begins(bytes) else { return nil }
         saysWAL = bytes[18] == 2 || bytes[19] == 2
-        let size = Int(bytes[16]) << 8 | Int(bytes[17])
-        pageSize = size == 1 ? 65_536 : size
     }
 
     /// Reads the header of a file; `nil` if it is not a database's.
     ///
     /// The file is opened and closed: no connection to it may be open in this process, whose locks
     /// that would drop (https://www.sqlite.org/howtocorrupt.html, 2.2).
-    static func read(_ file: File) throws -> DatabaseHeader? {
-        try withUnsafeTemporaryAllocation(byteCount: length, alignment: 1) { buffer in
-            let count = try file.read(into: buffer, at: 0)
-            return DatabaseHeader(buffer.prefix(count))
+    init?(of file: File) throws {
+        self.init(try Self.start(of: file))
+    }
+
+    /// Returns the first bytes of a file: as many as a header has, or the whole of a shorter file.
+    static func start(of file: File) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+            count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
         }
     }
 }

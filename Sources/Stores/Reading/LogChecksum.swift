@@ -18,7 +18,7 @@ struct LogChecksum {
         }
     }
 
-    /// Whether the checksum is the one that stands in the file, which is always big-endian.
+    /// Returns whether the checksum is the one in the file, which is always big-endian.
     func matches(_ first: UInt32, _ second: UInt32) -> Bool {
         self.first == UInt32(bigEndian: first) && self.second == UInt32(bigEndian: second)
     }

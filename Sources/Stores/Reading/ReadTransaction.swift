@@ -2,8 +2,8 @@ internal import Files
 
 /// A store held open for a cut: a connection in a transaction, or a lock on a store at rest.
 ///
-/// It owns the connection (which owns SQLite's descriptors and locks), the lock on a store at rest
-/// and the scratch copy, and gives all of them up with its last reference.
+/// It owns the connection (with SQLite's descriptors and locks), the lock on a store at rest and the
+/// scratch copy, and gives all of them up with its last reference.
 final class ReadTransaction {
     /// The ways in which the store is kept as it is while it is read.
     enum Hold {
@@ -11,8 +11,9 @@ final class ReadTransaction {
         case rollback
         /// A read transaction on the log: nobody waits.
         case log
-        /// A lock on a store that nobody has open.
-        case rest(StoreAtRest)
+        /// A shared lock on the file of a store in WAL mode that nobody has open: an application
+        /// that opens it cannot end as the last connection, so the log that it makes stays to be seen.
+        case rest(File)
         /// Nothing: it is a copy of our own, made of files that were in these states.
         case copy(ScratchDirectory, of: [FileInfo?])
     }
@@ -41,13 +42,10 @@ final class ReadTransaction {
         case .copy:
             try connection.begin()
             return true
-        case .rest(let rest):
+        case .rest, .rollback:
             try connection.begin()
-            return try rest.isStill()
-        case .rollback:
-            try connection.begin()
-            // It may have turned to WAL mode since we looked; then there is a log to read.
-            return try FileInfo.ifPresent(store.sidecar("-wal")) == nil
+            // It may have been opened, or turned to WAL mode, since we looked; then there is a log.
+            return try !store.has("-wal")
         case .log:
             return try beginOnLog()
         }
@@ -56,11 +54,10 @@ final class ReadTransaction {
     /// Begins transactions until the log's state was the same before and after one began: that is
     /// then the state that it sees.
     ///
-    /// A reader that may not write in the index finds no place in it for moments at which all are
-    /// taken for newer frames than it has seen (SQLITE_READONLY_CANTINIT); it tries again, unless
-    /// that goes on for ever.
+    /// A reader that may not write in the index may find no place in it (SQLITE_READONLY_CANTINIT) for a
+    /// moment, and tries again.
     ///
-    /// - Returns: `false` if there was no such moment in all the time that it tried.
+    /// - Returns: `false` if it found no such moment in time.
     private func beginOnLog() throws -> Bool {
         let deadline = ContinuousClock.now + Self.patience
         var refusal: StoreError?
@@ -84,10 +81,7 @@ final class ReadTransaction {
         return false
     }
 
-    /// Begins again, to see the store as it is now, if others have written since.
-    ///
-    /// - Returns: see `begin()`.
-    /// - Throws: `StoreError`.
+    /// Begins again if others have written since, to see the store as it is now; see `begin()`.
     func renew() throws -> Bool {
         switch hold {
         case .rollback: return true
@@ -98,14 +92,18 @@ final class ReadTransaction {
         }
     }
 
-    /// Whether nobody has written to the store since the transaction began.
-    ///
-    /// - Throws: `StoreError`.
+    /// Returns whether a store at rest is still that; all others are held by a transaction.
+    func isStill() throws -> Bool {
+        guard case .rest = hold else { return true }
+        return try !store.has("-wal")
+    }
+
+    /// Returns whether nobody has written to the store since the transaction began.
     func isCurrent() throws -> Bool {
         switch hold {
         case .rollback: true
         case .copy(_, let states): try store.fileStates() == states
-        case .rest(let rest): try rest.isStill()
+        case .rest: try isStill()
         case .log: try connection.logState() == state.map(LogState.state) ?? .absent
         }
     }

@@ -50,12 +50,11 @@ extension Store {
         throw StoreError.neverStill(path.description)
     }
 
-    /// Refuses what SQLite would follow, wait for or fail at: a link, a pipe or a directory with the name of
-    /// a journal or a log.
+    /// Refuses a link, a pipe or a directory with the name of a journal or a log: SQLite would follow
+    /// it, wait for it or fail at it.
     func refuseStrangeSidecars() throws {
         // SQLite asks for an index only if there is a log.
-        let hasLog = try FileInfo.ifPresent(sidecar("-wal")) != nil
-        for suffix in ["-journal", "-wal"] + (hasLog ? ["-shm"] : []) {
+        for suffix in ["-journal", "-wal"] + (try has("-wal") ? ["-shm"] : []) {
             guard let info = try FileInfo.ifPresent(sidecar(suffix)), info.kind != .file
             else { continue }
             throw StoreError.unreadable(
@@ -67,10 +66,8 @@ extension Store {
 
     /// Opens and closes the database: no connection to it may be open in this process.
     private func condition() throws -> Condition {
-        guard let header = try DatabaseHeader.read(File.open(location)) else { return .foreign }
-        if try FileInfo.ifPresent(sidecar("-wal")) != nil {
-            return try FileInfo.ifPresent(sidecar("-shm")) != nil ? .log : .logWithoutIndex
-        }
+        guard let header = try DatabaseHeader(of: File.open(location)) else { return .foreign }
+        if try has("-wal") { return try has("-shm") ? .log : .logWithoutIndex }
         return header.saysWAL ? .atRest : .rollback
     }
 
@@ -98,24 +95,27 @@ extension Store {
         return try beginOnRecoveredCopy(scratchParent)
     }
 
-    /// Whether there is something that SQLite may have to play back.
-    func hasJournalOrLog() throws -> Bool {
-        try FileInfo.ifPresent(sidecar("-journal")) != nil
-            || FileInfo.ifPresent(sidecar("-wal")) != nil
-    }
+    /// Returns whether there is something that SQLite may have to play back.
+    func hasJournalOrLog() throws -> Bool { try has("-journal") || has("-wal") }
+
+    /// Returns whether a file beside the database is there.
+    func has(_ suffix: String) throws -> Bool { try FileInfo.ifPresent(sidecar(suffix)) != nil }
 
     private func beginAtRest() throws -> ReadTransaction? {
-        guard let rest = try StoreAtRest(location, log: sidecar("-wal")) else {
+        let database = try openLocked()
+        let connection = try Connection(location, name: path.description, access: .immutable)
+        let transaction = ReadTransaction(self, connection, .rest(database))
+        return try transaction.begin() ? transaction : nil
+    }
+
+    /// Opens the database file with a shared lock on it.
+    private func openLocked() throws -> File {
+        let database = try File.open(location)
+        let (first, length) = (LockBytes.shared, LockBytes.sharedLength)
+        guard try database.lockRecordShared(from: first, length: length) else {
             throw StoreError.busy(path.description)
         }
-        let connection = try Connection(
-            location,
-            name: path.description,
-            access: .immutable,
-            busyTimeout: .zero
-        )
-        let transaction = ReadTransaction(self, connection, .rest(rest))
-        return try transaction.begin() ? transaction : nil
+        return database
     }
 
     // MARK: - A copy
@@ -136,20 +136,10 @@ extension Store {
         let scratch = try ScratchDirectory(in: scratchParent)
         let copy = scratch.path.appending("copy.sqlite")
         guard let states = try copyUnderLock(to: scratch.path) else { return nil }
-        let recovery = try Connection(
-            copy,
-            name: path.description,
-            access: .own,
-            busyTimeout: .zero
-        )
+        let recovery = try Connection(copy, name: path.description, access: .own)
         try recovery.playBack()
         try recovery.close()
-        let connection = try Connection(
-            copy,
-            name: path.description,
-            access: .immutable,
-            busyTimeout: .zero
-        )
+        let connection = try Connection(copy, name: path.description, access: .immutable)
         let transaction = ReadTransaction(self, connection, .copy(scratch, of: states))
         return try transaction.begin() ? transaction : nil
     }
@@ -159,16 +149,11 @@ extension Store {
     /// - Returns: the states of the files that were copied; `nil` if an application has the log
     ///   open, which it may change at any time.
     private func copyUnderLock(to directory: FilePath) throws -> [FileInfo?]? {
-        let database = try File.open(location)
-        guard
-            try database.lockRecordShared(from: LockBytes.shared, length: LockBytes.sharedLength)
-        else {
-            throw StoreError.busy(path.description)
-        }
+        let database = try openLocked()
         let before = try fileStates()
         guard try !isLogInUse() else { return nil }
         try database.copy(to: directory.appending("copy.sqlite"), syncing: false)
-        for suffix in ["-wal", "-journal"] where try FileInfo.ifPresent(sidecar(suffix)) != nil {
+        for suffix in ["-wal", "-journal"] where try has(suffix) {
             let copy = try File.open(sidecar(suffix)).copy(
                 to: directory.appending("copy.sqlite\(suffix)"),
                 syncing: false
@@ -178,14 +163,11 @@ extension Store {
         return try !isLogInUse() && fileStates() == before ? before : nil
     }
 
-    /// Whether a process keeps the log's index.
+    /// Returns whether a process keeps the log's index.
     private func isLogInUse() throws -> Bool {
-        let index = sidecar("-shm")
-        guard try FileInfo.ifPresent(index) != nil else { return false }
-        return try File.open(index).recordLockHolder(
-            from: LockBytes.index,
-            length: LockBytes.indexLength
-        ) != nil
+        guard try has("-shm") else { return false }
+        let (first, length) = (LockBytes.index, LockBytes.indexLength)
+        return try File.open(sidecar("-shm")).recordLockHolder(from: first, length: length) != nil
     }
 
     func fileStates() throws -> [FileInfo?] {

@@ -1,13 +1,10 @@
-internal import CSQLite
 public import Files
 internal import GRDB
-internal import SystemPackage
 
 /// One store's pages as of one committed transaction, read while the transaction is held.
 ///
-/// No byte in the stores directory is changed by it, and in WAL mode no writer waits for it. It
-/// holds the store until its last reference goes. While one thread reads pages, one other may ask
-/// for a `report`.
+/// It changes no byte in the stores directory, and in WAL mode no writer waits for it. It holds the
+/// store until its last reference goes. While one thread reads pages, another may ask for a `report`.
 public final class StoreSnapshot {
     /// The source of the snapshot's pages.
     private enum Pages {
@@ -25,7 +22,7 @@ public final class StoreSnapshot {
     public let pageCount: Int64
     /// Bytes to save: those of the database's pages, and those behind them in its file.
     ///
-    /// A header that is damaged may tell too few pages. If there is a log, only that knows the size.
+    /// A damaged header may tell too few pages. If there is a log, only that knows the size.
     public let size: Int64
     /// Whether the store's journal or log had to be played back into a copy of it.
     public var wasRecovered: Bool {
@@ -34,7 +31,7 @@ public final class StoreSnapshot {
 
     var connection: Connection { transaction.connection }
     private let transaction: ReadTransaction
-    private let file: VFSFile
+    let file: VFSFile
     private let pages: Pages
 
     /// Takes the pages of a transaction that has begun.
@@ -50,23 +47,14 @@ public final class StoreSnapshot {
             return (pageSize, pageCount)
         }
         (pageSize, pageCount) = numbers
-        let handle = try connection.handle()
-        guard let file = VFSFile.database(of: handle) else {
-            throw StoreError.unreadable(
-                path.description,
-                reason: "SQLite has no handle of its file"
-            )
-        }
-        self.file = file
+        file = try VFSFile.database(of: connection)
         if let state = transaction.state, !state.isInDatabase {
-            guard let journal = VFSFile.journal(of: handle) else {
-                throw StoreError.unreadable(
-                    path.description,
-                    reason: "SQLite has no handle of its log"
-                )
+            guard let logFile = try VFSFile.log(of: connection) else {
+                let reason = "SQLite has no handle of its log"
+                throw StoreError.unreadable(path.description, reason: reason)
             }
-            let log = WriteAheadLog(file: journal, pageSize: pageSize)
-            guard let frames = try Self.frames(of: log, state, path) else {
+            let log = WriteAheadLog(file: logFile, pageSize: pageSize)
+            guard let frames = try log.frames(upTo: state) else {
                 throw StoreError.neverStill(path.description)
             }
             pages = .overlaid(log, frames: frames)
@@ -80,15 +68,10 @@ public final class StoreSnapshot {
         }
     }
 
-    /// Whether what was read so far is one state of the store.
+    /// Returns whether everything that was read so far is one state of the store.
     ///
-    /// It is not if the store was at rest, so that there was no transaction to hold, and an
-    /// application opened it since.
-    /// - Throws: `FileError`.
-    public func isStill() throws -> Bool {
-        guard case .rest(let rest) = transaction.hold else { return true }
-        return try rest.isStill()
-    }
+    /// It may not be if the store was at rest, and an application has opened it since.
+    public func isStill() throws -> Bool { try transaction.isStill() }
 
     /// Reads bytes of the database.
     ///
@@ -99,63 +82,32 @@ public final class StoreSnapshot {
     /// - Throws: `StoreError`.
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         let length = Int(min(Int64(buffer.count), max(0, size - offset)))
+        func part(_ range: Range<Int>) -> UnsafeMutableRawBufferPointer {
+            UnsafeMutableRawBufferPointer(rebasing: buffer[range])
+        }
         guard case .overlaid(let log, let frames) = pages else {
-            try check(
-                file.read(
-                    into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<length]),
-                    at: offset
-                )
-            )
+            try file.read(into: part(0..<length), at: offset)
             return length
         }
-        // Runs of pages that are not in the log are read with one call.
         var done = 0
         while done < length {
             let position = offset + Int64(done)
             let page = UInt32(position / Int64(pageSize)) + 1
             let start = Int(position % Int64(pageSize))
+            var end = min(done + pageSize - start, length)
             if let frame = frames[page] {
-                let count = min(pageSize - start, length - done)
-                try check(
-                    log.readPage(inFrame: frame, into: slice(buffer, done, count), from: start)
-                )
-                done += count
+                try log.readPage(inFrame: frame, into: part(done..<end), from: start)
             } else {
-                var end = done + pageSize - start
+                // Runs of pages that are not in the log are read with one call.
                 var next = page + 1
                 while end < length, frames[next] == nil {
-                    end += pageSize
+                    end = min(end + pageSize, length)
                     next += 1
                 }
-                let count = min(end, length) - done
-                try check(file.read(into: slice(buffer, done, count), at: position))
-                done += count
+                try file.read(into: part(done..<end), at: position)
             }
+            done = end
         }
         return length
-    }
-
-    private func slice(
-        _ buffer: UnsafeMutableRawBufferPointer,
-        _ start: Int,
-        _ count: Int
-    ) -> UnsafeMutableRawBufferPointer {
-        UnsafeMutableRawBufferPointer(rebasing: buffer[start..<(start + count)])
-    }
-
-    private func check(_ code: CInt) throws {
-        guard code == SQLITE_OK else { throw StoreError(path.description, code: code) }
-    }
-
-    private static func frames(
-        of log: WriteAheadLog,
-        _ state: WALState,
-        _ path: RelativePath
-    ) throws -> [UInt32: UInt32]? {
-        do {
-            return try log.frames(upTo: state)
-        } catch {
-            throw StoreError(path.description, code: error.code)
-        }
     }
 }

@@ -9,20 +9,20 @@ public struct StoresCut {
         public let snapshot: StoreSnapshot
     }
 
-    /// A store that could not be read, and why.
+    /// A store that could not be read, and the reason.
     public struct Failure {
         public let store: Store
         public let error: any Error
     }
 
-    /// How often a cut is made again because somebody wrote in the middle of it.
+    /// The most times that a cut is made again because someone wrote in the middle of it.
     private static let roundsLimit = 2_000
 
     public private(set) var members: [Member] = []
     public private(set) var failures: [Failure] = []
     /// Whether there was one moment at which all snapshots were the stores' newest state.
     ///
-    /// With a writer that never pauses there may be none; they are then within a millisecond or so.
+    /// A writer may never pause; the snapshots are then within a millisecond or so of each other.
     public private(set) var isOneMoment = true
 
     /// Begins a read transaction on every store, and only then looks at any of them.

@@ -4,24 +4,18 @@ internal import SystemPackage
 /// The journal of a transaction over several databases, which each one's own journal names at its end
 /// (https://www.sqlite.org/atomiccommit.html, 5; readSuperJournal() in pager.c).
 ///
-/// The transaction is committed the moment its super-journal is removed. SQLite, when it plays back a journal
-/// that names one, follows that name wherever it leads, and removes what it finds there. So a copy's journal
-/// must name none, and what it said is decided here.
-struct SuperJournal {
-    /// Its path, as the application that wrote it saw it.
-    private let path: FilePath
-
-    /// Has a journal name no super-journal.
+/// The transaction is committed the moment its super-journal is removed. When SQLite plays back a journal
+/// that names one, it follows the name wherever that leads, and removes what it finds there. So the copy of
+/// a journal must name none, and whether the transaction was committed is decided here.
+enum SuperJournal {
+    /// Has the copy of a store's journal name no super-journal.
     ///
-    /// - Parameters:
-    ///   - journal: a copy of the store's journal.
-    ///   - store: whose journal it is.
-    /// - Throws: `FileError`; `StoreError.unreadable` if nobody here can tell what it says.
+    /// - Throws: `FileError`; `StoreError.unreadable` if nobody here can tell whether the transaction
+    ///   was committed.
     static func detach(from journal: File, of store: Store) throws {
         guard let record = try Record(of: journal) else { return }
         let name = record.name?.map { CInterop.PlatformChar(bitPattern: $0) } ?? []
-        if !name.isEmpty, try SuperJournal(path: FilePath(platformString: name + [0])).isGone(store)
-        {
+        if !name.isEmpty, try isGone(FilePath(platformString: name + [0]), of: store) {
             // It was committed: nothing is to be played back.
             try journal.truncate(to: 0)
         } else {
@@ -29,21 +23,18 @@ struct SuperJournal {
         }
     }
 
-    /// Whether the transaction was committed.
+    /// Returns whether the transaction was committed.
     ///
-    /// In another file system, such as a container's, the application may see its directory by another path:
-    /// a super-journal stands beside one of its databases, so it is looked for there too.
-    private func isGone(_ store: Store) throws -> Bool {
+    /// In a container the application may see its directory by another path. A super-journal stands
+    /// beside one of its databases, so it is looked for there too.
+    private static func isGone(_ path: FilePath, of store: Store) throws -> Bool {
         func unknown(_ reason: String) -> StoreError {
-            .unreadable(
-                store.path.description,
-                reason: "its journal belongs to a transaction of '\(printable(path))', \(reason)"
-            )
+            let transaction = "its journal belongs to a transaction of '\(printable(path))'"
+            return .unreadable(store.path.description, reason: "\(transaction), \(reason)")
         }
         guard path.isAbsolute, let name = path.lastComponent else {
             throw unknown("which is no path")
         }
-        let directory = path.removingLastComponent()
         let own = store.location.removingLastComponent()
         do {
             for place in [path, own.appending(name)] {
@@ -52,7 +43,7 @@ struct SuperJournal {
                     return false
                 }
             }
-            _ = try Directory.open(directory)
+            _ = try Directory.open(path.removingLastComponent())
         } catch {
             // SQLite asks as the application, which may see more.
             throw unknown("which cannot be looked at: \(error)")

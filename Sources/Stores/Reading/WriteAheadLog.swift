@@ -1,5 +1,3 @@
-internal import CSQLite
-
 /// A write-ahead log, read through SQLite's handle of it
 /// (https://www.sqlite.org/fileformat2.html, 4).
 struct WriteAheadLog {
@@ -20,33 +18,31 @@ struct WriteAheadLog {
         inFrame frame: UInt32,
         into buffer: UnsafeMutableRawBufferPointer,
         from start: Int
-    ) -> CInt {
-        file.read(into: buffer, at: offset(ofFrame: frame) + Int64(Self.frameHeaderLength + start))
+    ) throws {
+        try file.read(
+            into: buffer,
+            at: offset(ofFrame: frame) + Int64(Self.frameHeaderLength + start)
+        )
     }
 
-    /// For each page in the log, its newest frame up to the last of a snapshot.
+    /// Returns the newest frame of each page in the log, up to the last frame of a snapshot.
     ///
     /// - Returns: `nil` if a frame is of another generation than the state.
-    func frames(upTo state: WALState) throws(SQLiteFailure) -> [UInt32: UInt32]? {
+    /// - Throws: `StoreError`.
+    func frames(upTo state: WALState) throws -> [UInt32: UInt32]? {
         var frames: [UInt32: UInt32] = [:]
         var header = [UInt32](repeating: 0, count: 6)
         for frame in 1...max(1, state.lastFrame) where state.lastFrame > 0 {
-            let code = header.withUnsafeMutableBytes {
-                file.read(into: $0, at: offset(ofFrame: frame))
-            }
-            guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
-            let salt = header.withUnsafeBytes {
-                $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-            }
-            guard salt == state.salt else { return nil }
+            try read(&header, at: offset(ofFrame: frame))
+            guard salt(header, at: 2) == state.salt else { return nil }
             frames[UInt32(bigEndian: header[0])] = frame
         }
         return frames
     }
 
-    /// Finds the last committed frame by checking every checksum, as recovery does: for a log that
-    /// no process keeps an index of.
-    func scan() throws(SQLiteFailure) -> WALState {
+    /// Finds the last committed frame by checking every checksum, as recovery does, in a log that no
+    /// process keeps an index of.
+    func scan() throws -> WALState {
         var state = WALState(change: 0, lastFrame: 0, salt: 0, isInDatabase: true)
         var header = [UInt32](repeating: 0, count: Self.headerLength / 4)
         try read(&header, at: 0)
@@ -57,23 +53,18 @@ struct WriteAheadLog {
         var checksum = LogChecksum(isBigEndian: magic & 1 == 1)
         checksum.append(header[..<6])
         guard checksum.matches(header[6], header[7]) else { return state }
-        state.salt = header.withUnsafeBytes {
-            $0.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
-        }
+        state.salt = salt(header, at: 4)
 
         var words = [UInt32](repeating: 0, count: frameLength / 4)
         var frame: UInt32 = 1
         let size = file.size ?? 0
         while offset(ofFrame: frame) + Int64(frameLength) <= size {
             try read(&words, at: offset(ofFrame: frame))
-            let salt = words.withUnsafeBytes {
-                $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-            }
             checksum.append(words[..<2])
             checksum.append(words[6...])
-            guard salt == state.salt, words[0] != 0, checksum.matches(words[4], words[5]) else {
-                break
-            }
+            guard salt(words, at: 2) == state.salt, words[0] != 0,
+                checksum.matches(words[4], words[5])
+            else { break }
             if words[1] != 0 { state.lastFrame = frame }
             frame += 1
         }
@@ -81,8 +72,11 @@ struct WriteAheadLog {
         return state
     }
 
-    private func read(_ words: inout [UInt32], at offset: Int64) throws(SQLiteFailure) {
-        let code = words.withUnsafeMutableBytes { file.read(into: $0, at: offset) }
-        guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    private func read(_ words: inout [UInt32], at offset: Int64) throws {
+        try words.withUnsafeMutableBytes { try file.read(into: $0, at: offset) }
+    }
+
+    private func salt(_ words: [UInt32], at index: Int) -> UInt64 {
+        words.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 4 * index, as: UInt64.self) }
     }
 }

@@ -7,7 +7,7 @@ struct LocalTime: Encodable, CustomStringConvertible {
     private let text: String
 
     init(_ date: Date, in timeZone: TimeZone) {
-        text = RFC3339.text(date, in: timeZone)
+        text = Timestamp.rfc3339(date, in: timeZone)
     }
 
     /// The date: `2026-11-21`.

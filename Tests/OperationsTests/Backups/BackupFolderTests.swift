@@ -55,7 +55,7 @@ struct BackupFolderTests {
     func renamed(hasMemory: Bool) async throws {
         let first = try await backUp()
         let name = "before the move Stores.zip"
-        try await scene.remote.rename(first.name, to: name)
+        try await scene.remote.move(first.name, to: scene.remote, as: name)
         if !hasMemory { try LocalFileSystem().remove(scene.sandbox.path("Cache")) }
         let backup = try await list(scene.folder(log: log))
         #expect(backup.name == name)

@@ -102,7 +102,7 @@ struct ManifestTests {
         lines[last].insert(contentsOf: Self.blanks(4), at: 2)
         try await subject.restore(lines)
         // Though not without end.
-        lines[last].insert(contentsOf: Self.blanks(Manifest.trailerLimit >> 20), at: 2)
+        lines[last].insert(contentsOf: Self.blanks(Manifest.lineLimit >> 20), at: 2)
         let error = await #expect(throws: RestoreError.self) { try await subject.restore(lines) }
         #expect(error?.description.contains("a line is too long") == true, "\(error as Any)")
     }
@@ -123,7 +123,7 @@ struct ManifestTests {
         let fitting = ManifestWriter.fitting(many)
         let trailer = ManifestTrailer(problems: fitting, entries: 1, bytes: 1, content: "")
         let size = try JSONEncoder().encode(trailer).count
-        #expect(size > Manifest.trailerLimit / 2 && size < Manifest.trailerLimit)
+        #expect(size > Manifest.lineLimit / 2 && size < Manifest.lineLimit)
         let left = many.count - fitting.count
         #expect(fitting.last?.reason == "permission denied; and \(left) more that are not listed")
     }

@@ -156,16 +156,17 @@ package struct Annotations {
 
     /// Adds its annotation to each backup of a folder.
     func annotate(_ backups: inout [Backup]) {
-        let names = Set(backups.map(\.name))
+        let isCopy = backups.copies
         for index in backups.indices {
-            guard let annotation = annotation(of: backups[index]) else { continue }
+            let backup = backups[index]
+            guard let annotation = annotation(of: backup) else { continue }
             backups[index].tags = annotation.tags
             backups[index].note = annotation.note
             backups[index].isPinned = annotation.isPinned
             // Found in this file, or in one that was renamed to it.
             backups[index].notedDamage =
-                (annotation.damage?[backups[index].name]
-                ?? annotation.damage?.first { !names.contains($0.key) }?.value)?.reason
+                (annotation.damage?[backup.name]
+                ?? annotation.damage?.first { !isCopy(backup, $0.key) }?.value)?.reason
         }
     }
 

@@ -43,6 +43,17 @@ extension [Backup] {
     /// damaged backup, or one without a known manifest, tells nothing; the one before it may.
     public var isGuarded: Bool { newestKnown?.isAnomalous ?? false }
 
+    /// Tells of a backup and a name whether the file of that name holds the backup, as far as is known.
+    ///
+    /// Damage that was found in such a file is its own; of any other, the file was renamed or is gone.
+    var copies: (Backup, String) -> Bool {
+        let ids = Dictionary(map { ($0.name, $0.id) }) { first, _ in first }
+        return { backup, name in
+            guard let id = ids[name] else { return false }
+            return id == nil || id == backup.id
+        }
+    }
+
     /// Puts the newest first; backups of unknown time come last, those of one moment by name, "(10)"
     /// before "(9)".
     mutating func sortNewestFirst() {

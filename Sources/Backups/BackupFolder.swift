@@ -115,14 +115,15 @@ public struct BackupFolder: Sendable {
     private func addChecks(to backups: inout [Backup]) throws {
         guard let log = memory.log else { return }
         let checks = try log.lastChecks(of: Set(backups.map(\.key.rawValue)))
-        let names = Set(backups.map(\.name))
+        let isCopy = backups.copies
         for index in backups.indices {
-            guard let found = checks[backups[index].key.rawValue] else { continue }
+            let backup = backups[index]
+            guard let found = checks[backup.key.rawValue] else { continue }
             backups[index].checks = CheckHistory(
-                of: backups[index].name,
+                of: backup.name,
                 in: address,
                 among: found,
-                whereOthersAre: names
+                isCopy: { isCopy(backup, $0) }
             )
         }
     }

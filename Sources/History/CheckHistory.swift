@@ -8,15 +8,15 @@ public struct CheckHistory: Sendable, Equatable {
     /// Takes the checks of a file, at an address, among those of its backup, of which there may be copies.
     ///
     /// A file without checks of its own may be renamed or moved: it has those of the file that was
-    /// checked last, unless that is still among `others`, the names of all files in the folder.
+    /// checked last, unless `isCopy` says of a name that a file of the folder has it, with this backup.
     public init(
         of name: String,
         in address: String,
         among checks: [RunLog.Check],
-        whereOthersAre others: Set<String>
+        isCopy: (String) -> Bool
     ) {
         let own = checks.filter { $0.address == address && $0.name == name }
-        let gone = checks.filter { $0.address != address || !others.contains($0.name) }
+        let gone = checks.filter { $0.address != address || !isCopy($0.name) }
         let moved = gone.filter { $0.address == gone.last?.address && $0.name == gone.last?.name }
         self.init(own.isEmpty ? moved : own)
     }

@@ -13,8 +13,3 @@ extension StoreError {
         }
     }
 }
-
-/// A result code of SQLite that means failure.
-struct SQLiteFailure: Error {
-    var code: CInt
-}

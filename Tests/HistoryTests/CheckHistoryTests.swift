@@ -128,7 +128,7 @@ struct CheckHistoryTests {
             check("b.zip", in: "/here", hour: 3),
         ]
         func damage(_ name: String, _ others: Set<String>) -> String? {
-            CheckHistory(of: name, in: "/here", among: checks, whereOthersAre: others).damaged
+            CheckHistory(of: name, in: "/here", among: checks, isCopy: others.contains).damaged
                 .map { "\($0.address)/\($0.name)" }
         }
         #expect(damage("a.zip", ["a.zip", "b.zip"]) == "/here/a.zip")
@@ -139,7 +139,7 @@ struct CheckHistoryTests {
             of: "c.zip",
             in: "/here",
             among: [checks[2]],
-            whereOthersAre: ["b.zip", "c.zip"]
+            isCopy: ["b.zip", "c.zip"].contains
         )
         #expect(own.last == nil)
     }

@@ -52,7 +52,7 @@ struct BackupCut {
         members = cut.members
         for failure in cut.failures { try note(failure) }
         if !cut.isOneMoment {
-            context.report(.note("writers did not pause: the stores are cut a moment apart"))
+            context.note("writers did not pause: the stores are cut a moment apart")
         }
     }
 

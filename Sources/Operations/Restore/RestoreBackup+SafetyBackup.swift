@@ -4,10 +4,8 @@ internal import Remotes
 internal import Stores
 
 extension RestoreBackup {
-    /// Backs up what a restore replaces, so that it can be undone.
-    ///
-    /// - Returns: `nil` if there is nothing to back up, or nobody wants it.
-    /// - Throws: `RestoreError.safetyBackupFailed`; see `CreateBackup.run()`.
+    /// Backs up what a restore replaces, so that it can be undone; `nil` if there is nothing to back up,
+    /// or nobody wants it.
     func makeSafetyBackup(
         of paths: RestorePaths,
         before plan: ArchivedBackup,

@@ -94,7 +94,7 @@ extension StoresDirectory {
             } catch StoreError.damaged(let name, let reason) {
                 let error = StoreError.damaged(name, reason: reason)
                 guard journal.allowsDamage ?? false else { return error }
-                context.report(.note("\(error), and restored all the same"))
+                context.note("\(error), and restored all the same")
             } catch {
                 failure = failure ?? error
             }

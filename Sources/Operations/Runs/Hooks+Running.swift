@@ -42,7 +42,7 @@ extension Hooks {
                 do {
                     try await command(line, moment, environment).run(context)
                 } catch {
-                    context.report(.warning(explain(error)))
+                    context.warn(explain(error))
                     guard error is CancellationError, !isInterrupted else { continue }
                     isInterrupted = true
                     context.checkCancellation = {}
@@ -58,11 +58,6 @@ extension Hooks {
         _ moment: Moment,
         _ environment: CommandEnvironment
     ) -> UserCommand {
-        UserCommand(
-            line: line,
-            event: moment.rawValue,
-            environment: environment,
-            timeout: timeout
-        )
+        UserCommand(line: line, event: moment.rawValue, environment: environment, timeout: timeout)
     }
 }

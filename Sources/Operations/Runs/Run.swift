@@ -80,10 +80,10 @@ public struct Run: Sendable {
     private func environment(_ result: CommandResult?) -> CommandEnvironment {
         var environment = CommandEnvironment(
             command: command.rawValue,
+            profile: profile,
             stores: stores,
             remote: remote
         )
-        environment.profile = profile
         guard let result, !result.isDeclined else { return environment }
         environment.backup = result.backup
         environment.exitCode = result.exitCode
@@ -101,7 +101,7 @@ public struct Run: Sendable {
                 checkCancellation: isInterrupted ? {} : context.checkCancellation
             )
         } catch {
-            context.report(.warning(explain(error)))
+            context.warn(explain(error))
         }
     }
 
@@ -128,10 +128,10 @@ public struct Run: Sendable {
         guard let log else { return }
         do {
             try log.record(entry)
-            if tellsLogTrouble, let warning = log.warning { context.report(.warning(warning)) }
+            if tellsLogTrouble, let warning = log.warning { context.warn(warning) }
         } catch {
             guard tellsLogTrouble else { return }
-            context.report(.warning("this run was not logged: \(explain(error))"))
+            context.warn("this run was not logged: \(explain(error))")
         }
     }
 
@@ -148,7 +148,7 @@ public struct Run: Sendable {
         do {
             try metrics.write(to: metricsFile)
         } catch {
-            context.report(.warning("the metrics were not written: \(explain(error))"))
+            context.warn("the metrics were not written: \(explain(error))")
         }
     }
 }

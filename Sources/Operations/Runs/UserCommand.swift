@@ -33,9 +33,7 @@ struct UserCommand {
         }
         tell(output.finish())
         if outcome.leftOutputOpen {
-            context.report(
-                .note("'\(event)' left a process in the background with its output open")
-            )
+            context.note("'\(event)' left a process in the background with its output open")
         }
         switch outcome.reason {
         case .ended(.exited(0)): return

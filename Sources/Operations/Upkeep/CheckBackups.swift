@@ -84,11 +84,7 @@ public struct CheckBackups: Sendable {
         var result = Result(backup: backup, subset: options.restores ? nil : subset, damage: [])
         var id = backup.id
         do {
-            let archived = try await context.open(
-                backup,
-                in: folder,
-                holdingTo: options.limits
-            )
+            let archived = try await context.open(backup, in: folder, holdingTo: options.limits)
             id = archived.id
             if options.restores {
                 try rehearse(archived, &result)
@@ -133,16 +129,14 @@ public struct CheckBackups: Sendable {
         do {
             try folder.memory.log?.recordCheck(check)
         } catch {
-            context.report(.note("this check was not logged: \(explain(error))"))
+            context.note("this check was not logged: \(explain(error))")
         }
         guard check.damage != nil || backup.notedDamage != nil else { return }
         do {
             try await context.withLock(folder) { try await folder.note(check, of: backup) }
         } catch {
-            context.report(
-                .warning(
-                    "the check of '\(backup.displayName)' was not noted beside it: \(explain(error))"
-                )
+            context.warn(
+                "the check of '\(backup.displayName)' was not noted beside it: \(explain(error))"
             )
         }
     }

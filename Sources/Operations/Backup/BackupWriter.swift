@@ -9,7 +9,6 @@ internal import SystemPackage
 struct WrittenArchive {
     var header: ManifestHeader
     var trailer: ManifestTrailer
-    var stores: Int
 }
 
 /// Something changed while an archive was written that only a new cut can mend.
@@ -22,8 +21,8 @@ struct CutAgain: ExplainedError {
     var hint: String? { "try again when fewer applications come and go" }
 }
 
-/// Writes one archive from one cut: the stores, their external data while the cut is held, then
-/// everything else.
+/// Writes one archive from one cut: the stores and their external data while the cut is held, then the
+/// rest.
 final class BackupWriter {
     /// How an archive is written.
     struct Plan {
@@ -49,7 +48,6 @@ final class BackupWriter {
     private let manifest: ManifestWriter
     private let archive: ArchiveWriter
     private var cut: BackupCut?
-    private let stores: Int
     /// The manifest's first line, once it is known.
     private var header: ManifestHeader?
     private var problems: [Problem]
@@ -72,19 +70,17 @@ final class BackupWriter {
         folderIdentity = plan.folder.identity
         survey = cut.survey
         problems = cut.problems
-        stores = cut.members.count
         self.cut = cut
+        let compression = plan.options.compression
         let manifest = ManifestWriter(
             modified: plan.options.date,
-            compression: plan.options.compression,
+            compression: compression,
             in: file.path.removingLastComponent()
         )
         self.manifest = manifest
-        archive = ArchiveWriter(
-            to: file,
-            compression: plan.options.compression,
-            threads: context.threads
-        ) { try manifest.append($0) }
+        archive = ArchiveWriter(to: file, compression: compression, threads: context.threads) {
+            try manifest.append($0)
+        }
     }
 
     /// Writes the archive.
@@ -102,10 +98,10 @@ final class BackupWriter {
         let trailer = try manifest.finish(problems: problems)
         try archive.add(manifest.entry)
         _ = try archive.finish()
-        for remark in remarks { context.note(remark) }
-        for problem in trailer.problems { context.report(.problem(problem)) }
+        remarks.forEach(context.note)
+        context.tell(trailer.problems)
         guard let header else { preconditionFailure("a manifest has a header") }
-        return WrittenArchive(header: header, trailer: trailer, stores: stores)
+        return WrittenArchive(header: header, trailer: trailer)
     }
 
     // MARK: - Under the cut
@@ -187,8 +183,7 @@ final class BackupWriter {
         let snapshot = member.snapshot
         guard let info = try FileInfo.ifPresent(member.store.location) else {
             guard isLastTry else { throw CutAgain(reason: "'\(member.store.path)' was removed") }
-            note(.unreadable, member.store.path, "it was removed while it was backed up")
-            return
+            return note(.unreadable, member.store.path, "it was removed while it was backed up")
         }
         let isWhole = try archive.add(
             attributes(member.store.path, .file, info),
@@ -206,7 +201,7 @@ final class BackupWriter {
 
     /// Adds the database and its log as files: nothing else is there to save.
     private func addDamaged(_ store: Store) throws {
-        let parent = try openParent(of: store.path)
+        let parent = try open(store.path.parent)
         for suffix in ["", "-wal", "-journal"] {
             let name = store.path.name.appending(suffix)
             let path = store.path.sibling(name)
@@ -221,12 +216,12 @@ final class BackupWriter {
     /// Adds a store's directory of external data, which had all needed files a moment ago.
     private func addExternalData(of store: Store, needed: Set<RelativePath>) throws {
         let support = store.supportDirectory
+        // Anything else with that name comes with the other files.
         if !isAdded(support), let info = try FileInfo.ifPresent(support.below(directory.path)),
-            // Anything else with that name comes with the other files.
             info.kind == .directory
         {
             addedSupport.insert(support)
-            let parent = try openParent(of: support)
+            let parent = try open(support.parent)
             _ = try visit(WalkedFile(path: support, directory: parent, info: info))
             try walk(from: support)
         }
@@ -247,7 +242,7 @@ final class BackupWriter {
     /// Whether a path leads to a regular file without a link on its way.
     private func isPlainFile(_ path: RelativePath) throws -> Bool {
         do {
-            return try openParent(of: path).info(path.name).kind == .file
+            return try open(path.parent).info(path.name).kind == .file
         } catch is FileError {
             return false
         }
@@ -262,8 +257,7 @@ final class BackupWriter {
 
     /// Adds everything below a path, or below the stores directory.
     private func walk(from start: RelativePath?) throws {
-        var root = try Directory.open(directory.path)
-        for name in start?.components ?? [] { root = try root.directory(name) }
+        let root = try open(start)
         func full(_ path: RelativePath) -> RelativePath {
             path.components.reduce(start) { $0?.appending($1) ?? RelativePath(name: $1) } ?? path
         }
@@ -315,9 +309,7 @@ final class BackupWriter {
         do {
             let target = try file.directory.linkTarget(file.name)
             try archive.add(attributes(file.path, .link, file.info), content: target)
-        } catch let error as FileError where error.isMissing {
-            return
-        }
+        } catch let error as FileError where error.isMissing {}
     }
 
     /// Adds a file as it is at one moment: reads it again if it changed meanwhile, and reports it if it
@@ -374,8 +366,7 @@ final class BackupWriter {
             return buffer.count
         }
         if wasAdded && changed {
-            let reason =
-                "it changed every time it was read; the archive may have two states of it mixed"
+            let reason = "it changed every time it was read; the archive may mix two states of it"
             note(.neverStill, walked.path, reason)
         }
         return wasAdded
@@ -405,9 +396,8 @@ final class BackupWriter {
         )
     }
 
-    private func openParent(of path: RelativePath) throws -> Directory {
-        var parent = try Directory.open(directory.path)
-        for name in path.parent?.components ?? [] { parent = try parent.directory(name) }
-        return parent
+    /// Opens a directory below the stores directory, or that itself, without following a link.
+    private func open(_ path: RelativePath?) throws -> Directory {
+        try (path?.components ?? []).reduce(.open(directory.path)) { try $0.directory($1) }
     }
 }

@@ -13,7 +13,7 @@ public import SystemPackage
 /// next run removes. Locks are taken in this order: the stores directory, the remote folder's staging
 /// directory, then SQLite's.
 public struct CreateBackup: Sendable {
-    /// What may be chosen.
+    /// The choices that a backup leaves.
     public struct Options: Sendable {
         public var compression: Compression = .default
         /// When the backup is made; its name and its manifest say so.
@@ -43,7 +43,7 @@ public struct CreateBackup: Sendable {
         }
     }
 
-    /// What was done.
+    /// The result of a backup.
     public struct Outcome: Sendable {
         /// The new backup, or the newest one if none was made.
         public var backup: Backup
@@ -257,7 +257,7 @@ extension CreateBackup.Outcome {
             isUnchanged: isUnchanged,
             entries: written.trailer.entries,
             bytes: written.trailer.bytes,
-            stores: written.stores,
+            stores: written.header.stores.count,
             problems: written.trailer.problems
         )
     }

@@ -68,6 +68,7 @@ public struct ShowStatus: Sendable {
         self.now = now
     }
 
+    /// Looks; failures are among the findings and warnings.
     public func run() async -> Status {
         var status = Status(
             stores: stores,

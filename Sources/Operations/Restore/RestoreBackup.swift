@@ -12,7 +12,7 @@ public import SystemPackage
 ///
 /// The live directory is not touched before Stores_New is complete, on the disk and checked.
 public struct RestoreBackup: Sendable {
-    /// What may be chosen.
+    /// The choices that a restore leaves.
     public struct Options: Sendable {
         /// How the staged stores are checked.
         public var check: CheckLevel = .quick
@@ -37,7 +37,7 @@ public struct RestoreBackup: Sendable {
         }
     }
 
-    /// What was done, or would be.
+    /// The result of a restore, or of a dry run.
     public struct Outcome: Sendable {
         public var backup: Backup
         /// The directory that has the data now.

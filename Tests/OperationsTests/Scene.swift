@@ -30,12 +30,8 @@ final class Scene: Sendable {
     }
 
     var remote: LocalFolder { LocalFolder(remotePath) }
-    /// The backup folder of a run that begins now.
-    ///
-    /// - Parameters:
-    ///   - remote: another one than the usual one.
-    ///   - catalog: to save it afterwards; else what is learnt is forgotten.
-    ///   - log: a log of checks.
+
+    /// Returns the backup folder of a run that begins now; it learns nothing for later runs without a catalog.
     func folder(
         _ remote: (any RemoteFolder)? = nil,
         catalog: BackupCatalog? = nil,

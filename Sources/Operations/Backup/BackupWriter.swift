@@ -226,7 +226,7 @@ final class BackupWriter {
             try walk(from: support)
         }
         for path in needed.subtracting(addedFiles).sorted() {
-            if try FileInfo.ifPresent(path.below(directory.path)) != nil, try !isPlainFile(path) {
+            if try FileInfo.ifPresent(path.below(directory.path)) != nil, !isPlainFile(path) {
                 noteMissing(path, "is no file, or behind a link")
                 continue
             }
@@ -240,12 +240,8 @@ final class BackupWriter {
     }
 
     /// Whether a path leads to a regular file without a link on its way.
-    private func isPlainFile(_ path: RelativePath) throws -> Bool {
-        do {
-            return try open(path.parent).info(path.name).kind == .file
-        } catch is FileError {
-            return false
-        }
+    private func isPlainFile(_ path: RelativePath) -> Bool {
+        (try? open(path.parent).info(path.name))?.kind == .file
     }
 
     /// Whether a directory was added with another that it is in.
@@ -265,9 +261,9 @@ final class BackupWriter {
             note(.unreadable, full(path), explain(error))
         } visit: { file in
             try context.checkCancellation()
-            // What the cut had to hold is in the archive already.
-            guard !addedSupport.contains(full(file.path)) else { return .skip }
             let path = full(file.path)
+            // It is in the archive already: the cut had to hold it.
+            guard !addedSupport.contains(path) else { return .skip }
             return try visit(WalkedFile(path: path, directory: file.directory, info: file.info))
         }
     }

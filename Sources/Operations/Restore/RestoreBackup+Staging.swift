@@ -74,8 +74,8 @@ extension RestoreBackup {
         return error
     }
 
-    /// Extracts into the staged directory and checks it; all of it is on the disk afterwards. Returns the
-    /// number of stores.
+    /// Extracts into the staged directory and checks it, and returns the number of stores; all of it is on
+    /// the disk afterwards.
     func fill(_ paths: RestorePaths, with plan: ArchivedBackup) throws -> Int {
         let directory = try Directory.open(paths.new)
         let flush = try context.extract(plan, into: directory)

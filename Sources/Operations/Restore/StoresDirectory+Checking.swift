@@ -5,12 +5,7 @@ internal import SystemPackage
 extension StoresDirectory {
     /// Checks every store in a directory that nobody uses, and returns their number.
     ///
-    /// - Parameters:
-    ///   - level: how thoroughly.
-    ///   - isStrict: whether a remark is damage.
-    ///   - context: the operation's.
-    ///   - remark: receives findings that are no damage.
-    ///   - tolerating: throws to end the check at a damaged store.
+    /// `remark` receives findings that are no damage; `tolerating` throws to end the check at a damaged store.
     @discardableResult
     func checkStores(
         _ level: CheckLevel,

@@ -3,11 +3,7 @@ internal import Stores
 
 extension Store {
     /// Throws `RestoreError.storesInUse` if a process uses one of the stores, which may be any files that
-    /// SQLite might have open.
-    ///
-    /// - Parameters:
-    ///   - stores: the stores.
-    ///   - failed: called if that cannot be told of one; throws to end the search.
+    /// SQLite might have open; calls `failed` if that cannot be told of one.
     static func refuseIfInUse(
         _ stores: [Store],
         failed: (FileError) throws -> Void = { throw $0 }

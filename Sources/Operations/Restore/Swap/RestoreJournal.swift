@@ -60,8 +60,8 @@ struct RestoreJournal: Codable {
     /// A journal says names and numbers; one that is longer than this is none of ours.
     private static let sizeLimit: Int64 = 1 << 20
 
-    /// Reads a restore journal; `nil` if there is none. Throws `RestoreError.cannotRecover` if it cannot be
-    /// obeyed, and `.newerJournal`.
+    /// Reads a restore journal, `nil` if there is none; throws `RestoreError.cannotRecover` or `.newerJournal`
+    /// if it cannot be obeyed.
     static func read(_ path: FilePath) throws -> RestoreJournal? {
         guard let info = try FileInfo.ifPresent(path) else { return nil }
         func refusal(_ reason: String) -> RestoreError { .cannotRecover(path, reason: reason) }

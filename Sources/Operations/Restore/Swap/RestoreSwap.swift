@@ -22,9 +22,7 @@ protocol RestoreSwap: Sendable {
     mutating func stage() throws
 
     /// Puts the staged data in place, and moves the data there to `old`; if it throws, the restore journal
-    /// says what there is to recover.
-    ///
-    /// - Parameter stores: how many stores were staged and checked, for a recovery.
+    /// says what there is to recover, and how many stores were staged.
     mutating func exchange(stores: Int) throws
 
     /// Removes the staged data: all is as it was. If it throws, the phase is `staging`, since nothing else
@@ -49,7 +47,7 @@ protocol RestoreSwap: Sendable {
 }
 
 extension RestoreSwap {
-    /// Prepares a restore; nothing is changed. Throws `RestoreError.inTheWay` if a name is taken.
+    /// Prepares a restore, and changes nothing; throws `RestoreError.inTheWay` if a name is taken.
     init(_ paths: RestorePaths, backup: String, with fileSystem: any FileSystem) throws {
         if let info = try FileInfo.ifPresent(paths.area), info.kind != .directory {
             throw RestoreError.inTheWay(paths.area)
@@ -81,7 +79,9 @@ extension RestoreSwap {
     }
 
     /// Removes the restore journal, and has that and all before it on the disk; does nothing unless all
-    /// is settled. The directory that was made for it goes too, unless something is kept in it.
+    /// is settled.
+    ///
+    /// The directory that was made for it goes too, unless something is kept in it.
     func removeJournal() throws {
         guard journal.phase == .settled else { return }
         // A loss of power must not undo moves and removals once the restore journal is gone.

@@ -3,7 +3,7 @@ internal import Files
 internal import Remotes
 public import SystemPackage
 
-/// What every operation is given of the world around it.
+/// The world around an operation, as every operation is given it.
 public struct OperationContext: Sendable {
     /// Receives events, on the thread of the operation.
     public var report: @Sendable (OperationEvent) -> Void

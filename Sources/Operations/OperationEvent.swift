@@ -1,7 +1,7 @@
 public import Backups
 public import Files
 
-/// What an operation tells while it runs.
+/// An event that an operation tells while it runs.
 public enum OperationEvent: Sendable {
     /// The stages of work that takes long.
     public enum Stage: String, Sendable {

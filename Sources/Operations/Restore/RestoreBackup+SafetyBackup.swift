@@ -24,7 +24,7 @@ extension RestoreBackup {
                 options: backupOptions,
                 context: context
             ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self))
-            // What may be lost is not to be relied on.
+            // Do not rely on a backup that may be lost.
             if let error = outcome.notSynced { throw RestoreError.safetyBackupFailed(error) }
             if let error = NotSaved(outcome.problems) {
                 throw RestoreError.safetyBackupFailed(error)

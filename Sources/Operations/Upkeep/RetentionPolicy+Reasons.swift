@@ -5,7 +5,7 @@ extension RetentionPolicy {
     /// The facts of a backup that the policy looks at.
     struct Moment: Equatable {
         var date: Date
-        /// Seconds east of UTC where the backup was made: its day and hour are those of its clock.
+        /// The backup's seconds east of UTC: its day and hour are those of its own clock.
         var offset: Int
         var tags: Set<String> = []
     }

@@ -42,6 +42,7 @@ extension RestoreBackup {
             return outcome
         }
         let scratch = try ScratchDirectory(in: parent)
+        defer { withExtendedLifetime(scratch) {} }
         let staged = scratch.path.appending("Stores")
         try fileSystem.createDirectory(staged)
         let directory = try Directory.open(staged)

@@ -3,9 +3,7 @@ internal import Files
 internal import SystemPackage
 
 extension OperationContext {
-    /// Opens a backup; tells if its archive has to be fetched, and if its manifest does not describe it.
-    ///
-    /// - Throws: see `BackupFolder.open`.
+    /// Opens a backup; tells if its archive is fetched, and if its manifest does not describe it.
     func open(
         _ backup: Backup,
         in folder: BackupFolder,
@@ -14,20 +12,20 @@ extension OperationContext {
         let archived = try await folder.open(backup, holdingTo: limits) {
             report(.began(.fetching, total: $0))
         }
-        if limits != nil, let remark = archived.originRemark { report(.note(remark)) }
+        if limits != nil, let remark = archived.originRemark { note(remark) }
         return archived
     }
 
     /// Verifies a backup's data; see `ArchivedBackup.verify`.
     func verify(_ archived: ArchivedBackup, reading subset: DataSubset = .all) throws {
         report(.began(.verifying, total: archived.bytes))
-        tell(try archived.verify(reading: subset, threads: threads, progressed: advance))
+        try archived.verify(reading: subset, threads: threads, progressed: advance).forEach(note)
     }
 
     /// Extracts a backup into a directory that is thrown away; see `ArchivedBackup.verify`.
     func rehearse(_ archived: ArchivedBackup, into directory: Directory) throws {
         report(.began(.extracting, total: archived.bytes))
-        tell(try archived.verify(into: directory, threads: threads, progressed: advance))
+        try archived.verify(into: directory, threads: threads, progressed: advance).forEach(note)
     }
 
     /// Extracts a backup into an empty directory; see `ArchivedBackup.extract`.
@@ -43,12 +41,8 @@ extension OperationContext {
             threads: threads,
             progressed: advance
         )
-        tell(remarks)
+        remarks.forEach(note)
         return flush
-    }
-
-    private func tell(_ remarks: [String]) {
-        for remark in remarks { report(.note(remark)) }
     }
 
     /// Tells of progress, and asks whether to stop.

@@ -3,7 +3,7 @@ internal import Files
 internal import Remotes
 public import SystemPackage
 
-/// What every operation is given of the world around it.
+/// The world around an operation, as every operation is given it.
 public struct OperationContext: Sendable {
     /// Receives events, on the thread of the operation.
     public var report: @Sendable (OperationEvent) -> Void
@@ -30,31 +30,45 @@ public struct OperationContext: Sendable {
         self.scratch = scratch
     }
 
-    /// Runs `body` while a folder of backups is locked.
-    ///
-    /// - Throws: `FileError.locked`; `RemoteError.missing` if the folder is not there; what `body` throws.
+    /// Runs `body` while a folder of backups is locked; throws `RemoteError.missing` if there is none.
     func withLock<Result>(
         _ folder: BackupFolder,
         _ body: () async throws -> Result
     ) async throws -> Result {
-        let lock: FileLock
-        do {
-            lock = try await self.lock(folder.staging)
-        } catch let error as FileError {
-            if case .locked = error { throw error }
-            _ = try await folder.remote.list()
-            throw error
-        }
-        defer { withExtendedLifetime(lock) {} }
-        return try await body()
+        if (try? Directory.open(folder.staging)) == nil { _ = try await folder.remote.list() }
+        return try await withLock(on: folder.staging, body)
     }
 
-    func lock(_ path: FilePath) async throws -> FileLock {
+    /// Runs `body` while a directory is locked, if one is given; tells once whom it waits for.
+    func withLock<Result>(
+        on path: FilePath?,
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        guard let path else { return try await body() }
         var wasReported = false
-        return try await FileLock.acquire(path, wait: lockWait) { holder in
-            try checkCancellation()
-            if !wasReported { report(.waiting(for: holder)) }
-            wasReported = true
-        }
+        return try await FileLock.withLock(
+            on: path,
+            wait: lockWait,
+            waiting: { holder in
+                try checkCancellation()
+                if !wasReported { report(.waiting(for: holder)) }
+                wasReported = true
+            },
+            body
+        )
+    }
+
+    func note(_ text: String) { report(.note(text)) }
+
+    func warn(_ text: String) { report(.warning(text)) }
+
+    /// Says where something is that a restore replaced and could not remove, if there is such a thing.
+    func noteLeftover(_ path: FilePath?) {
+        guard let path else { return }
+        note("what was replaced could not be removed: it is in '\(printable(path))'")
+    }
+
+    func tell(_ problems: [Problem]) {
+        for problem in problems { report(.problem(problem)) }
     }
 }

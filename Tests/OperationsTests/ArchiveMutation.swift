@@ -39,10 +39,10 @@ struct ArchiveMutation {
         manifest = String(decoding: text, as: UTF8.self)
     }
 
-    /// What a mutation may change without notice.
+    /// The damage that a mutation may do without notice.
     struct Result {
         var bytes: [UInt8]
-        /// What was done, for messages.
+        /// The change that was made, for messages.
         var label: String
         /// Whether the manifest was written anew: then modes, owners and times are what it says.
         var editsManifest = false

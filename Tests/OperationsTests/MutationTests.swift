@@ -19,7 +19,7 @@ struct MutationTests {
         sandbox = try Sandbox()
     }
 
-    /// What was restored, by path; a link's target and a file's content are both bytes.
+    /// The restored content, by path; a link's target and a file's content are both bytes.
     private struct Restored: Equatable {
         struct Item: Equatable {
             var isDirectory: Bool
@@ -89,7 +89,7 @@ struct MutationTests {
         defer { extractor.close() }
         try plan.forEach { item in
             var item = item
-            // Who may give files away must not do so in a test.
+            // A user who may give files away must not do so in a test.
             item.attributes.owner = nil
             try extractor.extract(item)
         }

@@ -30,12 +30,8 @@ final class Scene: Sendable {
     }
 
     var remote: LocalFolder { LocalFolder(remotePath) }
-    /// The backup folder of a run that begins now.
-    ///
-    /// - Parameters:
-    ///   - remote: another one than the usual one.
-    ///   - catalog: to save it afterwards; else what is learnt is forgotten.
-    ///   - log: a log of checks.
+
+    /// Returns the backup folder of a run that begins now; it learns nothing for later runs without a catalog.
     func folder(
         _ remote: (any RemoteFolder)? = nil,
         catalog: BackupCatalog? = nil,
@@ -51,7 +47,7 @@ final class Scene: Sendable {
 
     var catalog: BackupCatalog { BackupCatalog(sandbox.path("Cache/catalog.json")) }
 
-    /// What was told as worth knowing or as a problem.
+    /// The notes, warnings and problems that were told.
     var told: [String] {
         events.withLock { events in
             events.compactMap { event in
@@ -65,7 +61,7 @@ final class Scene: Sendable {
         }
     }
 
-    /// What commands of the user's wrote.
+    /// The output of the user's commands.
     var said: [String] {
         events.withLock { events in
             events.compactMap { event in
@@ -74,7 +70,7 @@ final class Scene: Sendable {
         }
     }
 
-    /// What an operation is given.
+    /// The context of an operation.
     ///
     /// - Parameters:
     ///   - limit: how often work may ask whether to go on before it is told to stop.
@@ -206,7 +202,7 @@ final class HeldLock: Sendable {
 
     init(_ lock: FileLock) { self.lock = Mutex(lock) }
 
-    /// Does it, and lets go; nothing where that was done.
+    /// Does it, and lets go; nothing if that was done.
     func release(after body: () throws -> Void) rethrows {
         try lock.withLock { lock in
             guard lock != nil else { return }

@@ -6,7 +6,7 @@ internal import SystemPackage
 /// All stores of a stores directory as of one moment: a read transaction is open on each of them,
 /// or a lock held, until the cut is dropped.
 struct BackupCut {
-    /// What was found in the directory before the cut.
+    /// The directory as it was before the cut.
     let survey: StoresDirectory.Survey
     /// The stores that can be read.
     let members: [StoresCut.Member]
@@ -16,13 +16,8 @@ struct BackupCut {
 
     /// Makes a cut, again and again while a writer holds a store.
     ///
-    /// - Parameters:
-    ///   - directory: the stores directory.
-    ///   - busyTimeout: for how long to try while a store is locked by a writer.
-    ///   - context: asked whether to stop; where scratch copies go.
     /// - Returns: the cut, in which each store stands as of one moment until it is dropped.
-    /// - Throws: `StoreError.busy` where a store was locked all the time; other `StoreError`s,
-    ///   `FileError`, `CancellationError`.
+    /// - Throws: `StoreError.busy` if a store was locked all the time.
     static func make(
         of directory: StoresDirectory,
         busyTimeout: Duration,
@@ -52,7 +47,7 @@ struct BackupCut {
         members = cut.members
         for failure in cut.failures { try note(failure) }
         if !cut.isOneMoment {
-            context.report(.note("writers did not pause: the stores are cut a moment apart"))
+            context.note("writers did not pause: the stores are cut a moment apart")
         }
     }
 
@@ -64,40 +59,34 @@ struct BackupCut {
     }
 
     private mutating func note(_ failure: StoresCut.Failure) throws {
-        let path = failure.store.path.description
+        func note(_ kind: Problem.Kind, _ reason: String) {
+            let path = failure.store.path.description
+            problems.append(Problem(kind: kind, path: path, reason: reason))
+        }
         switch failure.error {
         case StoreError.damaged(_, let reason):
             damaged.append(failure.store)
-            problems.append(
-                Problem(
-                    kind: .damagedStore,
-                    path: path,
-                    reason: "SQLite finds it damaged: \(reason); its files are saved as they are"
-                )
+            note(
+                .damagedStore,
+                "SQLite finds it damaged: \(reason); its files are saved as they are"
             )
         case let error as StoreError:
             damaged.append(failure.store)
-            problems.append(
-                Problem(
-                    kind: .neverStill,
-                    path: path,
-                    reason: "\(error); its files are saved as they are, at no single moment"
-                )
-            )
+            note(.neverStill, "\(error); its files are saved as they are, at no single moment")
         case let error as FileError
         where try error.isMissing && FileInfo.ifPresent(failure.store.location) == nil:
-            // It went since the survey, and is not in the directory any more.
+            // It is not in the directory any more.
             return
         case let error as FileError where error.isNoSpace:
             throw error
         case let error:
-            problems.append(Problem(kind: .unreadable, path: path, reason: explain(error)))
+            note(.unreadable, explain(error))
         }
     }
 }
 
 extension StoresCut.Member {
-    /// The files of external data that a store's rows refer to.
+    /// Returns the files of external data that a store's rows refer to.
     func externalFiles(_ report: StoreReport) -> Set<RelativePath> {
         let names = report.externalReferences.compactMap { try? RelativePath($0).name }
         return Set(names.map(store.externalDataDirectory.appending))

@@ -2,18 +2,11 @@ internal import Backups
 internal import Foundation
 internal import Remotes
 
-/// An archive that is written and has no name yet.
-struct WrittenArchive {
-    var header: ManifestHeader
-    var trailer: ManifestTrailer
-    var stores: Int
-}
-
 extension CreateBackup {
     /// Returns the newest backup, if it has everything that was written, and no more.
     ///
-    /// It must be good as far as is known, and be there yet. On this machine it is opened: a backup that
-    /// cannot be opened is no reason to make none.
+    /// It must be good as far as is known, and still be there. On this machine it is opened: a backup
+    /// that cannot be opened is no reason to make none.
     func unchanged(_ written: WrittenArchive, since backups: [Backup]) async throws -> Backup? {
         guard options.skipsUnchanged, written.trailer.problems.isEmpty,
             written.header.anomalies == nil,

@@ -9,18 +9,18 @@ public import SystemPackage
 
 /// Saves a stores directory into one archive in a remote folder, while applications use it.
 ///
-/// What stays when it fails: the remote folder as it was. What a killed run leaves is a hidden
-/// partial file, which the next run removes. Locks are taken in this order: the stores directory,
-/// the remote folder's staging directory, then SQLite's.
+/// If it fails, the remote folder stays as it was; a killed run leaves a hidden partial file, which the
+/// next run removes. Locks are taken in this order: the stores directory, the remote folder's staging
+/// directory, then SQLite's.
 public struct CreateBackup: Sendable {
-    /// What may be chosen.
+    /// The choices that a backup leaves.
     public struct Options: Sendable {
         public var compression: Compression = .default
         /// When the backup is made; its name and its manifest say so.
         public var date: Date
         /// The program's name and version, for the manifest.
         public var tool: String
-        /// Why it is made, where that is not plain.
+        /// Why it is made, if that is not plain.
         public var reason: String?
         /// For how long to try while a writer lets nobody read a store.
         public var busyTimeout: Duration = .seconds(30)
@@ -28,13 +28,11 @@ public struct CreateBackup: Sendable {
         public var checksStores = false
         /// Whether a remark of that check is damage: rows that refer to rows that are not there.
         public var isStrict = false
-        /// Whether what is there is right, however much less than before it is.
+        /// Whether the data is right, however much less than before it is.
         public var acceptsChanges = false
-        /// Whether to make none where the newest one has the same content; times do not count.
+        /// Whether to make none if the newest one has the same content; times do not count.
         public var skipsUnchanged = false
-        /// What to tag it with.
         public var tags: [String] = []
-        /// What to note of it.
         public var note: String?
         /// Whether it is made before a restore: what was lost is then no news.
         var isBeforeRestore = false
@@ -45,9 +43,9 @@ public struct CreateBackup: Sendable {
         }
     }
 
-    /// What was done.
+    /// The result of a backup.
     public struct Outcome: Sendable {
-        /// The new backup, or the newest one where none was made.
+        /// The new backup, or the newest one if none was made.
         public var backup: Backup
         /// Whether none was made, since `backup` has the same content.
         public var isUnchanged = false
@@ -59,7 +57,7 @@ public struct CreateBackup: Sendable {
         public var bytes: Int64
         /// How many stores were cut.
         public var stores: Int
-        /// What could not be done as it should; the backup is partial if there is any.
+        /// Everything that could not be done as it should; the backup is partial if there is any.
         public var problems: [Problem]
         /// Of one of the problems, the error: the archive is there, but may not be on the disk.
         var notSynced: RemoteError?
@@ -88,36 +86,35 @@ public struct CreateBackup: Sendable {
     ///
     /// - Throws: `OperationError`, `RemoteError`, `FileError.locked`, `CancellationError`.
     public func run() async throws -> Outcome {
-        let directory = try StoresDirectory.opened(path)
-        let lock = try await context.lock(directory.path)
-        defer { withExtendedLifetime(lock) {} }
-        return try await runLocked(directory)
+        let directory: StoresDirectory
+        do {
+            directory = try StoresDirectory(path)
+        } catch let error as FileError where error.isMissing {
+            throw OperationError.noStores(path)
+        }
+        return try await context.withLock(on: directory.path) { try await runLocked(directory) }
     }
 
-    /// Makes the backup for a caller that has the stores directory locked.
-    ///
-    /// - Parameters:
-    ///   - directory: the stores directory.
-    ///   - locks: more locks that the caller has: the backup folder may be what one is on.
-    /// - Returns: see `run()`.
-    /// - Throws: see `run()`.
+    /// Makes the backup for a caller that has locked the stores directory, and perhaps others: one may
+    /// be the backup folder.
     func runLocked(
         _ directory: StoresDirectory,
-        holding locks: [FileLock] = []
+        holding locked: [FilePath] = []
     ) async throws -> Outcome {
         try directory.refuseRemote(folder)
-        if locks.contains(where: { (try? $0.isHeld(on: folder.staging)) ?? false }) {
+        if let identity = folder.identity,
+            try locked.contains(where: { try FileInfo(of: $0).identity == identity })
+        {
             return try await runWithFolderLocked(directory)
         }
         return try await context.withLock(folder) { try await runWithFolderLocked(directory) }
     }
 
     private func runWithFolderLocked(_ directory: StoresDirectory) async throws -> Outcome {
-        // Only now that nobody else changes it. A folder that is not there is better told before the work
-        // than after it.
+        // Only now that nobody else changes it; and a missing folder is better told before the work.
         let backups = try await folder.list().backups
         if let warning = backups.first?.futureWarning(at: options.date) {
-            context.report(.warning(warning))
+            context.warn(warning)
         }
         do {
             try removeLeftovers()
@@ -130,20 +127,20 @@ public struct CreateBackup: Sendable {
     }
 
     private static func saysItAll(_ error: any Error) -> Bool {
-        // A note that was not synced says nothing of the backup, of which there is none.
+        // A note that was not synced says nothing of the backup: there is none.
         (error as? RemoteError).map { $0.problem == nil } ?? false
             || error is OperationError || error is BackupFolderError
             || error is CancellationError || error is StoreError || error is HistoryError
     }
 
-    /// We have the lock, so a run that was killed left what is here.
+    /// Removes what a killed run left: we have the lock, so nobody else is writing.
     private func removeLeftovers() throws {
         let staging = try Directory.open(folder.staging)
         for name in try staging.names() {
             let text = name.description
             guard PartialName.matches(text), try staging.info(name).kind == .file else { continue }
             try staging.removeFile(name)
-            context.report(.note("removed '\(text)', which an interrupted run left"))
+            context.note("removed '\(text)', which an interrupted run left")
         }
     }
 
@@ -154,9 +151,7 @@ public struct CreateBackup: Sendable {
             in: folder.address
         )
         if expected == nil, backups.contains(where: { $0.file.location == nil }) {
-            context.report(
-                .note("the last backup was made elsewhere: its rows are not compared with these")
-            )
+            context.note("the last backup was made elsewhere: its rows are not compared with these")
         }
         return AnomalyGuard(
             expected: expected,
@@ -192,8 +187,8 @@ public struct CreateBackup: Sendable {
         }
     }
 
-    /// Writes an archive, and another one if something changed that only a new cut can mend: an archive is
-    /// only ever appended to.
+    /// Writes an archive, and another one if something changed that only a new cut can mend: an archive
+    /// is only ever appended to.
     private func write(
         _ directory: StoresDirectory,
         _ anomalyGuard: AnomalyGuard
@@ -203,61 +198,33 @@ public struct CreateBackup: Sendable {
             let partial = folder.staging.appending(PartialName.make())
             do {
                 let file = try File.create(partial)
-                let build = try await beginBuild(
-                    of: directory,
-                    to: file,
-                    anomalyGuard,
-                    missing: missing,
+                let plan = BackupWriter.Plan(
+                    options: options,
+                    folder: folder,
+                    anomalyGuard: anomalyGuard,
+                    knownMissing: missing,
                     isLastTry: attempt == Self.cutsLimit
                 )
-                return (file, try build.run())
+                return (file, try await writer(plan, of: directory, to: file).run())
             } catch {
                 try? LocalFileSystem().remove(partial)
                 guard let again = error as? CutAgain, attempt < Self.cutsLimit else { throw error }
-                context.report(.note("\(again.reason) while it was backed up: starting again"))
+                context.note("\(again.reason) while it was backed up: starting again")
                 missing = again.missing ?? missing
             }
         }
         preconditionFailure("the last try throws")
     }
 
-    /// Makes a cut and hands it over: the build lets go of it as early as it can.
-    private func beginBuild(
+    /// Makes a cut and hands it over: the writer lets go of it as early as it can.
+    private func writer(
+        _ plan: BackupWriter.Plan,
         of directory: StoresDirectory,
-        to file: File,
-        _ anomalyGuard: AnomalyGuard,
-        missing: Set<RelativePath>,
-        isLastTry: Bool
-    ) async throws -> BackupBuild {
+        to file: File
+    ) async throws -> BackupWriter {
         let cut = try await BackupCut.make(of: directory, busyTimeout: options.busyTimeout, context)
         guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
-        let plan = BackupBuild.Plan(
-            compression: options.compression,
-            date: options.date,
-            header: { try header(of: directory, $0) },
-            anomalyGuard: anomalyGuard,
-            checksStores: options.checksStores,
-            isStrict: options.isStrict,
-            remote: folder.identity.map { ($0, folder.address) },
-            knownMissing: missing,
-            isLastTry: isLastTry
-        )
-        return BackupBuild(of: cut, in: directory, to: file, plan, context)
-    }
-
-    private func header(
-        of directory: StoresDirectory,
-        _ stores: [(StoresCut.Member, StoreReport)]
-    ) throws -> ManifestHeader {
-        let root = try FileInfo(of: directory.path)
-        return ManifestHeader(
-            id: .random(),
-            created: Timestamp.rfc3339(options.date, in: folder.timeZone),
-            tool: options.tool,
-            reason: options.reason,
-            root: .init(mode: root.mode, owner: root.owner, group: root.group),
-            stores: stores.map { $1.facts }
-        )
+        return BackupWriter(of: cut, in: directory, to: file, plan, context)
     }
 
     private func publish(
@@ -275,10 +242,10 @@ public struct CreateBackup: Sendable {
                 note: options.note
             ),
             at: options.date,
-            warn: { context.report(.warning(explain($0))) },
+            warn: { context.warn(explain($0)) },
             checkCancellation: context.checkCancellation
         )
-        if let problem = error?.problem { context.report(.problem(problem)) }
+        context.tell([error?.problem].compactMap(\.self))
         return (backup, error)
     }
 }
@@ -290,19 +257,8 @@ extension CreateBackup.Outcome {
             isUnchanged: isUnchanged,
             entries: written.trailer.entries,
             bytes: written.trailer.bytes,
-            stores: written.stores,
+            stores: written.header.stores.count,
             problems: written.trailer.problems
         )
-    }
-}
-
-extension StoresDirectory {
-    /// Opens a directory; `OperationError.noStores` where there is none.
-    static func opened(_ path: FilePath) throws -> StoresDirectory {
-        do {
-            return try StoresDirectory(path)
-        } catch let error as FileError where error.isMissing {
-            throw OperationError.noStores(path)
-        }
     }
 }

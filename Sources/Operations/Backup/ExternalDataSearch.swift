@@ -11,12 +11,9 @@ struct ExternalDataSearch {
     private let cut: StoresCut
     private let reports: StoreReports
 
-    /// Begins.
+    /// Begins, in a stores directory that nobody uses.
     ///
-    /// - Parameters:
-    ///   - directory: a stores directory that nobody uses.
-    ///   - context: asked whether to stop; where scratch copies go.
-    /// - Throws: `StoreError`, `FileError`. What cannot be read is told by the check, and passed over.
+    /// Stores that cannot be read are passed over: the check tells of them.
     init(in directory: StoresDirectory, _ context: OperationContext) throws {
         self.directory = directory
         cut = try StoresCut(
@@ -27,17 +24,11 @@ struct ExternalDataSearch {
         reports = StoreReports(of: cut.members, checking: .none, context)
     }
 
-    /// Waits for the end.
-    ///
-    /// - Returns: what is missing, sorted.
-    /// - Throws: `StoreError`, `FileError`, `CancellationError`.
+    /// Waits for the end, and returns what is missing, sorted.
     func finish() throws -> [Problem] {
-        var missing: Set<RelativePath> = []
-        for (member, report) in try zip(cut.members, reports.wait()) {
-            for file in member.externalFiles(report)
-            where try FileInfo.ifPresent(file.below(directory.path)) == nil {
-                missing.insert(file)
-            }
+        let needed = try zip(cut.members, reports.wait()).flatMap { $0.externalFiles($1) }
+        let missing = try Set(needed).filter {
+            try FileInfo.ifPresent($0.below(directory.path)) == nil
         }
         return missing.sorted().map {
             Problem(

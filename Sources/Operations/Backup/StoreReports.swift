@@ -10,13 +10,7 @@ internal import Stores
 struct StoreReports {
     private let work: BackgroundWork<[StoreReport]>
 
-    /// Begins.
-    ///
-    /// - Parameters:
-    ///   - members: the stores; the reports come in their order.
-    ///   - level: how thoroughly each store is checked besides.
-    ///   - isStrict: whether a remark of that check is damage.
-    ///   - context: asked whether to stop.
+    /// Begins; the reports come in the order of the stores, which are checked besides.
     init(
         of members: [StoresCut.Member],
         checking level: CheckLevel,
@@ -34,8 +28,6 @@ struct StoreReports {
     }
 
     /// Waits for all reports.
-    ///
-    /// - Throws: `StoreError`, `FileError`, `CancellationError`.
     func wait() throws -> [StoreReport] {
         try work.wait()
     }
@@ -59,7 +51,7 @@ struct StoreReports {
         )
         let findings = try member.snapshot.findings(level, checkCancellation: checkCancellation)
         report.add(findings, isStrict: isStrict)
-        // Of a store at rest, what an application writes meanwhile may look like damage.
+        // Writes to a store at rest may look like damage meanwhile.
         if !report.damage.isEmpty, try !member.snapshot.isStill() {
             throw StoreError.busy(store.path.description)
         }

@@ -4,15 +4,15 @@ internal import Stores
 internal import SystemPackage
 
 extension StoresDirectory {
-    /// Throws where the remote folder is the stores directory or in it: every archive would hold
-    /// the ones before it, and a restore would take them all away.
+    /// Throws if the remote folder is the stores directory or in it: every archive would hold the ones
+    /// before it, and a restore would take them all away.
     func refuseRemote(_ folder: BackupFolder) throws {
         guard let place = try? folder.staging.resolved(), place.starts(with: path) else { return }
         throw OperationError.remoteInsideStores(folder.address, path)
     }
 
-    /// Refuses to be replaced where that would take with it what is not its own: what is mounted in it, and
-    /// the remote folder, which may be mounted elsewhere from here.
+    /// Throws if something is mounted in the stores directory, or the remote folder is in it: both would go
+    /// with a replaced directory.
     func refuseToBeReplaced(withBackupsIn folder: BackupFolder) throws {
         let identity = folder.identity
         try Directory.open(path).walk(failed: { _, _ in }) { file in

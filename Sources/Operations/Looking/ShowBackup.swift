@@ -19,10 +19,10 @@ public struct ShowBackup: Sendable {
         public var mode: String
     }
 
-    /// What is inside.
+    /// The content of a backup.
     public struct Outcome: Sendable {
         public var backup: Backup
-        /// `nil` where the archive was made by another program.
+        /// `nil` if another program made the archive.
         public var header: ManifestHeader?
         public var problems: [Problem]
         public var files: [File]
@@ -38,12 +38,7 @@ public struct ShowBackup: Sendable {
         self.context = context
     }
 
-    /// Reads a backup's directory and manifest.
-    ///
-    /// - Parameters:
-    ///   - name: its name, any unique part of it, or `latest`.
-    ///   - now: a later backup is `latest` only if there is no other.
-    /// - Throws: `BackupFolderError`, `ArchivedBackupError`, `ArchiveError`, `RemoteError`.
+    /// Reads the directory and the manifest of the backup that a person means; see `BackupFolder.find`.
     public func run(_ name: String, now: Date? = nil) async throws -> Outcome {
         let backup = try await folder.find(name, now: now)
         let archived = try await context.open(backup, in: folder)

@@ -6,7 +6,7 @@ public import History
 internal import Stores
 public import SystemPackage
 
-/// How things stand: what an operator wants to know before anything is wrong.
+/// The state of things, as an operator wants to know it before anything is wrong.
 public struct Status: Sendable {
     /// Something that is going on, or was left half done.
     public struct Finding: Sendable, Equatable {
@@ -16,13 +16,13 @@ public struct Status: Sendable {
             case running
             /// A run was interrupted.
             case interrupted
-            /// Something was kept that nothing needs any more.
+            /// Something was kept that nobody needs any more.
             case leftover
         }
 
         public var kind: Kind
         public var what: String
-        /// What would finish it.
+        /// A way to finish it.
         public var remedy: String?
     }
 
@@ -30,31 +30,31 @@ public struct Status: Sendable {
     public var hasStores: Bool
     /// The remote folder's address.
     public var remote: String
-    /// Why the remote folder cannot be listed; all that comes of it is then unknown.
+    /// The reason that the remote folder cannot be listed; nothing is then known of its backups.
     public var remoteError: (any Error)?
     public var backups = 0
     /// Bytes in all backups.
     public var size: Int64 = 0
     /// The newest backup that is not known to be damaged, nor from the future.
     public var newest: Backup?
-    /// How old that is.
+    /// The age of that one.
     public var age: Duration?
     /// The last run that backed up these stores to this folder.
     public var lastBackup: RunLog.Entry?
     /// The last run of any kind with these stores and this folder.
     public var lastRun: RunLog.Entry?
-    /// When the next backup is due, where a schedule is known.
+    /// When the next backup is due, if a schedule is known.
     public var nextRun: Date?
     public var findings: [Finding] = []
     public var warnings: [String] = []
 
-    /// Whether there is a good backup that is no older than that.
+    /// Whether there is a good backup that is no older than a limit.
     public func isFresh(within limit: Duration) -> Bool {
         age.map { $0 <= limit } ?? false
     }
 }
 
-/// Looks how things stand, and changes nothing: not even what an interrupted run left.
+/// Looks at the state of things, and changes nothing: not even the remains of an interrupted run.
 public struct ShowStatus: Sendable {
     private let stores: FilePath
     private let folder: BackupFolder
@@ -68,7 +68,7 @@ public struct ShowStatus: Sendable {
         self.now = now
     }
 
-    /// Looks.
+    /// Looks; failures are among the findings and warnings.
     public func run() async -> Status {
         var status = Status(
             stores: stores,
@@ -107,7 +107,7 @@ public struct ShowStatus: Sendable {
     private func lookAtBackups(_ status: inout Status) async {
         let backups: [Backup]
         do {
-            // A log that cannot be read is told of where it is read.
+            // A log that cannot be read was told above.
             backups = try await folder.list().backups
         } catch {
             status.remoteError = error
@@ -137,67 +137,51 @@ public struct ShowStatus: Sendable {
                 isRestoring = true
                 status.findings.append(try restore(in: paths))
             }
-            let refused = paths.area.appending(
-                layout == .inside
-                    ? "FailedRestore" : "\(paths.live.lastComponent?.string ?? "")_FailedRestore"
-            )
+            let refused = paths.kept("FailedRestore")
             if try FileInfo.ifPresent(refused) != nil {
-                status.findings.append(
-                    .init(
-                        .leftover,
-                        "'\(printable(refused))' is what a restore refused",
-                        remedy: "look at it, then: rm -r '\(printable(refused))'"
-                    )
-                )
+                let what = "'\(printable(refused))' is what a restore refused"
+                let remedy = "look at it, then: rm -r '\(printable(refused))'"
+                status.findings.append(.init(kind: .leftover, what: what, remedy: remedy))
             }
         }
         if status.hasStores, !isRestoring, let holder = try LockHolder.of(stores) {
-            status.findings.append(.init(.running, "the stores are locked by \(holder)"))
+            status.findings.append(
+                .init(kind: .running, what: "the stores are locked by \(holder)")
+            )
         }
     }
 
-    /// A restore that is going on, or was interrupted.
+    /// Describes a restore that is going on, or was interrupted.
     private func restore(in paths: RestorePaths) throws -> Status.Finding {
         let backup = try? RestoreJournal.read(paths.journal)?.backup
         let what = "a restore" + (backup.map { " of '\($0)'" } ?? "")
         let lock = paths.layout == .beside ? paths.area : paths.live
         if let holder = try LockHolder.of(lock) {
-            return .init(.running, "\(what) is being made by \(holder)")
+            return .init(kind: .running, what: "\(what) is being made by \(holder)")
         }
         return .init(
-            .interrupted,
-            "\(what) was interrupted",
+            kind: .interrupted,
+            what: "\(what) was interrupted",
             remedy: "any command but this finishes or undoes it: grocerydude list"
         )
     }
 
     private func lookForPartialFiles(_ status: inout Status) {
-        // Where the folder is not there, that was told.
+        // A folder that is not there was told above.
         guard let directory = try? Directory.open(folder.staging),
             let names = try? directory.names()
         else { return }
         let holder = try? LockHolder.of(folder.staging)
         if let holder {
-            status.findings.append(.init(.running, "the remote folder is locked by \(holder)"))
+            let what = "the remote folder is locked by \(holder)"
+            status.findings.append(.init(kind: .running, what: what))
+            return
         }
-        for name in names
-        where PartialName.matches(name.description) {
-            guard holder == nil, (try? directory.info(name))?.kind == .file else { continue }
-            status.findings.append(
-                .init(
-                    .interrupted,
-                    "a backup was interrupted, and left '\(name)'",
-                    remedy: "the next backup removes it: grocerydude backup"
-                )
-            )
+        for name in names where PartialName.matches(name.description) {
+            guard (try? directory.info(name))?.kind == .file else { continue }
+            let what = "a backup was interrupted, and left '\(name)'"
+            let remedy = "the next backup removes it: grocerydude backup"
+            status.findings.append(.init(kind: .interrupted, what: what, remedy: remedy))
         }
-    }
-}
-
-extension Status.Finding {
-    init(_ kind: Kind, _ what: String, remedy: String? = nil) {
-        self.kind = kind
-        self.what = what
-        self.remedy = remedy
     }
 }

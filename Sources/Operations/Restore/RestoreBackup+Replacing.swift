@@ -5,25 +5,16 @@ internal import Stores
 internal import SystemPackage
 
 extension RestoreBackup {
-    /// What was done with the stores directory.
     struct Replacement {
         var stores: Int
-        /// The backup of what was replaced.
         var safetyBackup: Backup?
         var isApplicationStarted: Bool
     }
 
-    /// What came of an exchange that did not fail.
-    private enum Exchange {
-        /// What was restored is in place, and opens there.
-        case done
-        /// The stores directory cannot change places with another; all is as it was.
-        case cannotRename(FileError)
-    }
-
-    /// Replaces what is in the stores directory by what is in an archive: as a whole, or name by name if
-    /// the directory turns out to be unable to change places with another.
+    /// Replaces the content of the stores directory by that of an archive: as a whole, or name by name if
+    /// the directory cannot change places with another.
     ///
+    /// - Returns: the stores that are in place now, and the backup of those before.
     /// - Throws: `RestoreError.rolledBack`, `.rollbackFailed`; after any other error nothing was changed.
     func replace(
         with plan: ArchivedBackup,
@@ -32,7 +23,9 @@ extension RestoreBackup {
     ) async throws -> Replacement {
         var swap = try stage(plan, paths, locks)
         do {
-            return try await locks.withStagedLock(swap.paths, context) {
+            // After an exchange, what is staged is the stores directory.
+            let staged = swap.paths.layout == .beside ? swap.paths.new : nil
+            return try await context.withLock(on: staged) {
                 let replacement = try await replace(with: plan, &swap, locks)
                 removeReplaced(&swap)
                 return replacement
@@ -49,15 +42,24 @@ extension RestoreBackup {
         _ locks: RestoreLocks
     ) async throws -> Replacement {
         var stores = try fill(swap.paths, with: plan)
-        let application = application(around: plan.name, swap.paths)
+        let application = StoppedApplication(
+            commands: options.application,
+            environment: CommandEnvironment(
+                command: "restore",
+                stores: swap.paths.live,
+                remote: folder.address,
+                backup: plan.name
+            ),
+            context: context
+        )
         let (safetyBackup, isStarted) = try await application.whileStopped(&swap) { swap in
             // Asked now, since a restore that is refused needs no backup, and once more after that.
             if !options.application.stop.isEmpty { try refuseIfInUse(swap.paths) }
             let backup = try await makeSafetyBackup(of: swap.paths, before: plan, holding: locks)
             try refuseIfInUse(swap.paths)
             try context.checkCancellation()
-            if case .cannotRename(let error) = try exchange(&swap, locks, expecting: stores) {
-                try stageInside(&swap, plan, locks, since: error)
+            if let refusal = try exchange(&swap, locks, expecting: stores) {
+                try stageInside(&swap, plan, locks, since: refusal)
                 stores = try fill(swap.paths, with: plan)
                 try refuseIfInUse(swap.paths)
                 try context.checkCancellation()
@@ -79,25 +81,19 @@ extension RestoreBackup {
         )
     }
 
-    private func application(around backup: String, _ paths: RestorePaths) -> StoppedApplication {
-        var surroundings = CommandEnvironment(
-            command: "restore",
-            stores: paths.live,
-            remote: folder.address
-        )
-        surroundings.backup = backup
-        return StoppedApplication(options.application, surroundings, context)
-    }
-
     // MARK: - The exchange
 
-    /// Makes the exchange, and opens the stores in place; if it fails half-way, what the restore journal
-    /// says is enough to finish or undo it.
+    /// Makes the exchange, and opens the stores in place; if it fails half-way, the restore journal says
+    /// enough to finish or undo it.
+    ///
+    /// - Returns: why the stores directory cannot change places with another, all being as it was; `nil` if
+    ///   it has.
+    /// - Throws: see `replace`.
     private func exchange(
         _ swap: inout any RestoreSwap,
         _ locks: RestoreLocks,
         expecting expected: Int
-    ) throws -> Exchange {
+    ) throws -> FileError? {
         do {
             try swap.exchange(stores: expected)
         } catch {
@@ -108,7 +104,7 @@ extension RestoreBackup {
         } catch {
             throw RestoreError.rolledBack(error, refused: try rollBack(&swap))
         }
-        return .done
+        return nil
     }
 
     private func recover(
@@ -116,7 +112,7 @@ extension RestoreBackup {
         from error: any Error,
         _ locks: RestoreLocks,
         expecting expected: Int
-    ) throws -> Exchange {
+    ) throws -> FileError? {
         let paths = swap.paths
         let recovery: RestoreRecovery
         do {
@@ -124,24 +120,24 @@ extension RestoreBackup {
             swap.journal = try RestoreJournal.read(paths.journal) ?? swap.journal
             recovery = try swap.recover { _, subject in
                 Verdict.inSameRun(subject) {
-                    // There is no time to ask the application whether it is well: undo it, then.
+                    // There is no time to ask the application whether it is well: undo it.
                     if !options.application.verify.isEmpty { throw error }
                     try checkInPlace(paths.live, expecting: expected)
                 }
             }
         } catch let failure {
-            // All is as it was, but for what was staged.
+            // While staging, all is as it was.
             guard swap.journal.phase != .staging else { throw error }
             throw RestoreError.rollbackFailed(failure, old: paths.old, new: paths.new)
         }
         switch recovery {
         case .finished(let leftover):
-            if let leftover { context.report(.leftover(leftover)) }
-            return .done
+            context.noteLeftover(leftover)
+            return nil
         case .undone(let refused?, _): throw RestoreError.rolledBack(error, refused: refused)
         case .undone(nil, _), .settled:
             guard let refusal = renameRefusal(error, paths, locks) else { throw error }
-            return .cannotRename(refusal)
+            return refusal
         }
     }
 
@@ -151,9 +147,9 @@ extension RestoreBackup {
 
     private func rollBack(_ swap: inout any RestoreSwap) throws -> FilePath {
         do {
-            // Said before it is done, so that nobody wonders after a crash what it is.
+            // Said beforehand, so that nobody wonders after a crash what it is.
             let kept = printable(try swap.paths.vacant("FailedRestore"))
-            context.report(.note("what was restored is refused; it goes to '\(kept)'"))
+            context.note("what was restored is refused; it goes to '\(kept)'")
             return try swap.rollBack()
         } catch {
             throw RestoreError.rollbackFailed(error, old: swap.paths.old, new: swap.paths.live)
@@ -162,20 +158,18 @@ extension RestoreBackup {
 
     // MARK: - The end
 
-    /// Removes what was there; if that fails, the restore has succeeded all the same.
+    /// Removes the replaced data; if that fails, the restore has succeeded all the same.
     private func removeReplaced(_ swap: inout any RestoreSwap) {
         do {
             // After an exchange that failed and was finished, it is gone.
-            if swap.journal.phase != .settled, let leftover = try swap.removeReplaced() {
-                context.report(.leftover(leftover))
-            }
+            if swap.journal.phase != .settled { context.noteLeftover(try swap.removeReplaced()) }
             try swap.removeJournal()
         } catch {
             tellLeftover(of: swap.paths, error)
         }
     }
 
-    /// Ends a restore that failed: what was staged and never exchanged goes, and the restore journal
+    /// Ends a restore that failed: removes staged data that was never exchanged, and the restore journal
     /// unless there is something to recover.
     func end(_ swap: inout any RestoreSwap) {
         do {
@@ -187,9 +181,9 @@ extension RestoreBackup {
         }
     }
 
-    /// Says what stays: the next run does what could not be done.
+    /// Says what the next run has to clean up.
     func tellLeftover(of paths: RestorePaths, _ error: any Error) {
         let names = paths.traces.map { "'\(printable($0))'" }.joined(separator: ", ")
-        context.report(.note("\(explain(error)); the next run will clean up \(names)"))
+        context.note("\(explain(error)); the next run will clean up \(names)")
     }
 }

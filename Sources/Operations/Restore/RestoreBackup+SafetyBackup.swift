@@ -4,10 +4,8 @@ internal import Remotes
 internal import Stores
 
 extension RestoreBackup {
-    /// Backs up what a restore replaces, so that it can be undone.
-    ///
-    /// - Returns: `nil` if there is nothing to back up, or nobody wants it.
-    /// - Throws: `RestoreError.safetyBackupFailed`; see `CreateBackup.run()`.
+    /// Backs up what a restore replaces, so that it can be undone; `nil` if there is nothing to back up,
+    /// or nobody wants it.
     func makeSafetyBackup(
         of paths: RestorePaths,
         before plan: ArchivedBackup,
@@ -26,7 +24,7 @@ extension RestoreBackup {
                 options: backupOptions,
                 context: context
             ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self))
-            // What may be lost is not to be relied on.
+            // Do not rely on a backup that may be lost.
             if let error = outcome.notSynced { throw RestoreError.safetyBackupFailed(error) }
             if let error = NotSaved(outcome.problems) {
                 throw RestoreError.safetyBackupFailed(error)

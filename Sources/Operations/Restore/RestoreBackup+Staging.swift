@@ -7,11 +7,6 @@ extension RestoreBackup {
     /// Announces a restore and makes the directory to stage in: inside the stores directory if nothing may
     /// be made beside it.
     ///
-    /// - Parameters:
-    ///   - plan: the archive.
-    ///   - paths: the layout to try first.
-    ///   - locks: the locks of these paths.
-    ///   - isApplicationStopped: what the restore journal says of it from the beginning.
     /// - Returns: the swap, with an empty directory to stage in.
     /// - Throws: `RestoreError.inTheWay`, `FileError`; nothing is left then.
     func stage(
@@ -62,11 +57,12 @@ extension RestoreBackup {
     }
 
     private func inside(_ paths: RestorePaths, since refusal: FileError) -> RestorePaths {
-        context.report(.note("\(refusal); it stays, and what is in it is replaced"))
+        context.note("\(refusal); it stays, and what is in it is replaced")
         return RestorePaths(live: paths.live, .inside)
     }
 
-    /// An error by which a system says that the stores directory stays where it is; `nil` for another.
+    /// Returns an error by which a system says that the stores directory has to stay where it is; `nil`
+    /// for another.
     func renameRefusal(
         _ error: any Error,
         _ paths: RestorePaths,
@@ -78,9 +74,8 @@ extension RestoreBackup {
         return error
     }
 
-    /// Extracts into the staged directory and checks it; all of it is on the disk afterwards.
-    ///
-    /// - Returns: how many stores there are.
+    /// Extracts into the staged directory and checks it, and returns the number of stores; all of it is on
+    /// the disk afterwards.
     func fill(_ paths: RestorePaths, with plan: ArchivedBackup) throws -> Int {
         let directory = try Directory.open(paths.new)
         let flush = try context.extract(plan, into: directory)
@@ -93,26 +88,24 @@ extension RestoreBackup {
         return stores
     }
 
-    /// Checks the stores that were extracted into a directory.
-    ///
-    /// - Returns: how many there are.
+    /// Checks the stores that were extracted into a directory, and returns their number.
     func checkStaged(_ path: FilePath) throws -> Int {
         context.report(.began(.checking, total: nil))
         return try StoresDirectory(path).checkStores(
             options.check,
             isStrict: options.isStrict,
             context,
-            remark: { context.report(.note($0)) },
+            remark: context.note,
             tolerating: tolerate
         )
     }
 
     func tolerate(_ error: StoreError) throws {
         guard options.allowsDamage else { throw error }
-        context.report(.note("\(error), and restored all the same"))
+        context.note("\(error), and restored all the same")
     }
 
-    /// The stores directory itself keeps its mode and owner; a new one gets those of the backup.
+    /// Keeps the mode and owner of the stores directory itself; a new one gets those of the backup.
     private func copyAttributes(
         to directory: Directory,
         from paths: RestorePaths,

@@ -6,8 +6,10 @@ public import SystemPackage
 extension RestoreBackup {
     /// Extracts a backup into a directory of its own and checks its stores, touching nothing else.
     ///
-    /// The directory appears only once it is complete. Here, where there is time, the files that
-    /// rows refer to are looked for as well, and those that are missing are told as problems.
+    /// The directory appears only once it is complete. Files that rows refer to and that are missing are
+    /// told as problems: here is time to look for them.
+    ///
+    /// - Returns: what was done.
     /// - Throws: `RestoreError.targetNotEmpty`; see `run(_:to:)`.
     public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
         // Of an existing directory the name is needed, which "." and "a/.." do not have.
@@ -34,20 +36,13 @@ extension RestoreBackup {
         let parent =
             target.removingLastComponent().isEmpty ? FilePath(".") : target.removingLastComponent()
         try plan.checkSpace(at: parent)
-        var outcome = Outcome(
-            backup: backup,
-            path: printable(target),
-            files: plan.files,
-            bytes: plan.bytes,
-            stores: plan.header?.stores.count ?? 0,
-            safetyBackup: nil,
-            replacesData: false
-        )
+        var outcome = Outcome(backup, plan, path: target, replacesData: false)
         if options.isDryRun {
             try context.verify(plan)
             return outcome
         }
         let scratch = try ScratchDirectory(in: parent)
+        defer { withExtendedLifetime(scratch) {} }
         let staged = scratch.path.appending("Stores")
         try fileSystem.createDirectory(staged)
         let directory = try Directory.open(staged)
@@ -57,21 +52,17 @@ extension RestoreBackup {
         defer { search.close() }
         outcome.stores = try checkStaged(staged)
         outcome.problems = try search.finish()
-        for problem in outcome.problems { context.report(.problem(problem)) }
         try flush.wait()
         try fileSystem.remove(target)
         try fileSystem.move(staged, to: target)
         do {
             try fileSystem.sync(parent)
         } catch {
-            let problem = Problem(
-                kind: .notSynced,
-                path: printable(target),
-                reason: explain(error)
+            outcome.problems.append(
+                Problem(kind: .notSynced, path: printable(target), reason: explain(error))
             )
-            context.report(.problem(problem))
-            outcome.problems.append(problem)
         }
+        context.tell(outcome.problems)
         return outcome
     }
 }

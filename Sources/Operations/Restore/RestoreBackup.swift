@@ -12,7 +12,7 @@ public import SystemPackage
 ///
 /// The live directory is not touched before Stores_New is complete, on the disk and checked.
 public struct RestoreBackup: Sendable {
-    /// What may be chosen.
+    /// The choices that a restore leaves.
     public struct Options: Sendable {
         /// How the staged stores are checked.
         public var check: CheckLevel = .quick
@@ -22,12 +22,12 @@ public struct RestoreBackup: Sendable {
         public var allowsDamage = false
         /// Whether to go on though a store is in use.
         public var force = false
-        /// Whether what is replaced is backed up first.
+        /// Whether to back up first the data that is replaced.
         public var makesSafetyBackup = true
         /// Whether to stop before anything is done.
         public var isDryRun = false
         public var limits = RestoreLimits()
-        /// What stops and starts the application around the exchange, and checks it afterwards.
+        /// The commands that stop and start the application around the exchange, and check it then.
         public var application = ApplicationCommands()
         /// How the safety backup is made.
         public var backup: CreateBackup.Options
@@ -37,7 +37,7 @@ public struct RestoreBackup: Sendable {
         }
     }
 
-    /// What was done, or would be.
+    /// The result of a restore, or of a dry run.
     public struct Outcome: Sendable {
         public var backup: Backup
         /// The directory that has the data now.
@@ -46,14 +46,23 @@ public struct RestoreBackup: Sendable {
         /// Bytes in all files.
         public var bytes: Int64
         public var stores: Int
-        /// The backup of what was replaced.
+        /// The backup of the data that was replaced.
         public var safetyBackup: Backup?
-        /// Whether there was something to replace.
+        /// Whether there was a stores directory.
         public var replacesData: Bool
-        /// Whether all commands that start the application succeeded; what did not, was told.
+        /// Whether all commands that start the application succeeded; failures were told.
         public var isApplicationStarted = true
         /// Files that the stores refer to and lack; looked for if a backup is restored elsewhere.
         public var problems: [Problem] = []
+
+        init(_ backup: Backup, _ plan: ArchivedBackup, path: FilePath, replacesData: Bool) {
+            self.backup = backup
+            self.path = printable(path)
+            files = plan.files
+            bytes = plan.bytes
+            stores = plan.header?.stores.count ?? 0
+            self.replacesData = replacesData
+        }
     }
 
     let folder: BackupFolder
@@ -75,6 +84,7 @@ public struct RestoreBackup: Sendable {
 
     /// Restores a backup in place of a stores directory.
     ///
+    /// - Returns: what was done, or would be.
     /// - Throws: `RestoreError`, `OperationError` saying the state afterwards; `FileError.locked`;
     ///   `CancellationError`.
     public func run(_ backup: Backup, to stores: FilePath) async throws -> Outcome {
@@ -99,24 +109,17 @@ public struct RestoreBackup: Sendable {
         _ locks: RestoreLocks
     ) async throws -> Outcome {
         let plan = try await open(backup)
+        let replacesData = locks.live != nil
         do {
             try plan.checkSpace(at: paths.volume)
-            if locks.live != nil {
+            if replacesData {
                 let live = try StoresDirectory(paths.live)
                 try live.refuseRemote(folder)
                 try live.refuseToBeReplaced(withBackupsIn: folder)
             }
             // An application that is stopped first may run until then.
             if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(paths) }
-            var outcome = Outcome(
-                backup: backup,
-                path: printable(paths.live),
-                files: plan.files,
-                bytes: plan.bytes,
-                stores: plan.header?.stores.count ?? 0,
-                safetyBackup: nil,
-                replacesData: locks.live != nil
-            )
+            var outcome = Outcome(backup, plan, path: paths.live, replacesData: replacesData)
             if options.isDryRun {
                 try context.verify(plan)
                 return outcome
@@ -133,8 +136,6 @@ public struct RestoreBackup: Sendable {
     }
 
     /// Opens a backup that is to be restored.
-    ///
-    /// - Throws: `RemoteError`, `CancellationError`; `RestoreError.restoreFailed`.
     func open(_ backup: Backup) async throws -> ArchivedBackup {
         do {
             return try await context.open(backup, in: folder, holdingTo: options.limits)
@@ -151,18 +152,18 @@ public struct RestoreBackup: Sendable {
         try Store.refuseIfInUse(directory.survey().stores)
     }
 
-    /// Has the next backup compared with what was restored, and not with what was there before.
+    /// Has the next backup compared with the restored data, and not with that before.
     ///
-    /// Only memory: if it is lost, the next backup may warn of what is right.
+    /// If this memory is lost, the next backup may warn for no reason.
     private func rememberWhatIsThere(_ plan: ArchivedBackup, after safetyBackup: Backup?) async {
-        let found: Backup? =
-            if let safetyBackup { safetyBackup } else { try? await folder.list().backups.first }
-        guard let newest = found else { return }
+        var newest = safetyBackup
+        if newest == nil { newest = try? await folder.list().backups.first }
+        guard let newest else { return }
         let rows = plan.header?.rows ?? []
         folder.memory.catalog.rememberExpectedRows(rows, after: newest, in: folder.address)
     }
 
-    /// On a new machine, nothing of the way to the stores directory may be there yet.
+    /// Makes the directory for the stores directory: on a new machine, it may not be there yet.
     func makeParent(of stores: FilePath) throws {
         let parent = stores.removingLastComponent()
         guard !options.isDryRun, !parent.isEmpty, try FileInfo.ifPresent(parent) == nil else {

@@ -6,34 +6,22 @@ internal import SystemPackage
 ///
 /// A stores directory that stays where it is needs no lock but its own.
 struct RestoreLocks {
-    let parent: FileLock?
-    let live: FileLock?
+    let parent: FilePath?
+    /// The stores directory, if there is one.
+    let live: FilePath?
 
     /// Runs a body under the locks.
-    ///
-    /// - Throws: `FileError`, `.locked` if another run has one of them; what the body throws.
     static func withLocks<Result>(
         on paths: RestorePaths,
         _ context: OperationContext,
         _ body: (RestoreLocks) async throws -> Result
     ) async throws -> Result {
-        let parent = paths.layout == .beside ? try await context.lock(paths.area) : nil
-        let isThere = try FileInfo.ifPresent(paths.live) != nil
-        let live = isThere ? try await context.lock(paths.live) : nil
-        let locks = RestoreLocks(parent: parent, live: live)
-        defer { withExtendedLifetime(locks) {} }
-        return try await body(locks)
-    }
-
-    /// Runs a body under the lock of what is staged, which is that of the stores directory after an
-    /// exchange.
-    func withStagedLock<Result>(
-        _ paths: RestorePaths,
-        _ context: OperationContext,
-        _ body: () async throws -> Result
-    ) async throws -> Result {
-        let staged = paths.layout == .beside ? try await context.lock(paths.new) : nil
-        defer { withExtendedLifetime(staged) {} }
-        return try await body()
+        let parent = paths.layout == .beside ? paths.area : nil
+        return try await context.withLock(on: parent) {
+            let live = try FileInfo.ifPresent(paths.live) == nil ? nil : paths.live
+            return try await context.withLock(on: live) {
+                try await body(RestoreLocks(parent: parent, live: live))
+            }
+        }
     }
 }

@@ -1,37 +1,27 @@
 internal import Files
+
 /// The application that a restore stops, and starts again.
 ///
 /// Whether it is stopped stands in the restore journal, and nowhere else.
 struct StoppedApplication {
-    private let commands: ApplicationCommands
-    private let environment: CommandEnvironment
-    private let context: OperationContext
-
-    init(
-        _ commands: ApplicationCommands,
-        _ environment: CommandEnvironment,
-        _ context: OperationContext
-    ) {
-        self.commands = commands
-        self.environment = environment
-        self.context = context
-    }
+    let commands: ApplicationCommands
+    let environment: CommandEnvironment
+    let context: OperationContext
 
     /// Stops the application, runs a body, and starts the application again, whatever became of the body.
     ///
     /// The restore journal says that it is stopped from before the first command that stops it until it
     /// is started. It is not started on data that is not in its place: it may begin anew there, and be
-    /// in the way of whoever puts it right by hand.
+    /// in the way of a person who puts it right by hand.
     ///
     /// - Parameters:
     ///   - swap: has the restore journal.
-    ///   - again: whether it has started on data that is about to go: if it does not stop, that is told,
-    ///     and nobody may interrupt.
+    ///   - again: whether it has started on data that is about to go: it may then fail to stop, and nobody
+    ///     may interrupt.
     ///   - body: leaves all as it was if it throws, or the phase says that it could not.
-    /// - Returns: what the body returns, and whether every command succeeded that starts the application;
-    ///   what failed was told.
-    /// - Throws: `HookError.commandFailed`, `CancellationError` if it does not stop; what the body
-    ///   throws.
+    /// - Returns: the body's result, and whether every command succeeded that starts the application;
+    ///   failures were told.
+    /// - Throws: `HookError.commandFailed`, `CancellationError` if it does not stop; the body's errors.
     func whileStopped<Result>(
         _ swap: inout any RestoreSwap,
         again: Bool = false,
@@ -53,9 +43,7 @@ struct StoppedApplication {
         } catch {
             guard [.staging, .settled].contains(swap.journal.phase) else {
                 if !commands.start.isEmpty {
-                    context.report(
-                        .warning("the application was not started: its data is not in place")
-                    )
+                    context.warn("the application was not started: its data is not in place")
                 }
                 throw error
             }
@@ -64,10 +52,9 @@ struct StoppedApplication {
         }
     }
 
-    /// Starts it.
+    /// Starts it; nobody may interrupt that, and failures are told.
     ///
-    /// Nobody may interrupt this; what fails is told. If the restore journal cannot be written, only a
-    /// crash would make somebody miss it.
+    /// A restore journal that cannot be written would be missed only after a crash.
     @discardableResult
     private func start(_ swap: inout any RestoreSwap) async -> Bool {
         let isNoted = swap.journal.isApplicationStopped ?? false
@@ -78,7 +65,7 @@ struct StoppedApplication {
         }
         let isStarted = await runAll(commands.start, "start")
         do {
-            // What is over needs no journal that says so.
+            // A restore that is over needs no journal that says so.
             if isNoted, isStarted, ![.staging, .settled].contains(swap.journal.phase) {
                 try swap.noteApplication(isStopped: false)
             }
@@ -89,19 +76,15 @@ struct StoppedApplication {
     }
 
     private func tellNotWritten(_ error: any Error) {
-        context.report(.note("the restore journal was not written: \(explain(error))"))
+        context.note("the restore journal was not written: \(explain(error))")
     }
 
     /// Asks whether it is well.
-    ///
-    /// - Throws: `HookError.commandFailed`; `CancellationError`.
     func verify() async throws {
         for line in commands.verify { try await run(line, "verify", context) }
     }
 
-    /// Runs all, whatever becomes of one.
-    ///
-    /// - Returns: whether all succeeded.
+    /// Runs all, whatever becomes of one, and returns whether all succeeded.
     @discardableResult
     private func runAll(_ lines: [String], _ event: String) async -> Bool {
         var context = context
@@ -111,7 +94,7 @@ struct StoppedApplication {
             do {
                 try await run(line, event, context)
             } catch {
-                context.report(.warning(explain(error)))
+                context.warn(explain(error))
                 isDone = false
             }
         }

@@ -3,16 +3,9 @@ internal import Stores
 internal import SystemPackage
 
 extension StoresDirectory {
-    /// Checks every store in a directory that nobody uses.
+    /// Checks every store in a directory that nobody uses, and returns their number.
     ///
-    /// - Parameters:
-    ///   - level: how thoroughly.
-    ///   - isStrict: whether a remark is damage.
-    ///   - context: the operation's.
-    ///   - remark: receives findings that are no damage.
-    ///   - tolerating: whether to go on though a store is damaged; throws if not.
-    /// - Returns: how many there are.
-    /// - Throws: `StoreError`, `FileError`, `CancellationError`; what `tolerating` throws.
+    /// `remark` receives findings that are no damage; `tolerating` throws to end the check at a damaged store.
     @discardableResult
     func checkStores(
         _ level: CheckLevel,
@@ -22,14 +15,12 @@ extension StoresDirectory {
         tolerating: (StoreError) throws -> Void = { throw $0 }
     ) throws -> Int {
         let survey = try survey()
-        // A store that cannot be opened looks like no store at all. What its owner may not read, as
-        // its permissions were saved, is left at that.
-        for failure in survey.failures {
-            if failure.error.isPermissionDenied { continue }
+        // A store that cannot be opened looks like no store at all. A file that its owner may not read,
+        // as its permissions were saved, stays so.
+        if let failure = survey.failures.first(where: { !$0.error.isPermissionDenied }) {
             throw failure.error
         }
-        let stores = survey.stores
-        for store in stores {
+        for store in survey.stores {
             try context.checkCancellation()
             do {
                 let remarks = try store.check(
@@ -43,22 +34,15 @@ extension StoresDirectory {
                 try tolerating(error)
             }
         }
-        return stores.count
+        return survey.stores.count
     }
 
-    /// Opens every store in the place in which a restore has put it.
+    /// Opens every store in the place in which a restore has put it, and throws `RestoreError.storesLost`
+    /// if there are fewer than were staged.
     ///
-    /// From the exchange on nobody may interrupt us: half of a restore that succeeded is worth
-    /// nothing.
-    ///
-    /// There are file systems that lose what was written when its directory is renamed, and a file of
-    /// no bytes is no store that could fail: they are counted.
-    ///
-    /// - Parameters:
-    ///   - expected: how many stores were staged and checked.
-    ///   - context: what the operation is given.
-    ///   - tolerating: whether to go on though a store is damaged; throws if not.
-    /// - Throws: `StoreError`, `FileError`; `RestoreError.storesLost`.
+    /// Some file systems lose what was written when its directory is renamed, and a file of no bytes is no
+    /// store that could fail: so they are counted. From the exchange on nobody may interrupt us: half of
+    /// a restore is worth nothing.
     func checkInPlace(
         expecting expected: Int,
         _ context: OperationContext,
@@ -79,14 +63,14 @@ extension StoresDirectory {
     ///
     /// - Returns: why they have to go: one is damaged and damage was not allowed, or some are lost;
     ///   `nil` if they are good.
-    /// - Throws: `StoreError`, `FileError` if a store could not be looked at.
+    /// - Throws: `StoreError`, `FileError` if a store cannot be looked at.
     func refusalUnderUse(
         _ journal: RestoreJournal,
         _ context: OperationContext
     ) throws -> (any Error)? {
         let survey = try survey()
-        // What may not be read, as its permissions were saved, was not counted when it was staged; but
-        // that may have been somebody else, who could.
+        // A store that may not be read, as its permissions were saved, was not counted when it was staged,
+        // unless another user did that.
         var failure = survey.failures.first { !$0.error.isPermissionDenied }?.error
         for store in survey.stores {
             do {
@@ -94,7 +78,7 @@ extension StoresDirectory {
             } catch StoreError.damaged(let name, let reason) {
                 let error = StoreError.damaged(name, reason: reason)
                 guard journal.allowsDamage ?? false else { return error }
-                context.report(.note("\(error), and restored all the same"))
+                context.note("\(error), and restored all the same")
             } catch {
                 failure = failure ?? error
             }

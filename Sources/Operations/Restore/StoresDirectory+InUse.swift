@@ -2,12 +2,8 @@ internal import Files
 internal import Stores
 
 extension Store {
-    /// Looks for processes that use one of the stores.
-    ///
-    /// - Parameters:
-    ///   - stores: any files that SQLite might have open.
-    ///   - failed: called if that cannot be told of one; what it throws ends the search.
-    /// - Throws: `RestoreError.storesInUse`.
+    /// Throws `RestoreError.storesInUse` if a process uses one of the stores, which may be any files that
+    /// SQLite might have open; calls `failed` if that cannot be told of one.
     static func refuseIfInUse(
         _ stores: [Store],
         failed: (FileError) throws -> Void = { throw $0 }
@@ -24,7 +20,7 @@ extension Store {
         }
         let file = LockHolder.processes(using: Set(stores.map(\.identity))).first?.file
         guard let file, let store = stores.first(where: { $0.identity == file }) else { return }
-        // All of this one, whatever else they have open.
+        // Everyone who uses this store, whatever else they have open.
         let users = LockHolder.processes(using: [file]).map(\.holder)
         guard !users.isEmpty else { return }
         throw RestoreError.storesInUse(store: store.path.description, by: users)
@@ -32,13 +28,11 @@ extension Store {
 }
 
 extension StoresDirectory {
-    /// Looks for processes that have any file in the directory open: what is damaged may not even look
-    /// like a store.
-    ///
-    /// - Throws: `RestoreError.storesInUse`; `FileError` if that cannot be told.
+    /// Throws `RestoreError.storesInUse` if a process has any file in the directory open: a damaged store
+    /// may not even look like one.
     func refuseIfAnyFileIsInUse() throws {
         func pass(_ error: any Error) throws {
-            // Of a file that we may not read, only the system's list can tell.
+            // Only the system's list tells of a file that we may not read.
             guard error.isPermissionDenied else { throw error }
         }
         var files: [Store] = []

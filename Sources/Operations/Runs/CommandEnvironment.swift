@@ -1,25 +1,19 @@
 internal import Files
-public import SystemPackage
+internal import SystemPackage
 
 /// The environment variables that tell a command of the user's of the run that it belongs to.
-public struct CommandEnvironment: Sendable, Equatable {
+struct CommandEnvironment {
     /// The command of the program that runs: `backup`.
-    public var command: String
-    public var profile: String?
-    public var stores: FilePath
+    var command: String
+    var profile: String?
+    var stores: FilePath
     /// The remote folder's address, as `--remote` takes it.
-    public var remote: String
+    var remote: String
     /// The backup's file name, once it is known.
-    public var backup: String?
-    /// How the run ended, once it has.
-    public var exitCode: Int32?
-    public var error: String?
-
-    public init(command: String, stores: FilePath, remote: String) {
-        self.command = command
-        self.stores = stores
-        self.remote = remote
-    }
+    var backup: String?
+    /// The end of the run, once it has ended.
+    var exitCode: Int32?
+    var error: String?
 
     /// An environment has little room, and no NUL.
     private static let errorLimit = 4000

@@ -2,7 +2,7 @@ internal import Files
 internal import Processes
 internal import Synchronization
 
-/// The output of a program, as lines that are safe to print: not too many of them.
+/// The output of a program, as not too many lines that are safe to print.
 final class CommandOutput: Sendable {
     private struct State {
         var reader = LineReader()
@@ -20,7 +20,7 @@ final class CommandOutput: Sendable {
     /// The last line that was not empty.
     var lastLine: String? { state.withLock { $0.lastLine } }
 
-    /// Returns the lines to show of what came.
+    /// Returns the lines to show of some output.
     func receive(_ bytes: [UInt8]) -> [String] {
         state.withLock { take($0.reader.lines(bytes), &$0) }
     }

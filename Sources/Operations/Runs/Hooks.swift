@@ -1,3 +1,5 @@
+internal import Files
+
 /// Commands of the user's that run around an operation, through `/bin/sh -c`.
 public struct Hooks: Sendable, Equatable {
     /// The moments at which commands run.
@@ -19,5 +21,58 @@ public struct Hooks: Sendable, Equatable {
     public init(commands: [Moment: [String]] = [:], timeout: Duration = .seconds(600)) {
         self.commands = commands
         self.timeout = timeout
+    }
+
+    /// The exit code by which a `before` command says: not now.
+    public static let skipCode: Int32 = 75
+
+    /// Runs the commands of `before`, until one fails; throws `HookError.skipped` if it exits with 75.
+    func runBefore(_ environment: CommandEnvironment, _ context: OperationContext) async throws {
+        for line in commands[.before] ?? [] {
+            do {
+                try await command(line, .before, environment).run(context)
+            } catch HookError.commandFailed(_, _, .exited(Self.skipCode, _)) {
+                throw HookError.skipped(command: line)
+            }
+        }
+    }
+
+    /// Runs the commands for after a run: all of them, whatever becomes of one.
+    ///
+    /// None of them changes the run's result: a failure is reported as a warning. Once the user wants to
+    /// stop, only those of `finally` run, to their end: a second signal ends the program and them.
+    func runLater(
+        _ moments: [Moment],
+        _ environment: CommandEnvironment,
+        _ context: OperationContext
+    ) async {
+        var context = context
+        var isInterrupted = (try? context.checkCancellation()) == nil
+        // The hooks of an interrupted run run too.
+        var moments = moments
+        if isInterrupted { context.checkCancellation = {} }
+        while !moments.isEmpty {
+            let moment = moments.removeFirst()
+            for line in commands[moment] ?? [] {
+                do {
+                    try await command(line, moment, environment).run(context)
+                } catch {
+                    context.warn(explain(error))
+                    guard error is CancellationError, !isInterrupted else { continue }
+                    isInterrupted = true
+                    context.checkCancellation = {}
+                    moments.removeAll { $0 != .finally }
+                    if moment != .finally { break }
+                }
+            }
+        }
+    }
+
+    private func command(
+        _ line: String,
+        _ moment: Moment,
+        _ environment: CommandEnvironment
+    ) -> UserCommand {
+        UserCommand(line: line, event: moment.rawValue, environment: environment, timeout: timeout)
     }
 }

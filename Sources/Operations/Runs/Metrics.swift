@@ -7,7 +7,7 @@ internal import SystemPackage
 /// The state of things as Prometheus reads it
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format).
 ///
-/// Times are absolute: how old something is grows between two runs, and the reader's
+/// Times are absolute: an age grows between two runs, and the reader's
 /// `time() - grocerydude_newest_backup_timestamp_seconds` grows with it. Only the age of the newest
 /// backup is there by itself too, as of the end of the run.
 struct Metrics {
@@ -26,7 +26,7 @@ struct Metrics {
         if entry.exitCode == 0 { lastSuccesses[run.command] = entry.ended }
     }
 
-    /// Adds what the log knows of other commands, and of earlier runs.
+    /// Adds other commands and earlier runs, which the log knows.
     mutating func addLogged(_ log: RunLog?) {
         guard let log else { return }
         for command in Run.Command.allCases {
@@ -35,7 +35,7 @@ struct Metrics {
             filter.profile = run.profile
             filter.stores = printable(run.stores)
             filter.remote = run.remote
-            // A log that cannot be read is reported by whatever writes it.
+            // Whoever writes the log reports one that cannot be read.
             if lastRuns[command] == nil {
                 lastRuns[command] = try? log.entries(filter, limit: 1).first
             }
@@ -47,8 +47,6 @@ struct Metrics {
     }
 
     /// Writes the file whole, for everybody to read: the exporter is another user.
-    ///
-    /// - Throws: `FileError`.
     func write(to path: FilePath) throws {
         try LocalFileSystem().write(Array(text.utf8), to: path, mode: 0o644)
     }
@@ -69,17 +67,11 @@ struct Metrics {
             }
         }
         add("last_run_timestamp_seconds", "When the last run ended.", runs { $0.ended.seconds })
-        add(
-            "last_run_duration_seconds",
-            "How long the last run took.",
-            runs { $0.duration.inSeconds }
-        )
+        let durations = runs { $0.duration.inSeconds }
+        add("last_run_duration_seconds", "How long the last run took.", durations)
         add("last_run_exit_code", "What the last run exited with.", runs { Double($0.exitCode) })
-        add(
-            "last_run_success",
-            "Whether the last run did all that it should.",
-            runs { $0.exitCode == 0 ? 1 : 0 }
-        )
+        let successes = runs { $0.exitCode == 0 ? 1 : 0 }
+        add("last_run_success", "Whether the last run did all that it should.", successes)
         add(
             "last_success_timestamp_seconds",
             "When the last run ended that did all that it should.",
@@ -87,52 +79,40 @@ struct Metrics {
                 lastSuccesses[command].map { (command, $0.seconds) }
             }
         )
-        add(
-            "last_run_archive_bytes",
-            "The size of the last run's archive.",
-            runs { $0.size.map(Double.init) }
-        )
+        let sizes = runs { $0.size.map(Double.init) }
+        add("last_run_archive_bytes", "The size of the last run's archive.", sizes)
         add("last_run_data_bytes", "The size of what is in it.", runs { $0.bytes.map(Double.init) })
         if let backups {
             add("backups", "How many backups there are.", [(nil, Double(backups.count))])
             let size = backups.reduce(0.0) { $0 + Double($1.size) }
             add("backups_bytes", "How much the backups take.", [(nil, size)])
-            let newest = backups.newestGood(at: lastRuns[run.command]?.ended ?? run.began)?.time
-            add(
-                "newest_backup_timestamp_seconds",
-                "When the newest good backup was made.",
-                newest.map { [(nil, $0.seconds)] } ?? []
-            )
-            let ended = lastRuns[run.command]?.ended
-            add(
-                "newest_backup_age_seconds",
-                "How old the newest good backup was when this was written.",
-                newest.flatMap { newest in
-                    ended.map { [(nil, (($0.seconds - newest.seconds) * 1000).rounded() / 1000)] }
-                }
-                    ?? []
-            )
+            let ended = lastRuns[run.command]?.ended ?? run.began
+            if let newest = backups.newestGood(at: ended)?.time {
+                let time = "When the newest good backup was made."
+                add("newest_backup_timestamp_seconds", time, [(nil, newest.seconds)])
+                let age = ((ended.seconds - newest.seconds) * 1000).rounded() / 1000
+                let help = "How old the newest good backup was when this was written."
+                add("newest_backup_age_seconds", help, [(nil, age)])
+            }
         }
         return text
     }
 
     private func labels(_ command: Run.Command?) -> String {
-        var labels: [(String, String)] = []
-        if let command { labels.append(("command", command.rawValue)) }
-        if let profile = run.profile { labels.append(("profile", profile)) }
-        labels.append(("stores", printable(run.stores)))
         // An address of rclone's may have options in it, among them passwords.
         let isSecret = run.remote.hasPrefix("rclone:") && run.remote.contains(",")
         let remote = isSecret ? run.remote.prefix { $0 != "," } + ",…" : run.remote[...]
-        labels.append(("remote", String(remote)))
-        return labels.map { "\($0.0)=\"\(Self.escaped($0.1))\"" }.joined(separator: ",")
+        let labels: [(String, String?)] = [
+            ("command", command?.rawValue), ("profile", run.profile),
+            ("stores", printable(run.stores)), ("remote", String(remote)),
+        ]
+        return labels.compactMap { name, value in value.map { "\(name)=\"\(Self.escaped($0))\"" } }
+            .joined(separator: ",")
     }
 
     private static func escaped(_ text: String) -> String {
-        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing(
-            "\n",
-            with: "\\n"
-        )
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            .replacing("\n", with: "\\n")
     }
 
     private static func number(_ value: Double) -> String {

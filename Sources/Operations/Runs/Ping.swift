@@ -1,7 +1,7 @@
 internal import Files
 internal import Processes
 
-/// Tells a monitor that waits for it how a run goes, as healthchecks.io and its kin expect it
+/// Tells a monitor how a run goes, as healthchecks.io and its kin expect it
 /// (https://healthchecks.io/docs/http_api/).
 public struct Ping: Sendable {
     /// The signals that a monitor knows.
@@ -24,15 +24,13 @@ public struct Ping: Sendable {
         self.timeout = timeout
     }
 
-    /// Monitors keep some 10 or 100 kB of a text, and a pipe holds 64; in bytes.
+    /// In bytes: monitors keep some 10 or 100 kB of a text, and a pipe holds 64.
     private static let messageLimit = 8000
 
     /// Tells the monitor.
     ///
     /// The address and the text reach curl through a pipe: an address is as good as a password, and
     /// everybody can see a program's arguments.
-    ///
-    /// - Throws: `HookError.pingFailed`; `CancellationError`.
     public func send(
         _ signal: Signal,
         checkCancellation: @Sendable () throws -> Void = {}
@@ -42,31 +40,29 @@ public struct Ping: Sendable {
             [
                 // Not the user's own configuration, which is for other things.
                 "--disable", "--silent", "--show-error", "--fail", "--location",
-                "--proto", "=http,https", "--max-time", "\(timeout.inSeconds)", "--output",
-                "/dev/null",
-                "--config", "-",
+                "--proto", "=http,https", "--max-time", "\(timeout.inSeconds)",
+                "--output", "/dev/null", "--config", "-",
             ],
             input: Array(configuration(for: signal).utf8)
         )
         let limits = ChildProcess.Limits(timeout: timeout + .seconds(2), grace: .seconds(1))
         let output = CommandOutput(linesLimit: 0)
-        let outcome: ChildProcess.Outcome
+        let reason: String
         do {
-            outcome = try await curl.run(limits, checkCancellation: checkCancellation) {
+            let outcome = try await curl.run(limits, checkCancellation: checkCancellation) {
                 _ = output.receive($0)
             }
+            _ = output.finish()
+            switch outcome.reason {
+            case .ended(.exited(0)): return
+            case .interrupted: throw CancellationError()
+            case .tookTooLong: reason = "no answer"
+            case .ended: reason = output.lastLine ?? "curl failed"
+            }
         } catch let error as ProcessError {
-            throw HookError.pingFailed(host: host, reason: error.description)
+            reason = error.description
         }
-        _ = output.finish()
-        switch outcome.reason {
-        case .ended(.exited(0)): return
-        case .interrupted: throw CancellationError()
-        case .tookTooLong:
-            throw HookError.pingFailed(host: host, reason: "no answer")
-        case .ended:
-            throw HookError.pingFailed(host: host, reason: output.lastLine ?? "curl failed")
-        }
+        throw HookError.pingFailed(host: host, reason: reason)
     }
 
     /// curl's own configuration (https://curl.se/docs/manpage.html#-K).

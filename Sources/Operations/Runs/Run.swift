@@ -14,8 +14,18 @@ public import SystemPackage
 /// A run that `before` skips is logged, and nobody is told: `finally` follows at once. If `before`
 /// fails, the run has failed: all follows but `after`.
 public struct Run: Sendable {
+    /// The commands that are logged, and told to metrics.
+    public enum Command: String, Sendable, CaseIterable {
+        case backup, restore, check, prune
+
+        /// The commands around which the user's own commands can run.
+        public static let hooked: [Command] = [.backup, .restore, .check]
+        /// The commands that a schedule can run.
+        public static let scheduled: [Command] = [.backup, .check]
+    }
+
     public var command: Command
-    /// The name of the configuration's profile, if the run is one's.
+    /// The configuration's profile, if the run has one.
     public var profile: String?
     public var stores: FilePath
     /// The remote folder's address.
@@ -26,7 +36,7 @@ public struct Run: Sendable {
     /// A file for Prometheus' node exporter, which reads text (`--collector.textfile.directory`).
     public var metricsFile: FilePath?
     public var log: RunLog?
-    /// Whether trouble with the log is worth a warning; someone who only wants a backup need not know.
+    /// Whether trouble with the log is worth a warning.
     public var tellsLogTrouble = false
 
     public init(_ command: Command, stores: FilePath, remote: String, began: Date) {
@@ -41,9 +51,9 @@ public struct Run: Sendable {
     /// - Parameters:
     ///   - context: reports warnings, and tells whether the user wants to stop.
     ///   - backups: lists the remote folder, for the metrics.
-    ///   - failure: reports the error of a `before` command, and returns the run's result by it.
+    ///   - failure: reports the error of a `before` command, and makes it a result.
     ///   - work: does the work, and reports its own errors.
-    /// - Returns: what `work` or `failure` returned.
+    /// - Returns: the result of `work` or `failure`.
     public func perform(
         _ context: OperationContext,
         backups: () async throws -> [Backup],
@@ -66,11 +76,9 @@ public struct Run: Sendable {
             record(entry, context)
             if result.exitCode != Hooks.skipCode {
                 await writeMetrics(entry, backups, context)
-                await tell(
-                    result.isSuccess ? .success : .failure(result.message ?? "failed"),
-                    context
-                )
-                moments.append(result.isSuccess ? .onSuccess : .onFailure)
+                let isSuccess = result.isSuccess
+                await tell(isSuccess ? .success : .failure(result.message ?? "failed"), context)
+                moments.append(isSuccess ? .onSuccess : .onFailure)
             }
         }
         await hooks.runLater(moments + [.finally], environment(result), context)
@@ -80,10 +88,10 @@ public struct Run: Sendable {
     private func environment(_ result: CommandResult?) -> CommandEnvironment {
         var environment = CommandEnvironment(
             command: command.rawValue,
+            profile: profile,
             stores: stores,
             remote: remote
         )
-        environment.profile = profile
         guard let result, !result.isDeclined else { return environment }
         environment.backup = result.backup
         environment.exitCode = result.exitCode
@@ -94,14 +102,13 @@ public struct Run: Sendable {
     private func tell(_ signal: Ping.Signal, _ context: OperationContext) async {
         guard let ping else { return }
         do {
-            // An interrupted run is told of too.
+            // The monitor is told of an interrupted run too.
             let isInterrupted = (try? context.checkCancellation()) == nil
-            try await ping.send(
-                signal,
-                checkCancellation: isInterrupted ? {} : context.checkCancellation
-            )
+            var context = context
+            if isInterrupted { context.checkCancellation = {} }
+            try await ping.send(signal, checkCancellation: context.checkCancellation)
         } catch {
-            context.report(.warning(explain(error)))
+            context.warn(explain(error))
         }
     }
 
@@ -128,10 +135,10 @@ public struct Run: Sendable {
         guard let log else { return }
         do {
             try log.record(entry)
-            if tellsLogTrouble, let warning = log.warning { context.report(.warning(warning)) }
+            if tellsLogTrouble, let warning = log.warning { context.warn(warning) }
         } catch {
             guard tellsLogTrouble else { return }
-            context.report(.warning("this run was not logged: \(explain(error))"))
+            context.warn("this run was not logged: \(explain(error))")
         }
     }
 
@@ -148,7 +155,7 @@ public struct Run: Sendable {
         do {
             try metrics.write(to: metricsFile)
         } catch {
-            context.report(.warning("the metrics were not written: \(explain(error))"))
+            context.warn("the metrics were not written: \(explain(error))")
         }
     }
 }

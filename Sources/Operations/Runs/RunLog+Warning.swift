@@ -1,6 +1,5 @@
 public import History
 internal import Files
-internal import Stores
 
 extension RunLog {
     /// A warning that the log was damaged, and where it was put; `nil` if it was not.

@@ -4,7 +4,7 @@ internal import Processes
 /// A command line of the user's, which `/bin/sh -c` runs.
 struct UserCommand {
     var line: String
-    /// The moment at which the line runs, by its name in a configuration: `before`, `verify`.
+    /// The moment at which the line runs, as a configuration names it: `before`, `verify`.
     var event: String
     var environment: CommandEnvironment
     var timeout: Duration
@@ -12,9 +12,7 @@ struct UserCommand {
     /// How many lines of one command's output are shown.
     private static let linesLimit = 1000
 
-    /// Runs the line, and reports each line that it writes.
-    ///
-    /// - Throws: `HookError.commandFailed`; `CancellationError` if the user stopped it.
+    /// Runs the line, and reports each line that it writes; throws `HookError.commandFailed` if it fails.
     func run(_ context: OperationContext) async throws {
         let output = CommandOutput(linesLimit: Self.linesLimit)
         let event = event
@@ -33,9 +31,7 @@ struct UserCommand {
         }
         tell(output.finish())
         if outcome.leftOutputOpen {
-            context.report(
-                .note("'\(event)' left a process in the background with its output open")
-            )
+            context.note("'\(event)' left a process in the background with its output open")
         }
         switch outcome.reason {
         case .ended(.exited(0)): return

@@ -5,7 +5,7 @@ internal import Files
 public import Foundation
 internal import Stores
 
-/// Checks backups: structure and the SHA-256 of all data, or a restore in a directory of its own.
+/// Checks backups: their structure and the SHA-256 of all data, or a restore in a directory of its own.
 public struct CheckBackups: Sendable {
     /// The choices that a check leaves.
     public struct Options: Sendable {
@@ -44,29 +44,19 @@ public struct CheckBackups: Sendable {
         self.context = context
     }
 
-    /// Returns all backups, newest first, one at least.
-    ///
-    /// - Throws: `BackupFolderError.noBackups`; `RemoteError`.
+    /// Returns all backups, newest first; throws `BackupFolderError.noBackups` if there are none.
     public func all() async throws -> [Backup] {
         let backups = try await folder.list().backups
         guard !backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
         return backups
     }
 
-    /// Returns the backups that a person means, each once.
-    ///
-    /// - Parameters:
-    ///   - names: the person's words.
-    ///   - backups: as `all` returns them.
-    ///   - now: a later backup is `latest` only if there is no other.
-    /// - Throws: `BackupFolderError.noBackup` and its like.
+    /// Returns the backups that a person means, each once; see `[Backup].matching`.
     public func find(_ names: [String], in backups: [Backup], now: Date? = nil) throws -> [Backup] {
-        var found: [Backup] = []
-        for name in names {
+        try names.reduce(into: []) { found, name in
             let backup = try backups.matching(name, address: folder.address, now: now)
             if !found.contains(backup) { found.append(backup) }
         }
-        return found
     }
 
     /// Checks one backup, and remembers the result.
@@ -75,7 +65,8 @@ public struct CheckBackups: Sendable {
     ///   - backup: the backup.
     ///   - subset: the part of the data to read, unless it is restored.
     ///   - date: now.
-    /// - Throws: `CancellationError`; all else is in the result.
+    /// - Returns: the result; every error but a cancellation is in it.
+    /// - Throws: `CancellationError`.
     public func run(
         _ backup: Backup,
         reading subset: DataSubset = .all,
@@ -84,11 +75,7 @@ public struct CheckBackups: Sendable {
         var result = Result(backup: backup, subset: options.restores ? nil : subset, damage: [])
         var id = backup.id
         do {
-            let archived = try await context.open(
-                backup,
-                in: folder,
-                holdingTo: options.limits
-            )
+            let archived = try await context.open(backup, in: folder, holdingTo: options.limits)
             id = archived.id
             if options.restores {
                 try rehearse(archived, &result)
@@ -117,7 +104,7 @@ public struct CheckBackups: Sendable {
         }
     }
 
-    /// Remembers a result; a check does not fail because that cannot be done.
+    /// Remembers a result; if that fails, the check has not.
     private func remember(_ result: Result, _ id: BackupID?, at date: Date) async {
         var backup = result.backup
         backup.id = backup.id ?? id
@@ -133,16 +120,14 @@ public struct CheckBackups: Sendable {
         do {
             try folder.memory.log?.recordCheck(check)
         } catch {
-            context.report(.note("this check was not logged: \(explain(error))"))
+            context.note("this check was not logged: \(explain(error))")
         }
         guard check.damage != nil || backup.notedDamage != nil else { return }
         do {
             try await context.withLock(folder) { try await folder.note(check, of: backup) }
         } catch {
-            context.report(
-                .warning(
-                    "the check of '\(backup.displayName)' was not noted beside it: \(explain(error))"
-                )
+            context.warn(
+                "the check of '\(backup.displayName)' was not noted beside it: \(explain(error))"
             )
         }
     }
@@ -170,7 +155,7 @@ public struct CheckBackups: Sendable {
             }
         )
         result.remarks = remarks
-        // No fault of the archive, but of what it saved: a person wants to know it all the same.
+        // Not a fault of the archive but of the saved stores; a person wants to know it all the same.
         result.damage = try damage + search.finish().map(\.description)
     }
 }

@@ -12,15 +12,12 @@ public struct DeleteBackup: Sendable {
         self.context = context
     }
 
-    /// Deletes a backup that was found.
-    ///
-    /// The trash is left alone: only `PruneBackups` empties it.
+    /// Deletes a backup; only `PruneBackups` empties the trash.
     ///
     /// - Parameters:
     ///   - backup: the backup.
     ///   - date: now.
-    ///   - trash: `.zero` for a backup that cannot come back; else it can, until a prune finds that it is
-    ///     over.
+    ///   - trash: for how long it can come back; a prune ends that.
     /// - Returns: everything that is not as it should be although the backup was deleted.
     /// - Throws: `RemoteError`, `FileError.locked`; `BackupFolderError.pinned`.
     @discardableResult
@@ -30,7 +27,7 @@ public struct DeleteBackup: Sendable {
         keepingTrash trash: Duration
     ) async throws -> [Problem] {
         try await context.withLock(folder) {
-            // Only now that nobody else changes it.
+            // Only now that nobody else changes the folder.
             if try await folder.annotations().annotation(of: backup)?.isPinned ?? false {
                 throw BackupFolderError.pinned(backup.displayName)
             }
@@ -40,16 +37,11 @@ public struct DeleteBackup: Sendable {
                 do {
                     try await folder.forget([backup.name])
                 } catch {
-                    problems.append(
-                        Problem(
-                            kind: .notRemoved,
-                            path: Annotations.subfolder,
-                            reason: explain(error)
-                        )
-                    )
+                    let path = Annotations.subfolder
+                    problems.append(Problem(kind: .notRemoved, path: path, reason: explain(error)))
                 }
             }
-            for problem in problems { context.report(.problem(problem)) }
+            context.tell(problems)
             return problems
         }
     }
@@ -61,7 +53,7 @@ public struct DeleteBackup: Sendable {
         try await context.withLock(folder) {
             let (backup, problem) = try await folder.bringBack(text)
             let problems = problem.map { [$0] } ?? []
-            for problem in problems { context.report(.problem(problem)) }
+            context.tell(problems)
             return (backup, problems)
         }
     }

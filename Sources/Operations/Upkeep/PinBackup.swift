@@ -1,9 +1,7 @@
 public import Backups
 public import Foundation
 
-/// Pins a backup, so that nothing removes it, or takes its pin away.
-///
-/// Its archive stays as it is.
+/// Pins a backup, so that nothing removes it, or takes its pin away; its archive stays as it is.
 public struct PinBackup: Sendable {
     private let folder: BackupFolder
     private let context: OperationContext
@@ -13,11 +11,7 @@ public struct PinBackup: Sendable {
         self.context = context
     }
 
-    /// Changes the pin of the backup that a person means.
-    ///
-    /// - Returns: the backup, as it is now.
-    /// - Throws: `BackupFolderError.noBackup` and its like, `.badAnnotations`; `RemoteError`,
-    ///   `FileError.locked`.
+    /// Changes the pin of the backup that a person means, and returns the backup as it is now.
     public func run(_ name: String, isPinned: Bool, at date: Date) async throws -> Backup {
         try await context.withLock(folder) {
             let backup = try await folder.find(name, now: date)

@@ -6,15 +6,14 @@ internal import Remotes
 
 /// Removes the backups that a retention policy does not keep.
 ///
-/// Only backups that this program made and named are looked at: what has another name, or no known
-/// manifest, is from the future, or known to be damaged, is kept, and is not counted.
+/// Only backups that this program made and named are looked at. A backup that has another name or no known
+/// manifest, is from the future or known to be damaged is kept, and is not counted.
 public struct PruneBackups: Sendable {
-    /// What may be chosen.
+    /// The choices that a prune leaves.
     public struct Options: Sendable {
         public var policy: RetentionPolicy
-        /// When this is.
         public var now: Date
-        /// For how long what is removed can come back; `.zero` for not at all.
+        /// For how long a removed backup can come back; `.zero` for not at all.
         public var keepsTrash: Duration = .seconds(7 * 86_400)
         /// Whether the policy may remove all backups, the newest too.
         public var mayRemoveAll = false
@@ -25,7 +24,7 @@ public struct PruneBackups: Sendable {
         }
     }
 
-    /// What is kept, and what is removed.
+    /// The backups to keep, and those to remove.
     public struct Plan: Sendable {
         /// A backup and why it is kept or removed.
         public struct Item: Sendable, Equatable {
@@ -36,15 +35,15 @@ public struct PruneBackups: Sendable {
         /// Newest first.
         public var keep: [Item] = []
         public var remove: [Item] = []
-        /// Why nothing is removed although the policy would; `nil` where that is not so.
+        /// Why nothing is removed although the policy would; `nil` if nothing is in its way.
         public var refusal: String?
     }
 
-    /// What was done.
+    /// The result of a prune.
     public struct Outcome: Sendable {
         public var plan: Plan
         public var removed: [Backup] = []
-        /// What could not be removed, and why.
+        /// The backups that could not be removed, and why.
         public var problems: [Problem] = []
     }
 
@@ -58,12 +57,11 @@ public struct PruneBackups: Sendable {
         self.context = context
     }
 
-    /// Finds out what the policy keeps.
+    /// Finds out what the policy keeps; `run()` plans anew, since others may go on meanwhile.
     ///
-    /// Others may go on meanwhile: what is removed is planned anew by `run()`.
-    ///
-    /// - Throws: `OperationError.keepsNothing` where it says nothing, or would keep nothing;
-    ///   `.badAnnotations` where pins are not known; `RemoteError`.
+    /// - Returns: the plan.
+    /// - Throws: `OperationError.keepsNothing` if it says nothing, or would keep nothing;
+    ///   `.badAnnotations` if pins are not known; `RemoteError`.
     public func plan() async throws -> Plan {
         guard !options.policy.isEmpty || options.mayRemoveAll else {
             throw OperationError.keepsNothing("no policy says what to keep")
@@ -88,11 +86,9 @@ public struct PruneBackups: Sendable {
             now: options.now,
             timeZone: folder.timeZone
         )
-        let reasonsByName = Dictionary(
-            zip(candidates.map(\.name), reasons),
-            uniquingKeysWith: { first, _ in first }
-        )
-        // Clocks differ a little: another machine's may be before what was just made, which stays all the same.
+        let named = zip(candidates.map(\.name), reasons)
+        let reasonsByName = Dictionary(named, uniquingKeysWith: { first, _ in first })
+        // Clocks differ a little: a backup that another machine has just made stays all the same.
         let newest = [
             candidates.first,
             // Times are rounded to milliseconds.
@@ -112,7 +108,7 @@ public struct PruneBackups: Sendable {
         return plan
     }
 
-    /// Why no policy is asked about a backup; `nil` where one is.
+    /// Returns why no policy is asked about a backup; `nil` if one is.
     private func reasonToLeave(_ backup: Backup) -> String? {
         if backup.isUnreadable { return "it cannot be read" }
         if let damage = backup.damage { return "damaged: \(damage)" }
@@ -125,9 +121,9 @@ public struct PruneBackups: Sendable {
         return backup.timeSource == .manifest ? nil : "not known to be made by grocerydude"
     }
 
-    /// Why nothing may be removed by itself, and that in short; `nil` where it may.
+    /// Returns why nothing may be removed, and that in short; `nil` if it may.
     ///
-    /// While the newest backup has much less than before, the older ones may be all there is.
+    /// While the newest backup has much less than before, the data may be in older ones alone.
     private func refusal(for backups: [Backup]) -> (String, String)? {
         let real = backups.notFromFuture(options.now)
         let unknown = real.first {
@@ -147,13 +143,10 @@ public struct PruneBackups: Sendable {
         )
     }
 
-    /// Plans, and removes what the plan says, each for itself.
+    /// Plans and removes, while the folder is locked: nobody on this machine takes away what the plan keeps.
     ///
-    /// Both are done while the folder is locked, so that nobody on this machine takes away what the plan keeps.
-    ///
-    /// - Returns: what was done, and the plan.
-    /// - Throws: `FileError.locked`, `CancellationError`; `RemoteError` where the folder is not there; what
-    ///   `plan()` throws. What one backup makes fail is a problem in the outcome.
+    /// - Returns: what was done; the failure of one backup is a problem in it.
+    /// - Throws: `FileError.locked`, `CancellationError`; see `plan()`.
     public func run() async throws -> Outcome {
         try await context.withLock(folder) {
             var outcome = Outcome(plan: try await plan())
@@ -164,12 +157,12 @@ public struct PruneBackups: Sendable {
             } catch {
                 outcome.problems.append(notRemoved(BackupFolder.trashName, explain(error)))
             }
-            for problem in outcome.problems { context.report(.problem(problem)) }
+            context.tell(outcome.problems)
             return outcome
         }
     }
 
-    /// Removes what the plan says, for as long as something is left of what it keeps.
+    /// Carries the plan out, as long as one of the backups is left that it keeps.
     private func carryOut(_ outcome: inout Outcome) async throws {
         let kept = outcome.plan.keep.map(\.backup).filter { reasonToLeave($0) == nil }
         let keepers = Set(kept.map(\.name))
@@ -199,8 +192,7 @@ public struct PruneBackups: Sendable {
         Problem(kind: .notRemoved, path: path, reason: reason)
     }
 
-    /// Whether one of the backups is there yet: another machine may have deleted them, which our lock does not
-    /// keep out.
+    /// Whether one of the backups is still there: our lock does not keep other machines from deleting them.
     private func isAnyLeft(of names: Set<String>) async throws -> Bool {
         if options.mayRemoveAll { return true }
         return try await folder.remote.list().contains { names.contains($0.name) }
@@ -208,14 +200,11 @@ public struct PruneBackups: Sendable {
 }
 
 extension Backup {
-    /// What a policy looks at.
+    /// The facts that a policy looks at.
     fileprivate func moment(in timeZone: TimeZone) -> RetentionPolicy.Moment? {
         time.map {
-            RetentionPolicy.Moment(
-                date: $0,
-                offset: offset ?? timeZone.secondsFromGMT(for: $0),
-                tags: Set(tags)
-            )
+            let offset = offset ?? timeZone.secondsFromGMT(for: $0)
+            return RetentionPolicy.Moment(date: $0, offset: offset, tags: Set(tags))
         }
     }
 }

@@ -2,15 +2,15 @@ internal import Backups
 internal import Foundation
 
 extension RetentionPolicy {
-    /// What the policy looks at of a backup.
+    /// The facts of a backup that the policy looks at.
     struct Moment: Equatable {
         var date: Date
-        /// Seconds east of UTC where the backup was made: its day and hour are those of its clock.
+        /// The backup's seconds east of UTC: its day and hour are those of its own clock.
         var offset: Int
         var tags: Set<String> = []
     }
 
-    /// Why to keep each of some backups, by restic's rules (`ApplyPolicy`).
+    /// Returns the reasons to keep each of some backups, newest first, by restic's rules (`ApplyPolicy`).
     ///
     /// The newest backup of a period is the one that is kept of it. While a period has some left to
     /// keep, the oldest backup of all is kept too, which makes history as long as it can be. Spans
@@ -18,8 +18,8 @@ extension RetentionPolicy {
     ///
     /// - Parameters:
     ///   - moments: the backups, newest first.
-    ///   - now: what is later is no newest backup to count from: a clock was wrong.
-    ///   - timeZone: whose rules of daylight saving hold where its offset is that of the newest.
+    ///   - now: spans do not count from a later backup: a clock was wrong.
+    ///   - timeZone: its rules of daylight saving hold if its offset is that of the newest backup.
     /// - Returns: for each backup its reasons; none for one to be removed.
     func reasons(for moments: [Moment], now: Date, timeZone: TimeZone) -> [[String]] {
         guard let newest = moments.first(where: { $0.date <= now }) ?? moments.last else {
@@ -29,12 +29,12 @@ extension RetentionPolicy {
             timeZone.secondsFromGMT(for: newest.date) == newest.offset
             ? timeZone : TimeZone(secondsFromGMT: newest.offset) ?? timeZone
         let counted = Period.allCases.map {
-            Bucket($0, reason: "\($0) snapshot", left: counts[$0] ?? 0, since: nil)
+            Bucket(period: $0, reason: "\($0) snapshot", left: counts[$0] ?? 0, since: nil)
         }
         let spanned = Period.allCases.compactMap { period in
             withinPeriods[period].map { span in
                 Bucket(
-                    period,
+                    period: period,
                     reason: "\(period) within \(span)",
                     left: -1,
                     since: span.before(newest.date, in: zone)
@@ -67,13 +67,6 @@ extension RetentionPolicy {
         let since: Date?
         var last: Int?
 
-        init(_ period: Period, reason: String, left: Int, since: Date?) {
-            self.period = period
-            self.reason = reason
-            self.left = left
-            self.since = since
-        }
-
         mutating func take(_ moment: Moment, _ index: Int, isOldest: Bool) -> String? {
             guard left != 0 else { return nil }
             if let since, moment.date <= since { return nil }
@@ -88,12 +81,12 @@ extension RetentionPolicy {
 }
 
 extension RetentionPolicy.Moment {
-    /// Whether it has all of some tags; "" asks for one that has none.
+    /// Whether it has all of some tags; "" asks for a backup without any.
     fileprivate func has(_ wanted: [String]) -> Bool {
         wanted.allSatisfy { $0.isEmpty ? tags.isEmpty : tags.contains($0) }
     }
 
-    /// A number that is the same for all moments of one hour, day, …; `nil` where each is its own.
+    /// Returns a number that all moments of one hour, day, … share; `nil` if each is its own.
     fileprivate func number(of period: RetentionPolicy.Period) -> Int? {
         let zone = TimeZone(secondsFromGMT: offset) ?? .gmt
         let parts = Timestamp.parts(of: date, in: zone)
@@ -111,17 +104,14 @@ extension RetentionPolicy.Moment {
 }
 
 extension CalendarSpan {
-    /// The moment that is this long before another one, at the same time of the day but for the hours.
+    /// Returns the moment that is this long before another, at the same time of the day but for the hours.
     ///
-    /// A day that its month has not runs over into the next month, as in restic.
+    /// The 31st of a shorter month is in the next one, as in restic.
     func before(_ date: Date, in timeZone: TimeZone) -> Date {
         let parts = Timestamp.parts(of: date, in: timeZone)
         let month = parts.year * 12 + parts.month - 1 - years * 12 - months
-        let first = Timestamp.daysSinceEpoch(
-            Timestamp.floorDivide(month, 12),
-            month - 12 * Timestamp.floorDivide(month, 12) + 1,
-            1
-        )
+        let year = Timestamp.floorDivide(month, 12)
+        let first = Timestamp.daysSinceEpoch(year, month - 12 * year + 1, 1)
         let day = first + parts.day - 1 - days
         let seconds = day * 86_400 + parts.hour * 3600 + parts.minute * 60 + parts.second
         let local = Date(timeIntervalSince1970: Double(seconds) + Double(parts.millisecond) / 1000)

@@ -1,6 +1,6 @@
 internal import Backups
 
-/// Which backups to keep; restic's words, with restic's meaning
+/// The rules for which backups to keep; restic's words, with restic's meaning
 /// (https://restic.readthedocs.io/en/stable/060_forget.html).
 public struct RetentionPolicy: Sendable, Equatable {
     /// The periods of which a number of backups is kept, the newest of each.
@@ -14,7 +14,7 @@ public struct RetentionPolicy: Sendable, Equatable {
     public var within: CalendarSpan?
     /// Keep one of each period that is not older than this before the newest.
     public var withinPeriods: [Period: CalendarSpan] = [:]
-    /// Keep what has all tags of one of these lists.
+    /// Keep backups that have all tags of one of these lists.
     public var tags: [[String]] = []
 
     public init() {}
@@ -33,7 +33,7 @@ public struct CalendarSpan: Sendable, Equatable, CustomStringConvertible {
     public var days = 0
     public var hours = 0
 
-    /// Reads `2y5m7d3h`: each part once at most, none of them alone is needed; `nil` where it is not that.
+    /// Reads `2y5m7d3h`, each part once at most; `nil` for anything else.
     public init?(_ text: String) {
         var scanner = TextScanner(text)
         var parts: [WritableKeyPath<CalendarSpan, Int>] = []

@@ -18,13 +18,10 @@ public struct VerifyThenPrune: Sendable {
         self.prune = prune
     }
 
-    /// Verifies a backup, and then prunes.
+    /// Verifies a backup, and prunes if it is whole.
     ///
-    /// - Parameters:
-    ///   - backup: the one that has to be whole.
-    ///   - date: now.
     /// - Returns: the damage, or what was removed.
-    /// - Throws: what keeps the backup from being checked; what `PruneBackups.run()` throws.
+    /// - Throws: an error that keeps the backup from being checked; see `PruneBackups.run()`.
     public func run(_ backup: Backup, at date: Date) async throws -> Outcome {
         let result = try await check.run(backup, at: date)
         if let failure = result.failure { throw failure }

@@ -45,7 +45,7 @@ struct AnomalyGuardTests {
         #expect(kinds(["a": 20], ["a": 10]) == [])
         #expect(kinds(["a": 20], ["a": 9]) == [.fewerRows])
         #expect(kinds(["a": 19], ["a": 1]) == [])
-        // All together, where each of them is too small to tell.
+        // All together, if each of them is too small to tell.
         #expect(kinds(["a": 15, "b": 15], ["a": 7, "b": 7]) == [.fewerRows])
         #expect(kinds(["a": 15, "b": 15], ["a": 7, "b": 8]) == [])
     }

@@ -156,7 +156,7 @@ struct CreateBackupTests {
         try await scene.backUp()
         #expect(try scene.leftovers() == [])
         #expect(scene.told.contains { $0.contains("interrupted run") })
-        // What is no file is none of ours, and in nobody's way.
+        // A directory with such a name is none of ours, and in nobody's way.
         try scene.sandbox.directory("Remote/.grocerydude-2.partial")
         try await scene.backUp()
     }

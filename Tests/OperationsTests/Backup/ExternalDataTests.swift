@@ -41,7 +41,7 @@ struct ExternalDataTests {
             let didAgain = scene.told.contains { $0.contains("starting again") }
             let missed = outcome.problems.filter { $0.kind == .missingExternalData }
             try await scene.restore { $0.makesSafetyBackup = false }
-            // What the backup did not miss is there after a restore.
+            // A file that the backup did not miss is there after a restore.
             #expect(scene.sandbox.exists(victim) == missed.isEmpty, "moment \(moment)")
             #expect(didAgain || missed.isEmpty, "moment \(moment)")
             cutsAgain += didAgain ? 1 : 0

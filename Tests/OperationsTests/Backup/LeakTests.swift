@@ -29,7 +29,7 @@ struct LeakTests {
     )
     func descriptorsStay() async throws {
         let scene = try Scene()
-        // What is opened once, and stays, is open after the first round.
+        // Files that are opened once and stay open are so after the first round.
         var operations = try await cycle(scene)
         let before = try descriptors()
         while operations < (Self.isFull ? 1000 : 64) { operations += try await cycle(scene) }

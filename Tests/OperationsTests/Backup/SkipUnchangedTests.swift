@@ -70,7 +70,7 @@ struct SkipUnchangedTests {
         try file.write(contentsOf: Data(count: Int(backup.size)))
         try file.close()
         try Tool.check("touch", ["-r", scene.sandbox.path("times").string, path])
-        // What is remembered of it is what it was.
+        // The memory of it is as it was.
         #expect(try await scene.list().first?.isUnreadable == false)
         #expect(try await !backUp(scene, minute: 1).isUnchanged)
     }
@@ -128,7 +128,7 @@ struct SkipUnchangedTests {
         #expect(listed.name == first.backup.name)
         #expect(listed.tags == ["a", "b"])
         #expect(listed.note == "before 2.0")
-        // What was said already is no news, and what is not said stays.
+        // A tag that it has is no news, and a note that is not given stays.
         #expect(try await !backUp(scene, minute: 2) { $0.tags = ["b"] }.isAnnotated)
         #expect(try await scene.list().first?.note == "before 2.0")
     }

@@ -50,7 +50,7 @@ struct AnnotationsTests {
         let second = try await files()
         #expect(first.count == 1 && second.count == 1 && first != second)
         #expect(try await annotations().annotation(of: file)?.isPinned == true)
-        // What changes nothing writes nothing.
+        // An edit that changes nothing writes nothing.
         try await pin(file, at: 3)
         #expect(try await files() == second)
     }
@@ -169,7 +169,7 @@ struct AnnotationsTests {
             await #expect {
                 try await change(fileSystem, to: "\(step)")
             } throws: { error in
-                // What was written and may not be on the disk has an error of its own.
+                // Notes that were written and may not be on the disk have an error of their own.
                 error is FileError || (error as? RemoteError)?.problem != nil
             }
             try fileSystem.assertFaultWasMet()

@@ -106,6 +106,26 @@ struct BackupFolderTests {
         #expect(try await folder.list().backups.map(\.isPinned) == [true])
     }
 
+    @Test("keeps its damage when it is renamed, and another backup takes its name")
+    func nameTaken() async throws {
+        let first = try await backUp()
+        var bytes = try scene.sandbox.read("Remote/\(first.name)")
+        bytes[200] ^= 1
+        try scene.sandbox.write(bytes, to: "Remote/\(first.name)")
+        let folder = scene.folder(log: log)
+        let checks = CheckBackups(in: folder, options: .init(), context: scene.context())
+        let damaged = try await folder.find(first.name)
+        #expect(try await checks.run(damaged, at: Scene.morning + 60).damage.count == 1)
+        let renamed = "renamed Stores.zip"
+        try await scene.remote.move(first.name, to: scene.remote, as: renamed)
+        #expect(try await scene.backUp().backup.name == first.name)
+        for log in [log, nil] {
+            let backups = try await scene.folder(log: log).list().backups
+            #expect(backups.first { $0.name == renamed }?.damage != nil)
+            #expect(backups.first { $0.name == first.name }?.damage == nil)
+        }
+    }
+
     @Test("is random, and that of another program's archive comes from its directory")
     func identities() async throws {
         let first = try await scene.backUp().backup

@@ -45,7 +45,7 @@ struct ManifestTests {
             try await scene.restore { $0.makesSafetyBackup = false }
         }
 
-        /// Writes it with more at the beginning of the header, where that is not there already.
+        /// Writes it with more at the beginning of the header, unless that is there already.
         func write(_ more: String, stores: String) throws {
             let header = String(decoding: lines[0], as: UTF8.self)
             let edited = header.replacing(
@@ -67,7 +67,7 @@ struct ManifestTests {
             """
     }
 
-    /// What a line may have more of without anything else being wrong with it.
+    /// Additions to a line that leave everything else right.
     private static func blanks(_ megabytes: Int) -> [UInt8] {
         [UInt8](repeating: UInt8(ascii: " "), count: megabytes << 20)
     }

@@ -40,7 +40,7 @@ struct NamesTests {
         let root = try Directory.open(scene.stores)
         var used: Set<FileName> = []
         for bytes in try Self.names() {
-            // What no file can be called: empty, dots, a slash, a NUL, more than 255 bytes.
+            // No file can be called this: empty, dots, a slash, a NUL, more than 255 bytes.
             guard let path = try? RelativePath(validating: bytes), path.parent == nil,
                 used.insert(path.name).inserted
             else { continue }

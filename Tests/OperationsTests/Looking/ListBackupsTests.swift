@@ -33,7 +33,7 @@ struct ListBackupsTests {
         let folder = scene.folder(catalog: catalog)
         #expect(try await folder.list().backups.map(\.time) == [Scene.morning])
         try await catalog.save()
-        // What is not read cannot be noticed to be gone.
+        // Nobody who does not read the archive again notices that it was overwritten.
         let file = scene.remotePath.appending(name)
         let size = try FileInfo(of: file).size
         let zeros = """
@@ -70,7 +70,7 @@ struct ListBackupsTests {
             let found = known.backup(elsewhere, in: address, timeZone: Scene.utc)
             #expect(found.timeSource == .manifest, "\(address)")
         }
-        // What is gone is forgotten, and only that.
+        // Backups that are gone are forgotten, and only those.
         known.keepOnly([], in: "one")
         one.remember(first, in: "third")
         try await one.save()

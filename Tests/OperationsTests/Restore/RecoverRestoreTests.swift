@@ -248,7 +248,7 @@ struct RecoverRestoreTests {
         }
     }
 
-    /// As a crash leaves it between link(2) and unlink(2), where nothing better moves files.
+    /// As a crash leaves it between link(2) and unlink(2), if nothing better moves files.
     @Test("finishes the move of a file that is still in both directories")
     func halfMoved() async throws {
         let (scene, paths) = try await killed(.inside)
@@ -264,7 +264,7 @@ struct RecoverRestoreTests {
 }
 
 extension Scene {
-    /// What restore journals say.
+    /// The text of restore journals.
     fileprivate func phases() throws -> [RestoreJournal.Phase] {
         try RestorePaths.Layout.allCases.compactMap {
             try RestoreJournal.read(RestorePaths(live: stores, $0).journal)?.phase

@@ -30,7 +30,7 @@ struct RestoreApplicationTests {
             .split(separator: "\n").map(String.init)
     }
 
-    /// Commands that write down that they ran and what was there then, and fail where they should.
+    /// Commands that write down that they ran and what was there then, and fail if they should.
     private func commands(failing events: Set<String> = []) -> ApplicationCommands {
         func line(_ event: String) -> String {
             let store = #""$GROCERYDUDE_STORES/\#(GroceryStore.fileName)""#
@@ -194,7 +194,7 @@ struct RestoreApplicationTests {
         }
         #expect(try entries().last == "start store")
         #expect(try scene.itemNames().count == 11)
-        // Who comes next does not know that it was started.
+        // The next run does not know that it was started.
         try await scene.recover()
         #expect(scene.told.last?.contains("the application was stopped") == true)
         #expect(try scene.leftovers().allSatisfy { $0 == "diary" || $0.contains("FailedRestore") })

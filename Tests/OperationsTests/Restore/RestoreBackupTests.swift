@@ -105,12 +105,12 @@ struct RestoreBackupTests {
                     #expect(ExpectedStates.saysWhere(error), "\(error)")
                 }
                 let met = faulty.faultWasMet
-                // What a failed clean-up left, the next command of any kind removes.
+                // The next command of any kind removes the remains of a failed clean-up.
                 try await scene.recover()
                 try expectWhole(
                     scene,
                     "step \(number), \(effect): \(faulty.calls)",
-                    // What cannot be removed is kept, and told of.
+                    // Data that cannot be removed is kept, and told of.
                     leaving: ["Stores_Old_2"]
                 )
                 if !met {
@@ -361,7 +361,7 @@ struct RestoreBackupTests {
     }
 }
 
-/// What an error of a restore may say of the state that it leaves.
+/// The state that an error of a restore may say it leaves.
 enum ExpectedStates {
     static func saysWhere(_ error: RestoreError) -> Bool {
         switch error {

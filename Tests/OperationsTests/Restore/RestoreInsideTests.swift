@@ -76,7 +76,7 @@ struct RestoreInsideTests {
             }
         }
 
-        /// What the directory holds without the restore area.
+        /// The content of the directory without the restore area.
         func contents() throws -> Contents {
             var contents = try scene.sandbox.contents(of: "Stores")
             contents.items.removeAll {
@@ -139,7 +139,7 @@ struct RestoreInsideTests {
                 }
                 try await stage.scene.recover()
                 let what = "step \(number), \(effect): \(faulty.calls)"
-                // What cannot be moved in is kept, and so is what cannot be removed.
+                // Data that cannot be moved in is kept, and so is data that cannot be removed.
                 ends.insert(
                     try stage.expectWhole(
                         what,

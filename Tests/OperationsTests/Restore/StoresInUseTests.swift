@@ -189,7 +189,7 @@ struct StoresInUseTests {
             } catch is OperationError {
             } catch is RemoteError {
             } catch is FileError {}
-            // What the remote folder has, if there still is one, is good.
+            // The backups in the remote folder, if there still is one, are good.
             if scene.sandbox.exists("Remote") {
                 #expect(try scene.leftovers().filter { $0.hasPrefix(".") } == [], "\(moment)")
                 for backup in try await scene.list() {

@@ -26,7 +26,7 @@ struct MetricsTests {
         var value: Double
     }
 
-    /// What is not the format, and where.
+    /// The breaches of the format, and their lines.
     private struct NotTheFormat: Error {
         var line: String
     }

@@ -9,7 +9,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What goes on around a run, with real commands.
+/// The surroundings of a run, with real commands.
 @Suite("Run")
 struct RunTests {
     let scene: Scene

@@ -12,7 +12,7 @@ import Testing
 struct LinkedSubfolderTests {
     private let scene: Scene
     private let backup: Backup
-    /// What is behind the link, and would be too old for any trash.
+    /// A file behind the link that would be too old for any trash.
     private static let old = "outside/20200101T090100.123Z a Stores.zip"
 
     init() async throws {
@@ -62,7 +62,7 @@ struct LinkedSubfolderTests {
                 context: scene.context()
             ).run("latest", isPinned: true, at: Scene.morning)
         }
-        // What is pinned is not known.
+        // Pins are not known.
         try await expectRefusal(of: name) {
             try await delete.run(backup, at: Scene.morning, keepingTrash: .zero)
         }

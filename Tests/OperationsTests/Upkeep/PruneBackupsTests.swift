@@ -82,7 +82,7 @@ struct PruneBackupsTests {
         let lock = HeldLock(try await FileLock.acquire(scene.remotePath, wait: .zero) { _ in })
         let newest = scene.remotePath.appending(names[1])
         let context = scene.context(lockWait: .seconds(60)) {
-            // Who has the folder deletes the newest, and lets go.
+            // The holder of the lock deletes the newest, and lets go.
             try lock.release { try LocalFileSystem().remove(newest) }
         }
         let outcome = try await pruning(context: context) { $0.policy.counts[.last] = 1 }.run()

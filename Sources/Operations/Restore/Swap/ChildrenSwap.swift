@@ -2,8 +2,8 @@ internal import Files
 internal import Stores
 internal import SystemPackage
 
-/// Puts what was staged in a stores directory in the place of what else is in it, name by name, for
-/// a directory that cannot change places itself.
+/// Exchanges the data staged in a stores directory and all else in it, name by name: for a directory
+/// that cannot change places itself.
 ///
 /// All of it is in a hidden directory there, `.grocerydude-restore`: the restore journal (`journal.json`),
 /// `New` and `Old`. The journal says in which direction names move, so that after a crash it is known of
@@ -20,14 +20,14 @@ internal import SystemPackage
 ///     settled        any          -            -            say that the application is to be started
 ///
 /// When all is done the restore journal is removed, and the hidden directory too unless something is kept
-/// in it. While there is something, restores go on to be made this way: an exchange would take it away.
-/// Backups and the moves themselves leave the directory out, as they leave out `lost+found` at the top of
-/// a mounted file system; out of an archive it is not restored, since a journal in it would be obeyed.
+/// in it. As long as something is, restores are made this way: an exchange would take it away. Backups
+/// and the moves themselves leave the directory out, as they leave out `lost+found` at the top of a
+/// mounted file system; it is never restored from an archive, since a journal in it would be obeyed.
 ///
-/// A name is missing from the directory for a moment, which no system can spare us here. So that an
-/// application that starts in such a moment finds no log without its database (SQLite would delete
-/// that), names move in in the order of their bytes, and out in the opposite one. Nothing is overwritten:
-/// if the application makes a file under a name that is to come back, recovery stops and names both.
+/// Each name is missing for a moment. An application that starts then must find no log without its
+/// database, which SQLite would delete: names move in in the order of their bytes, and out in the opposite
+/// one. Nothing is overwritten: if the application makes a file under a name that is to come back,
+/// recovery stops and names both.
 struct ChildrenSwap: RestoreSwap {
     let paths: RestorePaths
     let fileSystem: any FileSystem
@@ -65,7 +65,7 @@ struct ChildrenSwap: RestoreSwap {
         return refused
     }
 
-    /// Does the rest of a roll back that has taken out all that was refused.
+    /// Does the rest of a roll back that has taken out all refused data.
     private mutating func putBack() throws -> FilePath? {
         if try FileInfo.ifPresent(paths.new) != nil {
             journal.refused = try paths.vacant("FailedRestore").lastComponent?.string
@@ -83,27 +83,14 @@ struct ChildrenSwap: RestoreSwap {
 
     mutating func removeReplaced() throws -> FilePath? {
         try enter(.cleaning)
-        var leftover: FilePath?
-        do {
-            try fileSystem.remove(paths.old)
-        } catch {
-            let path = try paths.vacant("Old", from: 2)
-            try fileSystem.move(paths.old, to: path)
-            leftover = path
-        }
-        // All that it may still have is what is not a restore's to put in place.
+        let leftover = try removeOld()
+        // It may still have names that no restore puts in place.
         try fileSystem.remove(paths.new)
         journal.phase = .settled
         return leftover
     }
 
     // MARK: - Steps
-
-    /// Writes the restore journal, which is then on the disk with all that is in `area`.
-    private mutating func enter(_ phase: RestoreJournal.Phase) throws {
-        journal.phase = phase
-        try write()
-    }
 
     /// Moves all that may be moved, and has it on the disk.
     private func moveAll(from source: FilePath, to target: FilePath) throws {
@@ -127,9 +114,7 @@ struct ChildrenSwap: RestoreSwap {
         try fileSystem.sync(source)
     }
 
-    /// Moves one name.
-    ///
-    /// Where files are moved by link(2) and unlink(2), a crash may have left it in both directories.
+    /// Moves one name; a crash may have left it in both directories, if link(2) and unlink(2) move files.
     private func move(_ path: FilePath, to newPath: FilePath) throws {
         do {
             try fileSystem.move(path, to: newPath)

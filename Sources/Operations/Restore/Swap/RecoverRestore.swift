@@ -30,23 +30,19 @@ public struct RecoverRestore: Sendable {
             guard let paths = try RestorePaths(resolving: stores, layout), try paths.hasTraces()
             else { continue }
             do {
-                try await RestoreLocks.withLocks(on: paths, context) { _ in
-                    _ = try settle(paths)
-                }
+                _ = try await RestoreLocks.withLocks(on: paths, context) { _ in try settle(paths) }
             } catch FileError.locked {
-                // It is no wreck, it is running.
+                // It is still running.
             }
         }
     }
 
-    /// Does it for a caller that has the locks of these paths.
+    /// Does it for a caller that has the locks of these paths, and returns whether there was anything to do.
     ///
-    /// - Returns: whether there was anything to do. Another directory may then be in place than the one
-    ///   that is locked, and another layout may be the right one.
+    /// Another directory may then be in place than the locked one, and another layout may be right.
     func runLocked(_ paths: RestorePaths) throws -> Bool {
-        // The locks for an exchange are all that there are.
-        let layouts: [RestorePaths.Layout] =
-            paths.layout == .beside ? [.beside, .inside] : [.inside]
+        // The locks for an exchange do for both.
+        let layouts = RestorePaths.Layout.allCases.filter { $0 == .inside || $0 == paths.layout }
         for layout in layouts where try settle(RestorePaths(live: paths.live, layout)) {
             return true
         }
@@ -55,7 +51,7 @@ public struct RecoverRestore: Sendable {
 
     /// Does it in one layout.
     private func settle(_ paths: RestorePaths) throws -> Bool {
-        // A link could lead it to somebody else's files.
+        // A link could lead to somebody else's files.
         guard try paths.hasTraces(), try FileInfo.ifPresent(paths.area)?.kind == .directory else {
             return false
         }
@@ -66,13 +62,11 @@ public struct RecoverRestore: Sendable {
         var swap = paths.layout.swap.init(
             paths: paths,
             fileSystem: fileSystem,
-            // Without one there is at most a draft of it, and the directory that it was to be in.
+            // Without one there are at most a draft of it, and its directory.
             journal: journal ?? RestoreJournal(phase: .settled, backup: "")
         )
         if journal != nil {
-            let recovery = try swap.recover {
-                Verdict.afterCrash($1, $0, in: paths.live, context)
-            }
+            let recovery = try swap.recover { Verdict.afterCrash($1, $0, in: paths.live, context) }
             tell(recovery, swap.journal)
         }
         try swap.removeJournal()
@@ -83,23 +77,21 @@ public struct RecoverRestore: Sendable {
         let backup = journal.backup
         switch recovery {
         case .finished(let leftover):
-            context.report(.note("finished the restore of '\(backup)', which was interrupted"))
-            if let leftover { context.report(.leftover(leftover)) }
+            context.note("finished the restore of '\(backup)', which was interrupted")
+            context.noteLeftover(leftover)
         case .undone(let refused, let error):
             let reason = error.map { ", since \(explain($0))" } ?? ""
             let state =
                 refused.map { "what was refused is in '\(printable($0))'" }
                 ?? "your data is as it was before it"
-            context.report(
-                .note("undid the restore of '\(backup)', which was interrupted\(reason); \(state)")
+            context.note(
+                "undid the restore of '\(backup)', which was interrupted\(reason); \(state)"
             )
         case .settled: break
         }
         if journal.isApplicationStopped ?? false {
-            context.report(
-                .warning(
-                    "the application was stopped for the restore of '\(backup)', which was interrupted: start it"
-                )
+            context.warn(
+                "the application was stopped for the restore of '\(backup)', which was interrupted: start it"
             )
         }
     }

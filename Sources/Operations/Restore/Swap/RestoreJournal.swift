@@ -52,17 +52,16 @@ struct RestoreJournal: Codable {
     var allowsDamage: Bool?
     /// Whether a command of the user's has begun to stop the application, and none has started it since.
     ///
-    /// Which commands these are is not for a journal to say: whoever can write one could have them run.
+    /// A journal never says which commands: anybody who can write one could have them run.
     var isApplicationStopped: Bool?
     /// The name of the data that was refused, beside the journal, before it is moved there.
     var refused: String?
 
-    /// It says names and numbers; one that is longer than this is none of ours.
+    /// A journal says names and numbers; one that is longer than this is none of ours.
     private static let sizeLimit: Int64 = 1 << 20
 
-    /// Reads a restore journal; `nil` if there is none.
-    ///
-    /// - Throws: `RestoreError.cannotRecover` for one that cannot be obeyed, `.newerJournal`; `FileError`.
+    /// Reads a restore journal, `nil` if there is none; throws `RestoreError.cannotRecover` or `.newerJournal`
+    /// if it cannot be obeyed.
     static func read(_ path: FilePath) throws -> RestoreJournal? {
         guard let info = try FileInfo.ifPresent(path) else { return nil }
         func refusal(_ reason: String) -> RestoreError { .cannotRecover(path, reason: reason) }
@@ -74,22 +73,19 @@ struct RestoreJournal: Codable {
             throw refusal("it cannot be read")
         }
         struct Version: Decodable { var version: Int }
-        // First of all: what else a newer one says may mean something else, or be unknown here.
+        // First of all: the words of a newer one may mean something else, or be unknown here.
         let version = try? JSONDecoder().decode(Version.self, from: data).version
-        if let version, version > currentVersion {
-            throw RestoreError.newerJournal(path)
-        }
+        if let version, version > currentVersion { throw RestoreError.newerJournal(path) }
         guard let version, version > 0,
             let journal = try? JSONDecoder().decode(RestoreJournal.self, from: data)
         else { throw refusal("it cannot be read") }
         return journal
     }
 
-    /// Returns where the data that was refused is by now; `nil` if there is none.
+    /// Returns where the refused data is by now; `nil` if there is none.
     func keptRefusal(in paths: RestorePaths) throws -> FilePath? {
-        guard let name = refused.flatMap({ FilePath.Component($0) }), name.kind == .regular else {
-            return nil
-        }
+        let name = refused.flatMap { FilePath.Component($0) }
+        guard let name, name.kind == .regular else { return nil }
         let path = paths.area.appending(name)
         return try FileInfo.ifPresent(path) == nil ? nil : path
     }

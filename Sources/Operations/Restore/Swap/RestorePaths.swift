@@ -24,9 +24,7 @@ struct RestorePaths {
     let old: FilePath
     let journal: FilePath
 
-    /// - Parameters:
-    ///   - live: the stores directory, without symbolic links.
-    ///   - layout: where the others are.
+    /// Names the paths for a stores directory, whose own path has no symbolic links.
     init(live: FilePath, _ layout: Layout) {
         self.layout = layout
         self.live = live
@@ -45,13 +43,8 @@ struct RestorePaths {
         }
     }
 
-    /// The paths for a stores directory that may not be there; `nil` if not even the directory is that
-    /// would hold it.
-    ///
-    /// - Parameters:
-    ///   - stores: the stores directory, perhaps through a symbolic link.
-    ///   - layout: `nil` for the one that a restore has to take.
-    /// - Throws: `FileError`.
+    /// Finds the paths for a stores directory, perhaps through a symbolic link, in the layout that a restore
+    /// has to take unless one is given; `nil` if not even the directory is there that would hold it.
     init?(resolving stores: FilePath, _ layout: Layout? = nil) throws {
         if let live = try? stores.resolved() {
             self.init(live: live, try layout ?? Self.choose(for: live))
@@ -61,9 +54,9 @@ struct RestorePaths {
         self.init(live: place, layout ?? .beside)
     }
 
-    /// Returns where a directory that is missing would be; `nil` if the one is missing too that would hold it.
+    /// Returns the place of a missing directory; `nil` if the directory is missing too that would hold it.
     ///
-    /// Between two renames, a symbolic link to it leads nowhere; the restore journal is where it leads.
+    /// Between two renames, a symbolic link to it leads nowhere, and the restore journal is there.
     private static func place(ofMissing stores: FilePath) throws -> FilePath? {
         var path = stores
         // As many as Linux follows (path_resolution(7)).
@@ -82,11 +75,9 @@ struct RestorePaths {
         return nil
     }
 
-    /// Chooses where a restore stages.
-    ///
-    /// If a system does not tell it of a directory, an exchange that fails does.
+    /// Chooses where a restore stages; a failed exchange corrects it later.
     private static func choose(for live: FilePath) throws -> Layout {
-        // A restore that was begun beside it comes first.
+        // A restore that was begun there comes first.
         let beside = RestorePaths(live: live, .beside)
         if try beside.hasTraces() { return .beside }
         let inside = RestorePaths(live: live, .inside)
@@ -113,7 +104,7 @@ struct RestorePaths {
         }
     }
 
-    /// The restore's own directories and files that are there, for messages.
+    /// The directories and files of a restore that are there, for messages.
     var traces: [FilePath] {
         let found = [new, old, journal, LocalFileSystem.draft(of: journal)].filter {
             (try? FileInfo(of: $0)) != nil
@@ -122,19 +113,16 @@ struct RestorePaths {
         return found.isEmpty && layout == .inside ? [area] : found
     }
 
-    /// A name that is free, for data that is to be kept.
-    ///
-    /// - Parameters:
-    ///   - suffix: what it is: `FailedRestore` becomes `Stores_FailedRestore` beside the stores
-    ///     directory.
-    ///   - first: the first number to try; 1 is not written.
-    /// - Returns: a path where nothing is.
-    /// - Throws: `FileError`.
+    /// The place of data that is kept: `FailedRestore` is `Stores_FailedRestore` beside the stores directory.
+    func kept(_ suffix: String, _ number: Int = 1) -> FilePath {
+        let prefix = layout == .inside ? "" : "\(live.lastComponent?.string ?? "Stores")_"
+        return area.appending(prefix + suffix + (number == 1 ? "" : "_\(number)"))
+    }
+
+    /// Returns the first free place for data that is to be kept, from a number on.
     func vacant(_ suffix: String, from first: Int = 1) throws -> FilePath {
-        let name =
-            layout == .inside ? suffix : "\(live.lastComponent?.string ?? "Stores")_\(suffix)"
         for number in first... {
-            let path = area.appending(number == 1 ? name : "\(name)_\(number)")
+            let path = kept(suffix, number)
             if try FileInfo.ifPresent(path) == nil { return path }
         }
         preconditionFailure("numbers do not end")

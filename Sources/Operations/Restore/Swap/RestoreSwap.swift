@@ -1,7 +1,7 @@
 internal import Files
 internal import SystemPackage
 
-/// Puts what was staged in the place of what is in the stores directory, and back.
+/// Exchanges the staged data and that of the stores directory, and undoes it.
 ///
 /// Every step is announced in the restore journal before it is made, so that after a crash at any of
 /// them the next run can tell what is where.
@@ -12,36 +12,29 @@ internal import SystemPackage
 protocol RestoreSwap: Sendable {
     var paths: RestorePaths { get }
     var fileSystem: any FileSystem { get }
-    /// All that has to be known after a crash.
+    /// Everything that has to be known after a crash.
     var journal: RestoreJournal { get set }
 
     init(paths: RestorePaths, fileSystem: any FileSystem, journal: RestoreJournal)
 
-    /// Announces the restore, and makes the directory to stage in.
-    ///
-    /// - Throws: `FileError`; what was staged is then to be removed, and the restore journal.
+    /// Announces the restore, and makes the directory to stage in; if it throws, the caller removes that
+    /// and the restore journal.
     mutating func stage() throws
 
-    /// Puts what was staged in place; what was there is then in `old`.
-    ///
-    /// - Parameter stores: how many stores were staged and checked, for whoever has to recover.
-    /// - Throws: `FileError`; the restore journal then says what there is to recover.
+    /// Puts the staged data in place, and moves the data there to `old`; if it throws, the restore journal
+    /// says what there is to recover, and how many stores were staged.
     mutating func exchange(stores: Int) throws
 
-    /// Removes what was staged: all is as it was.
-    ///
-    /// - Throws: `FileError`; the phase is `staging` then, since nothing else is left to undo.
+    /// Removes the staged data: all is as it was. If it throws, the phase is `staging`, since nothing else
+    /// is left to undo.
     mutating func removeStaged() throws
 
-    /// Puts back what was there.
-    ///
-    /// - Returns: where what was refused is kept.
+    /// Puts back the data from before, and returns where the refused data is kept.
     mutating func rollBack() throws -> FilePath
 
-    /// Removes what was there, since what was restored is good.
+    /// Removes the data from before, since the restored data is good; if it throws, the next run tries again.
     ///
-    /// - Returns: where what could not be removed was put, so that it is in nobody's way.
-    /// - Throws: `FileError`; the next run then tries again.
+    /// Returns where data was put that could not be removed, so that it is in nobody's way.
     mutating func removeReplaced() throws -> FilePath?
 
     /// Finishes or undoes a restore that was interrupted, as the restore journal says.
@@ -54,9 +47,7 @@ protocol RestoreSwap: Sendable {
 }
 
 extension RestoreSwap {
-    /// Prepares a restore; nothing is changed.
-    ///
-    /// - Throws: `RestoreError.inTheWay`; `FileError`.
+    /// Prepares a restore, and changes nothing; throws `RestoreError.inTheWay` if a name is taken.
     init(_ paths: RestorePaths, backup: String, with fileSystem: any FileSystem) throws {
         if let info = try FileInfo.ifPresent(paths.area), info.kind != .directory {
             throw RestoreError.inTheWay(paths.area)
@@ -68,14 +59,20 @@ extension RestoreSwap {
         self.init(paths: paths, fileSystem: fileSystem, journal: journal)
     }
 
-    /// Has what the restore journal says on the disk.
+    /// Announces a step in the restore journal.
+    mutating func enter(_ phase: RestoreJournal.Phase) throws {
+        journal.phase = phase
+        try write()
+    }
+
+    /// Writes the restore journal, which is then on the disk.
     func write() throws {
-        // Moves and removals before it must not be undone by a loss of power.
+        // A loss of power must not undo moves and removals before it.
         if journal.phase == .settled { try fileSystem.sync(paths.area) }
         try journal.write(to: paths.journal, with: fileSystem)
     }
 
-    /// Remembers whether the application is stopped, for whoever has to recover.
+    /// Remembers whether the application is stopped, for a recovery.
     mutating func noteApplication(isStopped: Bool) throws {
         journal.isApplicationStopped = isStopped ? true : nil
         try write()
@@ -84,10 +81,10 @@ extension RestoreSwap {
     /// Removes the restore journal, and has that and all before it on the disk; does nothing unless all
     /// is settled.
     ///
-    /// The directory that it is in goes too, if it was made for it and nothing is kept in it.
+    /// The directory that was made for it goes too, unless something is kept in it.
     func removeJournal() throws {
         guard journal.phase == .settled else { return }
-        // Moves and removals must not be undone by a loss of power once the restore journal is gone.
+        // A loss of power must not undo moves and removals once the restore journal is gone.
         try fileSystem.sync(paths.area)
         try fileSystem.remove(paths.journal)
         let draft = LocalFileSystem.draft(of: paths.journal)
@@ -100,9 +97,19 @@ extension RestoreSwap {
         try fileSystem.sync(paths.live)
     }
 
-    /// Does what a verdict says of the data that is in place.
-    ///
-    /// - Throws: `FileError`; why the verdict is undecided: all is as it was found then.
+    /// Removes `old`; if that fails, gives it a name under which it is in nobody's way, and returns that.
+    func removeOld() throws -> FilePath? {
+        do {
+            try fileSystem.remove(paths.old)
+            return nil
+        } catch {
+            let path = try paths.vacant("Old", from: 2)
+            try fileSystem.move(paths.old, to: path)
+            return path
+        }
+    }
+
+    /// Carries out a verdict on the data that is in place; an undecided one is thrown, and changes nothing.
     mutating func carryOut(_ verdict: Verdict) throws -> RestoreRecovery {
         switch verdict {
         case .keep: .finished(leftover: try removeReplaced())
@@ -120,4 +127,14 @@ extension RestorePaths.Layout {
         case .inside: ChildrenSwap.self
         }
     }
+}
+
+/// The end of an interrupted restore.
+enum RestoreRecovery {
+    /// The data from before it is in place again; the error is why, if it was not for the crash alone.
+    case undone(refused: FilePath?, since: (any Error)?)
+    /// The restored data is in place.
+    case finished(leftover: FilePath?)
+    /// That had been done already.
+    case settled
 }

@@ -41,9 +41,8 @@ struct StoresSwap: RestoreSwap {
     }
 
     mutating func exchange(stores: Int) throws {
-        journal.phase = .swapping
         journal.stores = stores
-        try write()
+        try enter(.swapping)
         guard journal.old != nil else {
             try move(paths.new, to: paths.live)
             return
@@ -75,9 +74,8 @@ struct StoresSwap: RestoreSwap {
     mutating func rollBack() throws -> FilePath {
         try completeExchange()
         let refused = try paths.vacant("FailedRestore")
-        journal.phase = .rollingBack
         journal.refused = refused.lastComponent?.string
-        try write()
+        try enter(.rollingBack)
         if journal.old == nil {
             try move(paths.live, to: refused)
         } else if try fileSystem.swap(paths.live, paths.old) {
@@ -93,24 +91,17 @@ struct StoresSwap: RestoreSwap {
 
     mutating func removeReplaced() throws -> FilePath? {
         try completeExchange()
-        journal.phase = .cleaning
-        try write()
+        try enter(.cleaning)
         var leftover: FilePath?
-        do {
-            // Someone else's is left alone.
-            if let old = journal.old?.inode, try Self.inode(paths.old) == old {
-                try fileSystem.remove(paths.old)
-            }
-        } catch {
-            let path = try paths.vacant("Old", from: 2)
-            try move(paths.old, to: path)
-            leftover = path
+        // Someone else's is left alone.
+        if let old = journal.old?.inode, try Self.inode(paths.old) == old {
+            leftover = try removeOld()
         }
         journal.phase = .settled
         return leftover
     }
 
-    /// Gives what was there its name, if a crash came before that.
+    /// Gives the data from before its name, if a crash came before that.
     private func completeExchange() throws {
         guard let old = journal.old?.inode, try Self.inode(paths.new) == old else { return }
         try move(paths.new, to: paths.old)
@@ -143,7 +134,7 @@ struct StoresSwap: RestoreSwap {
         return .undone(refused: nil, since: nil)
     }
 
-    /// Does the rest of a roll back that has taken what was refused out of its place.
+    /// Does the rest of a roll back that has taken the refused data out of its place.
     private mutating func completeRollBack(isOld: Bool) throws -> FilePath? {
         var refused: FilePath?
         if !isOld {
@@ -165,8 +156,8 @@ struct StoresSwap: RestoreSwap {
         try move(paths.old, to: paths.live)
     }
 
-    /// A directory's inode, which a rename keeps and a new start of the system too; the number of its
-    /// device may then be another, and is the same for all directories here.
+    /// Returns a directory's inode, which renames and restarts of the system keep; the number of its device
+    /// may change with a restart, and is the same for all directories here.
     private static func inode(_ path: FilePath) throws -> UInt64? {
         try FileInfo.ifPresent(path)?.identity.inode
     }

@@ -26,7 +26,7 @@ enum Verdict {
 }
 
 extension Verdict {
-    /// Judges in the run that put the data in place, while nobody uses it: what fails has to go.
+    /// Judges in the run that put the data in place, while nobody uses it: data that fails has to go.
     static func inSameRun(_ subject: Subject, check: () throws -> Void) -> Verdict {
         switch subject {
         case .refused: return .rollBack(why: nil)
@@ -43,7 +43,7 @@ extension Verdict {
 
     /// Judges after a crash: applications may have opened the stores since.
     ///
-    /// Only stores that are damaged or lost have to go. All else that may fail says nothing of them.
+    /// Only stores that are damaged or lost have to go. No other failure says anything of them.
     static func afterCrash(
         _ subject: Subject,
         _ journal: RestoreJournal,
@@ -64,8 +64,7 @@ extension Verdict {
             }
             return try afterCrash(refusing: refusal, journal, in: live)
         } catch {
-            let why = RestoreError.unsettled(backup: journal.backup, live, error)
-            return .undecided(why: why)
+            return .undecided(why: RestoreError.unsettled(backup: journal.backup, live, error))
         }
     }
 

@@ -5,38 +5,35 @@ internal import Foundation
 internal import Stores
 internal import SystemPackage
 
+/// An archive that is written and has no name yet.
+struct WrittenArchive {
+    var header: ManifestHeader
+    var trailer: ManifestTrailer
+}
+
 /// Something changed while an archive was written that only a new cut can mend.
 struct CutAgain: ExplainedError {
     var reason: String
-    /// Files of external data that were not there; if they are missing again, they are not on
-    /// their way.
+    /// Files of external data that were not there; files that are missing again are not on their way.
     var missing: Set<RelativePath>?
 
     var description: String { "\(reason) while it was backed up, every time that was tried" }
     var hint: String? { "try again when fewer applications come and go" }
 }
 
-/// Writes one archive from one cut: the stores, their external data while the cut is held, then
-/// everything else.
-final class BackupBuild {
-    /// How an archive is built.
+/// Writes one archive from one cut: the stores and their external data while the cut is held, then the
+/// rest.
+final class BackupWriter {
+    /// How an archive is written.
     struct Plan {
-        var compression: Compression
-        /// When the backup is made.
-        var date: Date
-        /// What the manifest says first, of stores of which it is known what is in them.
-        var header: ([(StoresCut.Member, StoreReport)]) throws -> ManifestHeader
-        /// Marks the manifest where much is gone.
+        var options: CreateBackup.Options
+        /// The archive's folder, which may be mounted in the stores directory too.
+        var folder: BackupFolder
+        /// Marks the manifest if much is gone.
         var anomalyGuard: AnomalyGuard
-        /// Whether every store is checked in full.
-        var checksStores: Bool
-        /// Whether a remark of that check is damage.
-        var isStrict: Bool
-        /// The remote folder, which may be mounted elsewhere from the stores directory.
-        var remote: (identity: FileInfo.Identity, address: String)?
         /// Files of external data that were missing in the cut before.
         var knownMissing: Set<RelativePath>
-        /// Whether what would need a new cut is now reported instead.
+        /// Whether to report everything that would need a new cut.
         var isLastTry: Bool
     }
 
@@ -46,28 +43,20 @@ final class BackupBuild {
     private let context: OperationContext
     private let plan: Plan
     private var isLastTry: Bool { plan.isLastTry }
+    private let folderIdentity: FileInfo.Identity?
     private let survey: StoresDirectory.Survey
-    private let known: Set<RelativePath>
     private let manifest: ManifestWriter
-    private let writer: ArchiveWriter
+    private let archive: ArchiveWriter
     private var cut: BackupCut?
-    private let stores: Int
     /// The manifest's first line, once it is known.
     private var header: ManifestHeader?
     private var problems: [Problem]
-    /// Everything about the stores that is worth knowing, and no problem.
+    /// Findings about the stores that are no problems.
     private var remarks: [String] = []
     private var addedSupport: Set<RelativePath> = []
     private var addedFiles: Set<RelativePath> = []
 
-    /// Prepares to write an archive into an empty file.
-    ///
-    /// - Parameters:
-    ///   - cut: the stores, as of one moment.
-    ///   - directory: where they are.
-    ///   - file: where the archive goes; the caller's to sync.
-    ///   - plan: how.
-    ///   - context: told of what was read; asked whether to stop.
+    /// Prepares to write an archive into an empty file, which is the caller's to sync.
     init(
         of cut: consuming BackupCut,
         in directory: StoresDirectory,
@@ -78,40 +67,41 @@ final class BackupBuild {
         self.directory = directory
         self.context = context
         self.plan = plan
+        folderIdentity = plan.folder.identity
         survey = cut.survey
         problems = cut.problems
-        known = cut.survey.storeFiles
-        stores = cut.members.count
         self.cut = cut
+        let compression = plan.options.compression
         let manifest = ManifestWriter(
-            modified: plan.date,
-            compression: plan.compression,
+            modified: plan.options.date,
+            compression: compression,
             in: file.path.removingLastComponent()
         )
         self.manifest = manifest
-        writer = ArchiveWriter(to: file, compression: plan.compression, threads: context.threads) {
+        archive = ArchiveWriter(to: file, compression: compression, threads: context.threads) {
             try manifest.append($0)
         }
     }
 
     /// Writes the archive.
     ///
+    /// - Returns: the archive's manifest, as far as a caller needs it.
     /// - Throws: `CutAgain` if the archive would hold no state that ever was.
     func run() throws -> WrittenArchive {
-        defer { writer.close() }
+        defer { archive.close() }
         context.report(.began(.reading, total: survey.size))
         try addStores()
         // Writers in a rollback mode had to wait so far.
         cut = nil
         try walk(from: nil)
-        try writer.drain()
+        try archive.drain()
         let trailer = try manifest.finish(problems: problems)
-        try writer.add(manifest.entry)
-        _ = try writer.finish()
-        for remark in remarks { context.report(.note(remark)) }
-        for problem in trailer.problems { context.report(.problem(problem)) }
+        try archive.add(manifest.entry)
+        _ = try archive.finish()
+        remarks.forEach(context.note)
+        context.tell(trailer.problems)
         guard let header else { preconditionFailure("a manifest has a header") }
-        return WrittenArchive(header: header, trailer: trailer, stores: stores)
+        return WrittenArchive(header: header, trailer: trailer)
     }
 
     // MARK: - Under the cut
@@ -121,8 +111,8 @@ final class BackupBuild {
         // Only now that all transactions have begun: it takes time, and would pull the cut apart.
         let counting = StoreReports(
             of: cut.members,
-            checking: plan.checksStores ? .full : .none,
-            isStrict: plan.isStrict,
+            checking: plan.options.checksStores ? .full : .none,
+            isStrict: plan.options.isStrict,
             context
         )
         defer { counting.close() }
@@ -132,7 +122,11 @@ final class BackupBuild {
         }
         for store in cut.damaged { try addDamaged(store) }
         let stores = try beginManifest(cut, counting)
-        for (member, report) in stores { note(report.damage, in: member.store) }
+        for (member, report) in stores {
+            for finding in report.damage {
+                note(.damagedStore, member.store.path, "SQLite finds it damaged: \(finding)")
+            }
+        }
         problems += header.flatMap(plan.anomalyGuard.problem).map { [$0] } ?? []
         let missing = try findMissingExternalFiles(of: stores)
         for (member, report) in stores {
@@ -147,7 +141,15 @@ final class BackupBuild {
     private func beginManifest(_ cut: BackupCut, _ counting: StoreReports) throws -> [KnownStore] {
         do {
             let stores = Array(zip(cut.members, try counting.wait()))
-            var header = try plan.header(stores)
+            let root = try FileInfo(of: directory.path)
+            var header = ManifestHeader(
+                id: .random(),
+                created: Timestamp.rfc3339(plan.options.date, in: plan.folder.timeZone),
+                tool: plan.options.tool,
+                reason: plan.options.reason,
+                root: .init(mode: root.mode, owner: root.owner, group: root.group),
+                stores: stores.map { $1.facts }
+            )
             plan.anomalyGuard.mark(&header, unreadable: cut.unreadableStores)
             try manifest.begin(header)
             self.header = header
@@ -157,13 +159,7 @@ final class BackupBuild {
         }
     }
 
-    private func note(_ damage: [String], in store: Store) {
-        for finding in damage {
-            note(.damagedStore, store.path, "SQLite finds it damaged: \(finding)")
-        }
-    }
-
-    /// Files that rows refer to and that are not there, also in a cut that was made again.
+    /// Returns files that rows refer to and that are not there, also in a cut that was made again.
     private func findMissingExternalFiles(of stores: [KnownStore]) throws -> Set<RelativePath> {
         var missing: Set<RelativePath> = []
         for (member, report) in stores {
@@ -178,7 +174,7 @@ final class BackupBuild {
             throw CutAgain(reason: "'\(first)' is missing", missing: missing)
         }
         for path in missing.sorted() {
-            note(.missingExternalData, path, "a store refers to this file, and it is not there")
+            noteMissing(path, "is not there")
         }
         return missing
     }
@@ -187,10 +183,9 @@ final class BackupBuild {
         let snapshot = member.snapshot
         guard let info = try FileInfo.ifPresent(member.store.location) else {
             guard isLastTry else { throw CutAgain(reason: "'\(member.store.path)' was removed") }
-            note(.unreadable, member.store.path, "it was removed while it was backed up")
-            return
+            return note(.unreadable, member.store.path, "it was removed while it was backed up")
         }
-        let isWhole = try writer.add(
+        let isWhole = try archive.add(
             attributes(member.store.path, .file, info),
             size: snapshot.size,
             isStill: snapshot.isStill
@@ -204,53 +199,49 @@ final class BackupBuild {
         addedFiles.insert(member.store.path)
     }
 
-    /// The database and what is beside it, as files: all that there is to save.
+    /// Adds the database and its log as files: nothing else is there to save.
     private func addDamaged(_ store: Store) throws {
-        let parent = try openParent(of: store.path)
-        for name in [
-            store.path.name, store.path.name.appending("-wal"),
-            store.path.name.appending("-journal"),
-        ] {
+        let parent = try open(store.path.parent)
+        for suffix in ["", "-wal", "-journal"] {
+            let name = store.path.name.appending(suffix)
             let path = store.path.sibling(name)
-            // What is not SQLite's own comes with all the other files.
-            guard known.contains(path), let info = try? parent.info(name), info.kind == .file
+            // A file that is not SQLite's own comes with all the others.
+            guard survey.storeFiles.contains(path), let info = try? parent.info(name),
+                info.kind == .file
             else { continue }
             try addFile(WalkedFile(path: path, directory: parent, info: info))
         }
     }
 
-    /// Adds a store's directory of external data, in which the files that are needed were there a
-    /// moment ago.
+    /// Adds a store's directory of external data, which had all needed files a moment ago.
     private func addExternalData(of store: Store, needed: Set<RelativePath>) throws {
         let support = store.supportDirectory
+        // Anything else with that name comes with the other files.
         if !isAdded(support), let info = try FileInfo.ifPresent(support.below(directory.path)),
-            // Anything else with that name comes with the other files.
             info.kind == .directory
         {
             addedSupport.insert(support)
-            let parent = try openParent(of: support)
+            let parent = try open(support.parent)
             _ = try visit(WalkedFile(path: support, directory: parent, info: info))
             try walk(from: support)
         }
         for path in needed.subtracting(addedFiles).sorted() {
-            if try FileInfo.ifPresent(path.below(directory.path)) != nil, try !isPlainFile(path) {
-                let reason = "a store refers to this file, and it is none, or behind a link"
-                note(.missingExternalData, path, reason)
+            if try FileInfo.ifPresent(path.below(directory.path)) != nil, !isPlainFile(path) {
+                noteMissing(path, "is no file, or behind a link")
                 continue
             }
             guard isLastTry else { throw CutAgain(reason: "'\(path)' was removed") }
-            let reason = "a store refers to this file, and it went while the backup was made"
-            note(.missingExternalData, path, reason)
+            noteMissing(path, "went while the backup was made")
         }
     }
 
+    private func noteMissing(_ path: RelativePath, _ what: String) {
+        note(.missingExternalData, path, "a store refers to this file, and it \(what)")
+    }
+
     /// Whether a path leads to a regular file without a link on its way.
-    private func isPlainFile(_ path: RelativePath) throws -> Bool {
-        do {
-            return try openParent(of: path).info(path.name).kind == .file
-        } catch is FileError {
-            return false
-        }
+    private func isPlainFile(_ path: RelativePath) -> Bool {
+        (try? open(path.parent).info(path.name))?.kind == .file
     }
 
     /// Whether a directory was added with another that it is in.
@@ -262,8 +253,7 @@ final class BackupBuild {
 
     /// Adds everything below a path, or below the stores directory.
     private func walk(from start: RelativePath?) throws {
-        var root = try Directory.open(directory.path)
-        for name in start?.components ?? [] { root = try root.directory(name) }
+        let root = try open(start)
         func full(_ path: RelativePath) -> RelativePath {
             path.components.reduce(start) { $0?.appending($1) ?? RelativePath(name: $1) } ?? path
         }
@@ -271,47 +261,42 @@ final class BackupBuild {
             note(.unreadable, full(path), explain(error))
         } visit: { file in
             try context.checkCancellation()
-            // What the cut had to hold is in the archive already.
-            guard !addedSupport.contains(full(file.path)) else { return .skip }
-            return try visit(
-                WalkedFile(path: full(file.path), directory: file.directory, info: file.info)
-            )
+            let path = full(file.path)
+            // It is in the archive already: the cut had to hold it.
+            guard !addedSupport.contains(path) else { return .skip }
+            return try visit(WalkedFile(path: path, directory: file.directory, info: file.info))
         }
     }
 
     private func visit(_ file: WalkedFile) throws -> WalkChoice {
-        guard !known.contains(file.path) else { return .skip }
+        guard !survey.storeFiles.contains(file.path) else { return .skip }
         if file.path.parent == nil, directory.leavesOut(file.name, file.info) {
             if file.info.kind != .directory {
-                context.report(.note("'\(file.path)' is left out: restores work under that name"))
+                context.note("'\(file.path)' is left out: restores work under that name")
             }
             return .skip
         }
         guard file.path != Manifest.path else {
-            context.report(.note("'\(file.path)' is left out: every archive has its own"))
+            context.note("'\(file.path)' is left out: every archive has its own")
             return .skip
         }
         // A directory's name gets a slash at its end.
         guard file.path.bytes.count < ArchiveWriter.pathLimit else {
-            problems.append(
-                Problem(
-                    kind: .unreadable,
-                    path: String(file.path.description.prefix(200)) + "…",
-                    reason: "its path is longer than a zip can hold"
-                )
-            )
+            let path = String(file.path.description.prefix(200)) + "…"
+            let reason = "its path is longer than a zip can hold"
+            problems.append(Problem(kind: .unreadable, path: path, reason: reason))
             return .skip
         }
         switch file.info.kind {
         case .directory:
-            if let remote = plan.remote, remote.identity == file.info.identity {
-                throw OperationError.remoteInsideStores(remote.address, directory.path)
+            guard folderIdentity != file.info.identity else {
+                throw OperationError.remoteInsideStores(plan.folder.address, directory.path)
             }
-            try writer.add(attributes(file.path, .directory, file.info))
+            try archive.add(attributes(file.path, .directory, file.info))
         case .link: try addLink(file)
         case .file: try addFile(file)
         case .special(let what):
-            context.report(.note("'\(file.path)' is left out: \(what) cannot be in an archive"))
+            context.note("'\(file.path)' is left out: \(what) cannot be in an archive")
         }
         return .descend
     }
@@ -319,20 +304,18 @@ final class BackupBuild {
     private func addLink(_ file: WalkedFile) throws {
         do {
             let target = try file.directory.linkTarget(file.name)
-            try writer.add(attributes(file.path, .link, file.info), content: target)
-        } catch let error as FileError where error.isMissing {
-            return
-        }
+            try archive.add(attributes(file.path, .link, file.info), content: target)
+        } catch let error as FileError where error.isMissing {}
     }
 
-    /// Adds a file as it is at one moment: it is read again if it changed meanwhile, and said to be
-    /// restless if it does so every time.
+    /// Adds a file as it is at one moment: reads it again if it changed meanwhile, and reports it if it
+    /// does so every time.
     private func addFile(_ file: WalkedFile) throws {
         for attempt in 1...Self.triesForAFile {
             let isLast = attempt == Self.triesForAFile
             do {
                 guard try add(file, acceptingChanges: isLast) else { continue }
-                // Later ones nobody asks for, and there may be a million.
+                // Nobody asks for later ones, and there may be a million.
                 if cut != nil { addedFiles.insert(file.path) }
             } catch let failure as ReadFailure {
                 if failure.error.isMissing { return }
@@ -359,19 +342,19 @@ final class BackupBuild {
         let file = try reading { try walked.directory.file(walked.name) }
         let info = try reading { try file.info() }
         var changed = false
-        let wasAdded = try writer.add(attributes(walked.path, .file, info), size: info.size) {
+        let wasAdded = try archive.add(attributes(walked.path, .file, info), size: info.size) {
             changed = try reading { try file.info() } != info
             return !changed || acceptingChanges
         } read: { buffer, offset in
             let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
             // The survey would have found it, if it had been there.
-            if offset == 0, !known.contains(walked.path), !isLastTry,
+            if offset == 0, !survey.storeFiles.contains(walked.path), !isLastTry,
                 DatabaseHeader.begins(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             {
                 throw CutAgain(reason: "the store '\(walked.path)' was made")
             }
             guard count < buffer.count, acceptingChanges else { return count }
-            // It was cut while it was read; the archive gets zeros, and the problem is told.
+            // It was truncated while it was read; the archive gets zeros, and the problem is told.
             UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(
                 as: UInt8.self,
                 repeating: 0
@@ -379,8 +362,7 @@ final class BackupBuild {
             return buffer.count
         }
         if wasAdded && changed {
-            let reason =
-                "it changed every time it was read; the archive may have two states of it mixed"
+            let reason = "it changed every time it was read; the archive may mix two states of it"
             note(.neverStill, walked.path, reason)
         }
         return wasAdded
@@ -410,9 +392,8 @@ final class BackupBuild {
         )
     }
 
-    private func openParent(of path: RelativePath) throws -> Directory {
-        var parent = try Directory.open(directory.path)
-        for name in path.parent?.components ?? [] { parent = try parent.directory(name) }
-        return parent
+    /// Opens a directory below the stores directory, or that itself, without following a link.
+    private func open(_ path: RelativePath?) throws -> Directory {
+        try (path?.components ?? []).reduce(.open(directory.path)) { try $0.directory($1) }
     }
 }

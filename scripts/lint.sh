@@ -8,6 +8,7 @@
 #   grocerydude → Operations → Backups → { Stores, Archives, Remotes, History, Sample } → Files
 #   Remotes → Processes → Files; only the command line imports Sample.
 # - One dependency, one module; GRDB alone has three: Stores, History, Sample.
+# - Below the command line no text names its commands or options; see Console/Hint.swift.
 # - Time is an argument: only the command line looks at the clock.
 # - No crowds and no knots in the operations: see scripts/knots.py, which needs Python.
 set -euo pipefail
@@ -72,6 +73,10 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
 
     module != "grocerydude" && code ~ /(^|[^A-Za-z0-9_])Date(\(\)|\.now|\.init\(\)|\(timeIntervalSinceNow)/ {
         breach("only the command line looks at the clock: take the time as an argument")
+    }
+
+    module != "grocerydude" && code ~ /\x27--[a-z]|grocerydude [a-z]/ {
+        breach("only the command line names its commands and options: see Console/Hint.swift")
     }
 
     END { exit breaches > 0 }

@@ -162,7 +162,7 @@ public struct ShowStatus: Sendable {
         return .init(
             kind: .interrupted,
             what: "\(what) was interrupted",
-            remedy: "any command but this finishes or undoes it: grocerydude list"
+            remedy: "any command but this one finishes or undoes it"
         )
     }
 
@@ -180,7 +180,7 @@ public struct ShowStatus: Sendable {
         for name in names where PartialName.matches(name.description) {
             guard (try? directory.info(name))?.kind == .file else { continue }
             let what = "a backup was interrupted, and left '\(name)'"
-            let remedy = "the next backup removes it: grocerydude backup"
+            let remedy = "the next backup removes it"
             status.findings.append(.init(kind: .interrupted, what: what, remedy: remedy))
         }
     }

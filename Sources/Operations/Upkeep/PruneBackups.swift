@@ -132,7 +132,7 @@ public struct PruneBackups: Sendable {
         }
         if let unknown, unknown.timeSource != .manifest {
             return (
-                "whether '\(unknown.displayName)' has much less than the backups before it is not known here: run 'grocerydude check '\(unknown.displayName)'' first",
+                "whether '\(unknown.displayName)' has much less than the backups before it is not known here: check that backup first",
                 "it is not known what the newest backup has"
             )
         }

@@ -128,7 +128,7 @@ struct ShowStatusTests {
         #expect(try scene.sandbox.contents() == before)
         #expect(status.findings.map(\.kind) == [.interrupted, .interrupted])
         #expect(status.findings[0].what.hasPrefix("a restore of '"))
-        #expect(status.findings[0].remedy?.contains("grocerydude list") == true)
+        #expect(status.findings[0].remedy?.contains("finishes or undoes it") == true)
         #expect(status.findings[1].what.contains(".grocerydude-7.partial"))
         try await scene.recover()
         try await scene.backUp(at: Scene.morning + 60)

@@ -211,7 +211,8 @@ struct ForeignArchiveTests {
             let error = await #expect(throws: RestoreError.self) {
                 try await scene.restore("Old") { $0.limits = limits }
             }
-            guard case .restoreFailed(ArchivedBackupError.beyondLimit(_, _, let kind)) = error else {
+            guard case .restoreFailed(ArchivedBackupError.beyondLimit(_, _, let kind)) = error
+            else {
                 Issue.record("not refused for a limit: \(error.debugDescription)")
                 return
             }

@@ -105,7 +105,7 @@ public final class Directory: Sendable {
         (try? info(name)) != nil
     }
 
-    /// Returns all names but `.` and `..`, sorted by their bytes, so that a tree always gives the same archive.
+    /// Returns all names but `.` and `..`, sorted by their bytes, so that a tree gives one archive only.
     public func names() throws -> [FileName] {
         // readdir(3) owns the descriptor that it reads from and moves its offset: it gets its own.
         let copy = try systemCall(.list, path) {

@@ -7,8 +7,9 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A pipe (pipe(2)). Only a program that is given one of its ends inherits it: another that is started
-/// at the same time would keep it open.
+/// A pipe (pipe(2)) whose ends are inherited only by the program that is given them.
+///
+/// Another program that is started at the same time would keep it open.
 public struct PipeEnds: Sendable {
     public let reading: FileDescriptor
     public let writing: FileDescriptor

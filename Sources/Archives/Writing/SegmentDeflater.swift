@@ -2,7 +2,7 @@ internal import CIsal
 internal import CZlib
 
 /// Compresses segments one at a time: each inflates alone, and all together are one deflate stream
-/// (RFC 1951). All but the last end on a full flush.
+/// (RFC 1951), whose segments but the last end on a full flush.
 ///
 /// It holds the compressor's working memory, so each thread makes one and keeps it.
 final class SegmentDeflater {

@@ -91,11 +91,10 @@ struct CentralRecord {
         unicodeLength = UInt16(unicodeName.count)
     }
 
-    /// Returns where the name in Info-ZIP's Unicode path field is (4.6.9); the other one is in an unknown
-    /// code page.
+    /// Returns where the name in Info-ZIP's Unicode path field is (4.6.9), beside one in an unknown code page.
     ///
-    /// Empty if the field is of another version, or of another name: some programs rename an entry and
-    /// leave the field.
+    /// The range is empty if the field is of another version, or of another name: some programs rename an
+    /// entry and leave the field.
     private static func unicodeName(
         in field: Range<Int>,
         of bytes: [UInt8],

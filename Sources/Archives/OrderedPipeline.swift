@@ -3,14 +3,13 @@ internal import Foundation
 
 /// Runs jobs on a fixed number of threads and gives them back in the order they came in.
 ///
-/// Where the system gives fewer threads, those do the work; where it gives none, the caller's thread
-/// does it as it takes jobs back.
+/// If the system gives fewer threads, those do the work; if it gives none, the caller's thread does it
+/// as it takes jobs back.
 ///
-/// The caller's thread submits and takes back; it never has more than `capacity` jobs in flight,
-/// so the memory of a pipeline depends on its threads and not on the data. Jobs are made once and
-/// used again. One thread only may call the methods.
+/// Only one thread may call the methods. It never has more than `capacity` jobs in flight, and jobs are
+/// used again, so the memory of a pipeline depends on its threads and not on the data.
 ///
-/// Order of locks: there is one, `condition`; it is never held while a job runs.
+/// There is one lock, `condition`; it is never held while a job runs.
 final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     // Guarded by `condition`.
@@ -19,7 +18,7 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
 
     // The caller's thread only.
     private var threads: [WorkThread] = []
-    /// What runs jobs on the caller's thread, where there is no other.
+    /// Runs jobs on the caller's thread, if there is no other.
     private var ownWorker: ((Job) throws -> Void)?
     private var inFlight: [Entry] = []
     private var idle: [Job] = []
@@ -48,16 +47,21 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
         capacity = 2 * threads + 2
         idle = (0..<capacity).map { _ in makeJob() }
         for _ in 0..<threads {
-            // It refuses the next one too, for all we know.
             guard let thread = WorkThread({ [self] in run(makeWorker()) }) else { break }
             self.threads.append(thread)
         }
         if self.threads.isEmpty { ownWorker = makeWorker() }
     }
 
-    /// A job to fill; `nil` while all are in flight: take one back first.
-    func vacantJob() -> Job? {
-        idle.popLast()
+    /// Returns a job to fill; `nil` while all are in flight: take one back first.
+    func vacantJob() -> Job? { idle.popLast() }
+
+    /// Returns a job to fill, after lending the oldest to `body` if all are in flight.
+    func vacantJob(_ body: (Job) throws -> Void) throws -> Job {
+        while true {
+            if let job = vacantJob() { return job }
+            _ = try takeOldest(body)
+        }
     }
 
     /// Puts a job into the queue.
@@ -72,13 +76,13 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
 
     /// Waits for the oldest job in flight and lends it to `body`; it is vacant again afterwards.
     ///
-    /// - Returns: `nil` where none is in flight.
-    /// - Throws: what the job threw, or `body`.
+    /// - Returns: `nil` if none is in flight.
+    /// - Throws: the error of the job, or of `body`.
     func takeOldest<Result>(_ body: (Job) throws -> Result) throws -> Result? {
         guard !inFlight.isEmpty else { return nil }
         let entry = inFlight.removeFirst()
         defer { idle.append(entry.job) }
-        // What waits is run in its order, so that this is the oldest.
+        // Jobs are run in their order, so that this is the oldest.
         if let ownWorker {
             let next = condition.withLock { waiting.isEmpty ? nil : waiting.removeFirst() }
             if let next { run(next, ownWorker) }

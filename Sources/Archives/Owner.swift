@@ -1,4 +1,4 @@
-/// Who owns a file, by numbers.
+/// The owner and the group of a file, as numbers.
 public struct Owner: Sendable, Equatable {
     public var user: UInt32
     public var group: UInt32

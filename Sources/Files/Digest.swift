@@ -4,7 +4,7 @@ internal import Crypto
 public struct Digest: Hashable, Sendable, CustomStringConvertible {
     private let value: SIMD32<UInt8>
 
-    /// The SHA-256 of some bytes.
+    /// Hashes bytes.
     public init(of bytes: UnsafeRawBufferPointer) {
         var hasher = SHA256()
         hasher.update(bufferPointer: bytes)

@@ -1,10 +1,9 @@
-/// Something that a walk came upon.
+/// A file or directory that a walk came upon.
 public struct WalkedFile {
     /// The path below the directory that is walked.
     public let path: RelativePath
     /// The open directory that holds it.
     public let directory: Directory
-    /// The system's record of it.
     public let info: FileInfo
 
     public init(path: RelativePath, directory: Directory, info: FileInfo) {
@@ -34,53 +33,35 @@ extension Directory {
         failed: (RelativePath, any Error) throws -> Void,
         visit: (WalkedFile) throws -> WalkChoice
     ) throws {
-        try walk(below: nil, failed: failed, visit: visit)
+        // The directory that the caller asked for is the caller's to explain.
+        try walk(names(), below: nil, failed: failed, visit: visit)
     }
 
     private func walk(
+        _ names: [FileName],
         below parent: RelativePath?,
         failed: (RelativePath, any Error) throws -> Void,
         visit: (WalkedFile) throws -> WalkChoice
     ) throws {
-        let names: [FileName]
-        do {
-            names = try self.names()
-        } catch {
-            // The directory that the caller asked for is the caller's to explain.
-            guard let parent else { throw error }
-            return try failed(parent, error)
-        }
         for name in names {
             let path = parent?.appending(name) ?? RelativePath(name: name)
-            let info: FileInfo
-            do {
-                info = try self.info(name)
-            } catch let error as FileError where error.isMissing {
-                continue
-            } catch {
-                try failed(path, error)
-                continue
+            func read<Value>(_ body: () throws -> Value) throws -> Value? {
+                do {
+                    return try body()
+                } catch let error as FileError where error.isMissing {
+                    return nil
+                } catch {
+                    try failed(path, error)
+                    return nil
+                }
             }
+            guard let info = try read({ try self.info(name) }) else { continue }
             let choice = try visit(WalkedFile(path: path, directory: self, info: info))
-            guard info.kind == .directory, case .descend = choice else { continue }
-            try descend(into: name, path: path, failed: failed, visit: visit)
+            guard info.kind == .directory, case .descend = choice,
+                let child = try read({ try directory(name) }),
+                let names = try read({ try child.names() })
+            else { continue }
+            try child.walk(names, below: path, failed: failed, visit: visit)
         }
-    }
-
-    private func descend(
-        into name: FileName,
-        path: RelativePath,
-        failed: (RelativePath, any Error) throws -> Void,
-        visit: (WalkedFile) throws -> WalkChoice
-    ) throws {
-        let child: Directory
-        do {
-            child = try directory(name)
-        } catch let error as FileError where error.isMissing {
-            return
-        } catch {
-            return try failed(path, error)
-        }
-        try child.walk(below: path, failed: failed, visit: visit)
     }
 }

@@ -9,8 +9,7 @@ internal import Glibc
 
 /// An open regular file, read and written at offsets.
 ///
-/// A class, so that the threads of a pipeline can share one; the descriptor is closed with the
-/// last reference. Every error names the path it was opened by.
+/// A class, so that threads can share one; the descriptor is closed with the last reference.
 public final class File: Sendable {
     /// The path it was opened by, for messages.
     public let path: FilePath
@@ -43,13 +42,8 @@ public final class File: Sendable {
     }
 
     private convenience init(path: FilePath, flags: CInt, action: FileError.Action) throws {
-        let descriptor = uninterrupted {
+        let descriptor = try systemCall(action, path) {
             path.withPlatformString { cfiles_openat(AT_FDCWD, $0, flags | O_CLOEXEC, 0o600) }
-        }
-        if descriptor == -1 {
-            let errno = Errno(rawValue: errno)
-            throw errno == .fileExists
-                ? FileError.exists(path) : FileError.failed(action, path, errno)
         }
         self.init(adopting: descriptor, path: path)
     }
@@ -57,7 +51,7 @@ public final class File: Sendable {
     /// Returns the system's record of the file as it is now.
     public func info() throws -> FileInfo {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure(.inspect) }
+        try systemCall(.inspect, path) { fstat(descriptor, &status) }
         return FileInfo(status)
     }
 
@@ -69,17 +63,10 @@ public final class File: Sendable {
         guard let start = buffer.baseAddress else { return 0 }
         var done = 0
         while done < buffer.count {
-            let count = pread(
-                descriptor,
-                start + done,
-                buffer.count - done,
-                off_t(offset) + off_t(done)
-            )
-            if count == 0 { break }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw failure(.read)
+            let count = try systemCall(.read, path) {
+                pread(descriptor, start + done, buffer.count - done, off_t(offset) + off_t(done))
             }
+            if count == 0 { break }
             done += count
         }
         return done
@@ -110,30 +97,20 @@ public final class File: Sendable {
         guard let start = bytes.baseAddress else { return }
         var done = 0
         while done < bytes.count {
-            let count = pwrite(
-                descriptor,
-                start + done,
-                bytes.count - done,
-                off_t(offset) + off_t(done)
-            )
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw failure(.write)
+            done += try systemCall(.write, path) {
+                pwrite(descriptor, start + done, bytes.count - done, off_t(offset) + off_t(done))
             }
-            done += count
         }
     }
 
     /// Cuts or extends the file.
     public func truncate(to size: Int64) throws {
-        guard uninterrupted({ ftruncate(descriptor, off_t(size)) }) == 0 else {
-            throw failure(.write)
-        }
+        try systemCall(.write, path) { ftruncate(descriptor, off_t(size)) }
     }
 
     /// Flushes the file's content and size to the disk (fsync(2); F_FULLFSYNC on macOS).
     public func sync() throws {
-        guard uninterrupted({ cfiles_sync(descriptor) }) == 0 else { throw failure(.sync) }
+        try systemCall(.sync, path) { cfiles_sync(descriptor) }
     }
 
     /// The unit of writes that go round the page cache: a multiple of every disk's block.
@@ -141,12 +118,11 @@ public final class File: Sendable {
 
     /// Lets writes go round the system's page cache, or not (O_DIRECT of open(2); F_NOCACHE on macOS).
     ///
-    /// A file that is written once and not read soon costs the processor a fraction of its time then, and
-    /// pushes out nothing that applications use. Address, offset and length of every write must be
-    /// multiples of `uncachedBlock` as long as it is on.
+    /// To write a file that nobody reads soon then takes a fraction of the processor's time, and pushes
+    /// out nothing that applications use. Address, offset and length of every write must be multiples
+    /// of `uncachedBlock` as long as it is on.
     ///
-    /// - Returns: whether it is as asked for. `false` if the file system cannot, or is not known to
-    ///   be faster so.
+    /// - Returns: `false` if the file system cannot, or is not known to be faster so.
     public func setUncached(_ isUncached: Bool) -> Bool {
         cfiles_set_uncached(descriptor, isUncached ? 1 : 0) == 0
     }
@@ -158,36 +134,27 @@ public final class File: Sendable {
 
     /// Waits until a range has been written to the disk, and gives up its pages in memory.
     ///
-    /// A file that is written once and not read soon need not push out what applications use; and a page
-    /// that is free again costs less than one that was never used.
+    /// They need not push out what applications use, and a page that is free again costs less than one
+    /// that was never used.
     public func finishWriteback(from offset: Int64, length: Int64) {
         cfiles_finish_writeback(descriptor, off_t(offset), off_t(length))
     }
 
     /// Sets permission bits (0 to 0o7777), as they are given: no umask.
     public func setMode(_ mode: UInt16) throws {
-        guard uninterrupted({ fchmod(descriptor, mode_t(mode)) }) == 0 else {
-            throw failure(.setAttributes)
-        }
+        try systemCall(.setAttributes, path) { fchmod(descriptor, mode_t(mode)) }
     }
 
     /// Sets the modification time, in nanoseconds since 1970-01-01 UTC.
     public func setModified(_ nanoseconds: Int64) throws {
-        let status = uninterrupted {
+        try systemCall(.setAttributes, path) {
             cfiles_set_descriptor_modification_time(descriptor, nanoseconds)
         }
-        guard status == 0 else { throw failure(.setAttributes) }
     }
 
     /// Sets owner and group; only root may give a file away.
     public func setOwner(_ owner: UInt32, group: UInt32) throws {
-        guard uninterrupted({ fchown(descriptor, owner, group) }) == 0 else {
-            throw failure(.setAttributes)
-        }
-    }
-
-    private func failure(_ action: FileError.Action) -> FileError {
-        .failed(action, path, Errno(rawValue: errno))
+        try systemCall(.setAttributes, path) { fchown(descriptor, owner, group) }
     }
 }
 
@@ -196,8 +163,8 @@ extension File {
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - limit: bytes that it may have. One that says it has more is there by accident or to fill our
-    ///     memory; of a sparse one, that costs its writer nothing.
+    ///   - limit: bytes that it may have. A longer one is there by accident or to fill our memory, and a
+    ///     sparse one costs its writer nothing.
     /// - Returns: its bytes.
     /// - Throws: `FileError`; `.tooLong` before anything is read.
     public static func contents(of path: FilePath, limit: Int64) throws -> [UInt8] {

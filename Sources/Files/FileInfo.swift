@@ -6,14 +6,14 @@ internal import Glibc
 
 /// The system's record of a file (stat(2)), not following a symbolic link.
 public struct FileInfo: Sendable, Equatable {
-    /// The kinds of file there are.
+    /// The kinds of file.
     public enum Kind: Sendable, Equatable {
         case file, directory, link
         /// A socket, a pipe or a device; the text is for a message.
         case special(String)
     }
 
-    /// The file that a name stands for as long as it is not replaced: device and inode.
+    /// Device and inode: those of a name stay the same until the file is replaced.
     public struct Identity: Hashable, Sendable, Codable {
         public let device: UInt64
         public let inode: UInt64

@@ -2,8 +2,8 @@ public import SystemPackage
 
 /// The verbs that change a disk.
 ///
-/// Code that moves whole directories about goes through this seam, so that a test can make each step
-/// fail. Reading, and filling a directory that nobody else sees yet, use the real thing.
+/// Code that moves whole directories goes through this seam, so that a test can make each step fail.
+/// Code that reads, or fills a directory that nobody else sees yet, uses the real thing.
 public protocol FileSystem: Sendable {
     /// Creates a directory, mode 0700 whatever the umask.
     ///
@@ -20,11 +20,11 @@ public protocol FileSystem: Sendable {
     /// - Returns: `false`, with nothing changed, if the file system cannot do it.
     func swap(_ first: FilePath, _ second: FilePath) throws -> Bool
 
-    /// Removes a file, a symbolic link or a whole directory; one that is missing is no error.
+    /// Removes a file, a symbolic link or a whole directory, if it is there.
     func remove(_ path: FilePath) throws
 
-    /// Writes a small file, mode 0600, replacing what has its name: after a crash it is there
-    /// whole, as it was before, or not at all.
+    /// Writes a small file, mode 0600, replacing any of its name: after a crash it is whole, as it was
+    /// before, or not there.
     func write(_ bytes: [UInt8], to path: FilePath) throws
 
     /// Flushes a file, or a directory's entries, to the disk.

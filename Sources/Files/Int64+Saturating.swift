@@ -1,7 +1,7 @@
 extension Int64 {
     /// Returns the sum, or the nearest number that fits.
     ///
-    /// For numbers that come from outside and that nobody needs to be exact: counts, sizes, times.
+    /// For numbers that come from outside and need not be exact: counts, sizes, times.
     public func addingSaturated(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         guard overflow else { return sum }

@@ -12,38 +12,25 @@ public struct LocalFileSystem: FileSystem {
     public init() {}
 
     public func createDirectory(_ path: FilePath) throws {
-        guard uninterrupted({ path.withPlatformString { mkdir($0, 0o700) } }) == 0 else {
-            throw errno == EEXIST ? FileError.exists(path) : failure(.create, path)
-        }
+        try systemCall(.create, path) { path.withPlatformString { mkdir($0, 0o700) } }
     }
 
     public func move(_ path: FilePath, to newPath: FilePath) throws {
-        let status = uninterrupted {
-            path.withPlatformString { from in
-                newPath.withPlatformString { to in cfiles_rename_exclusive(from, to) }
-            }
-        }
-        if status == 0 { return }
+        if call(path, newPath, cfiles_rename_exclusive) == 0 { return }
         switch errno {
         case EEXIST: throw FileError.exists(newPath)
         case EINVAL, ENOSYS, ENOTSUP: try moveByLooking(path, to: newPath)
-        default: throw failure(.move, path)
+        default: throw lastError(.move, path)
         }
     }
 
-    /// Renames if the file system has no exclusive rename.
+    /// Renames on a file system that has no exclusive rename.
     ///
-    /// A regular file gets a second name, which link(2) refuses to give if it is taken. For a
-    /// directory, and if files have one name only (and link(2) may fail with any error, as on
-    /// what rclone mounts), there is only looking first; whoever holds the lock is alone with its
-    /// names.
+    /// A regular file gets a second name, which link(2) refuses to give if it is taken. A directory
+    /// cannot have one, nor a file on some file systems (on what rclone mounts, link(2) may fail with
+    /// any error). Then there is only looking first; the run that holds the lock is alone with its names.
     private func moveByLooking(_ path: FilePath, to newPath: FilePath) throws {
-        let linked = uninterrupted {
-            path.withPlatformString { from in
-                newPath.withPlatformString { to in link(from, to) }
-            }
-        }
-        if linked == 0 {
+        if call(path, newPath, link) == 0 {
             do {
                 try remove(path)
             } catch {
@@ -53,22 +40,17 @@ public struct LocalFileSystem: FileSystem {
             }
             return
         }
-        if errno == EEXIST { throw FileError.exists(newPath) }
-        if (try? FileInfo(of: newPath)) != nil { throw FileError.exists(newPath) }
-        let renamed = rename(path, newPath)
-        guard renamed == 0 else { throw failure(.move, path) }
+        if errno == EEXIST || (try? FileInfo(of: newPath)) != nil {
+            throw FileError.exists(newPath)
+        }
+        guard call(path, newPath, cfiles_rename) == 0 else { throw lastError(.move, path) }
     }
 
     public func swap(_ first: FilePath, _ second: FilePath) throws -> Bool {
-        let status = uninterrupted {
-            first.withPlatformString { a in
-                second.withPlatformString { b in cfiles_rename_exchange(a, b) }
-            }
-        }
-        if status == 0 { return true }
+        if call(first, second, cfiles_rename_exchange) == 0 { return true }
         switch errno {
         case EINVAL, ENOSYS, ENOTSUP: return false
-        default: throw failure(.exchange, first)
+        default: throw lastError(.exchange, first)
         }
     }
 
@@ -76,9 +58,7 @@ public struct LocalFileSystem: FileSystem {
         guard let info = try FileInfo.ifPresent(path) else { return }
         guard info.kind == .directory else {
             guard uninterrupted({ path.withPlatformString { unlink($0) } }) == 0 || errno == ENOENT
-            else {
-                throw failure(.remove, path)
-            }
+            else { throw lastError(.remove, path) }
             return
         }
         // A mounted file system is not this directory's to remove.
@@ -91,9 +71,7 @@ public struct LocalFileSystem: FileSystem {
         }
         try Directory.open(path).removeContents()
         guard uninterrupted({ path.withPlatformString { rmdir($0) } }) == 0 || errno == ENOENT
-        else {
-            throw failure(.remove, path)
-        }
+        else { throw lastError(.remove, path) }
     }
 
     public func write(_ bytes: [UInt8], to path: FilePath) throws {
@@ -109,7 +87,7 @@ public struct LocalFileSystem: FileSystem {
             try bytes.withUnsafeBytes { try file.write($0, at: 0) }
             if mode != 0o600 { try file.setMode(mode) }
             try file.sync()
-            guard rename(draft, path) == 0 else { throw failure(.move, draft) }
+            guard call(draft, path, cfiles_rename) == 0 else { throw lastError(.move, draft) }
         } catch {
             try? remove(draft)
             throw error
@@ -131,16 +109,14 @@ public struct LocalFileSystem: FileSystem {
         }
     }
 
-    private func rename(_ path: FilePath, _ newPath: FilePath) -> CInt {
+    private func call(
+        _ path: FilePath,
+        _ newPath: FilePath,
+        _ call: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> CInt
+    ) -> CInt {
         uninterrupted {
-            path.withPlatformString { from in
-                newPath.withPlatformString { to in cfiles_rename(from, to) }
-            }
+            path.withPlatformString { from in newPath.withPlatformString { call(from, $0) } }
         }
-    }
-
-    private func failure(_ action: FileError.Action, _ path: FilePath) -> FileError {
-        .failed(action, path, Errno(rawValue: errno))
     }
 }
 
@@ -148,13 +124,11 @@ extension FileInfo {
     /// Reads the system's record of a path, not following a symbolic link at its end.
     public init(of path: FilePath) throws {
         var status = stat()
-        guard uninterrupted({ path.withPlatformString { lstat($0, &status) } }) == 0 else {
-            throw FileError.failed(.inspect, path, Errno(rawValue: errno))
-        }
+        try systemCall(.inspect, path) { path.withPlatformString { lstat($0, &status) } }
         self.init(status)
     }
 
-    /// Like `init(of:)`, but `nil` if there is nothing.
+    /// Returns the system's record of a path, or `nil` if there is nothing.
     public static func ifPresent(_ path: FilePath) throws -> FileInfo? {
         do {
             return try FileInfo(of: path)
@@ -165,12 +139,12 @@ extension FileInfo {
 }
 
 extension FilePath {
-    /// The path with `/`, no symbolic link and no `..` in it (realpath(3)).
+    /// Returns the same path from the root on, without symbolic links and `..` (realpath(3)).
     ///
     /// - Throws: `FileError` if something on the way is missing.
     public func resolved() throws -> FilePath {
         guard let resolved = withPlatformString({ realpath($0, nil) }) else {
-            throw FileError.failed(.open, self, Errno(rawValue: errno))
+            throw lastError(.open, self)
         }
         defer { free(resolved) }
         return FilePath(platformString: resolved)
@@ -179,8 +153,7 @@ extension FilePath {
     /// Returns the target of the symbolic link here (readlink(2)), in or below the directory that it is in.
     public func linkTarget() throws -> FilePath {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let length = withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) }
-        guard length >= 0 else { throw FileError.failed(.open, self, Errno(rawValue: errno)) }
+        try systemCall(.open, self) { withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) } }
         return removingLastComponent().pushing(FilePath(platformString: buffer))
     }
 }

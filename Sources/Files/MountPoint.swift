@@ -16,9 +16,7 @@ extension FilePath {
     public func isMountPoint() throws -> Bool {
         let status = withPlatformString { cfiles_is_mount_point(AT_FDCWD, $0) }
         if status >= 0 { return status == 1 }
-        guard errno == ENOSYS else {
-            throw FileError.failed(.inspect, self, Errno(rawValue: errno))
-        }
+        guard errno == ENOSYS else { throw lastError(.inspect, self) }
         // An older system does not tell of a directory that is mounted from the same file system;
         // a rename of it then fails.
         let info = try FileInfo(of: self)
@@ -40,9 +38,7 @@ extension Directory {
     public func isMountPoint(_ name: FileName) throws -> Bool {
         let status = name.withCString { cfiles_is_mount_point(descriptor, $0) }
         if status >= 0 { return status == 1 }
-        guard errno == ENOSYS else {
-            throw FileError.failed(.inspect, path(of: name), Errno(rawValue: errno))
-        }
+        guard errno == ENOSYS else { throw lastError(.inspect, path(of: name)) }
         return try info(name).identity.device != info().identity.device
     }
 }

@@ -9,14 +9,13 @@ internal import Glibc
 
 /// A directory of our own, mode 0700, that is removed with the last reference to it.
 ///
-/// It is locked as long as it is in use (flock(2)), so that what a killed run left can be told from
-/// what another run works in: the next one that is made in the same place removes it.
+/// It is locked while it is in use (flock(2)). So the next one that is made in the same place knows
+/// those that killed runs left from those that other runs use, and removes the former.
 public final class ScratchDirectory: Sendable {
-    /// Its path.
     public let path: FilePath
     private let directory: Directory
 
-    /// Long enough that no user calls a directory so: what has this name may be removed.
+    /// Long enough that no user gives a directory such a name: one that has it may be removed.
     private static let prefix = ".grocerydude-scratch."
 
     /// Makes a new one, with a name that nothing else has.
@@ -38,18 +37,12 @@ public final class ScratchDirectory: Sendable {
 
     private static func make(in parent: FilePath) throws -> FilePath {
         let template = parent.appending("\(prefix)XXXXXX")
-        var bytes = template.withPlatformString {
-            Array(UnsafeBufferPointer(start: $0, count: template.length + 1))
-        }
-        let fresh = bytes
-        let status = uninterrupted {
-            bytes = fresh
-            return bytes.withUnsafeMutableBufferPointer { buffer in
-                buffer.baseAddress.map { mkdtemp($0) != nil } ?? false
-            } ? 0 : -1
-        }
-        guard status == 0 else {
-            throw FileError.failed(.create, template, Errno(rawValue: errno))
+        var bytes: [CChar] = []
+        try systemCall(.create, template) {
+            bytes = template.withPlatformString {
+                Array(UnsafeBufferPointer(start: $0, count: template.length + 1))
+            }
+            return mkdtemp(&bytes) == nil ? -1 : 0
         }
         return FilePath(platformString: bytes)
     }
@@ -58,17 +51,15 @@ public final class ScratchDirectory: Sendable {
     private static func locked(_ path: FilePath) throws -> Directory? {
         do {
             let directory = try Directory.open(path)
-            guard uninterrupted({ flock(directory.descriptor, LOCK_EX | LOCK_NB) }) == 0 else {
-                return nil
-            }
-            return try FileInfo.ifPresent(path)?.identity == directory.info().identity
-                ? directory : nil
+            let isLocked = uninterrupted { flock(directory.descriptor, LOCK_EX | LOCK_NB) } == 0
+            let isInPlace = try FileInfo.ifPresent(path)?.identity == directory.info().identity
+            return isLocked && isInPlace ? directory : nil
         } catch let error as FileError where error.isMissing {
             return nil
         }
     }
 
-    /// Removes what killed runs of this user left; what cannot be removed is in nobody's way.
+    /// Removes those that killed runs of this user left; one that cannot be removed is in nobody's way.
     private static func removeAbandoned(in parent: FilePath) {
         guard let directory = try? Directory.open(parent), let names = try? directory.names() else {
             return
@@ -83,18 +74,15 @@ public final class ScratchDirectory: Sendable {
         }
     }
 
-    /// Whether a name is one that `mkdtemp` makes of our template, and not that of a user's directory.
+    /// Returns whether `mkdtemp` makes such a name of our template.
     private static func isScratch(_ name: FileName) -> Bool {
-        let suffix = name.bytes.dropFirst(prefix.utf8.count)
+        let suffix = String(decoding: name.bytes.dropFirst(prefix.utf8.count), as: UTF8.self)
         return name.bytes.starts(with: prefix.utf8) && suffix.count == 6
-            && suffix.allSatisfy { byte in
-                let character = Character(Unicode.Scalar(byte))
-                return character.isASCII && (character.isLetter || character.isNumber)
-            }
+            && suffix.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 
-    /// The directories of this process that could not be removed, to be told; the next one that is made in the same
-    /// place removes it.
+    /// The directories of this process that could not be removed; the next one in the same place removes
+    /// them.
     public static var left: [FilePath] { unremoved.withLock { $0 } }
 
     private static let unremoved = Mutex<[FilePath]>([])

@@ -24,31 +24,30 @@ extension ChildProcess {
 
     /// The end of a program that was watched.
     public struct Outcome: Sendable, Equatable {
-        /// Why it is no more.
         public enum Reason: Sendable, Equatable {
             case ended(Ending)
-            /// It took too long, and was ended.
+            /// It was ended because it took too long.
             case tookTooLong
-            /// It was ended, since its caller wanted to stop.
+            /// It was ended because its caller wanted to stop.
             case interrupted
         }
 
         public var reason: Reason
-        /// Whether it left a process behind that still has its output open.
+        /// Whether a process that it left behind still has its output open.
         public var leftOutputOpen: Bool
     }
 
     /// Runs the program in a session of its own (setsid(2)) and watches it.
     ///
-    /// If it takes too long or is interrupted, all of its process group gets SIGTERM, and a while
-    /// later SIGKILL. If it ends by itself, what it left in the background is left alone, and not
-    /// waited for: a pipe is read until the program's own end.
+    /// If it takes too long or is interrupted, its whole process group gets SIGTERM, and a while later
+    /// SIGKILL. If it ends by itself, its processes in the background are left alone, and not waited
+    /// for: its output is read until its own end.
     ///
     /// - Parameters:
     ///   - limits: how long it may take.
-    ///   - checkCancellation: asked often; what it throws interrupts the program.
-    ///   - receive: is given all that it writes to standard output and standard error, as it comes.
-    /// - Returns: what became of it.
+    ///   - checkCancellation: called often; an error that it throws interrupts the program.
+    ///   - receive: gets its standard output and standard error as they come.
+    /// - Returns: how it ended.
     /// - Throws: `ProcessError` if it could not be started.
     public func run(
         _ limits: Limits,
@@ -60,10 +59,10 @@ extension ChildProcess {
         let standardInput = try openInput()
         let pipe: PipeEnds
         do {
-            pipe = try PipeEnds()
+            pipe = try makePipe()
         } catch {
             try? standardInput.close()
-            throw ProcessError.cannotRun(program, reason: error.description)
+            throw error
         }
         defer { try? pipe.reading.close() }
         var watch = Watch(output: pipe.reading, limits: limits)
@@ -78,7 +77,7 @@ extension ChildProcess {
             }
             return Outcome(
                 reason: watch.reason ?? .ended(Ending(result.terminationStatus)),
-                leftOutputOpen: watch.leftOutputOpen
+                leftOutputOpen: watch.isOutputOpen
             )
         } catch let error as SubprocessError {
             throw processError(error)
@@ -87,8 +86,8 @@ extension ChildProcess {
 
     /// Kills the program that is being watched, with all of its group, at once.
     ///
-    /// Only for a signal handler that ends this process: it calls nothing that may not be called
-    /// there (signal-safety(7)).
+    /// For a signal handler that ends this process: it makes only calls that are safe there
+    /// (signal-safety(7)).
     public static func killWatched() {
         let group = Watch.group.load(ordering: .relaxed)
         if group > 0 { kill(-group, SIGKILL) }
@@ -97,26 +96,23 @@ extension ChildProcess {
 
 /// Watches one program until it has ended.
 ///
-/// The program is not reaped before that, so its number stays its own, and its group's.
+/// The program is not reaped before that, so that no other process gets its number, or its group's.
 private struct Watch {
-    /// The group of the program that is watched, for `killWatched()`; of several, the last one.
+    /// The group of the program that is watched, for `killWatched()`; if there are several, of the last.
     static let group = Atomic<Int32>(0)
 
-    /// The rest of its output is in the pipe when the program has ended by itself; a process in
-    /// the background that goes on writing is not waited for.
+    /// How long to read the rest of the output, which a process in the background may go on writing.
     private static let lastWords = Duration.milliseconds(200)
 
     let output: FileDescriptor
     let limits: ChildProcess.Limits
     private(set) var reason: ChildProcess.Outcome.Reason?
-    private(set) var leftOutputOpen = false
-    private var isOutputOpen = true
+    private(set) var isOutputOpen = true
 
     init(output: FileDescriptor, limits: ChildProcess.Limits) {
         self.output = output
         self.limits = limits
-        let flags = fcntl(output.rawValue, F_GETFL)
-        _ = fcntl(output.rawValue, F_SETFL, flags | O_NONBLOCK)
+        output.stopBlocking()
     }
 
     mutating func run(
@@ -136,8 +132,7 @@ private struct Watch {
             if reason != nil { return await end(process, receive) }
             if !read(receive) { await Self.pause() }
         }
-        await drain(for: Self.lastWords, receive)
-        leftOutputOpen = isOutputOpen
+        await drain(receive)
     }
 
     /// Ends the whole group, gently first.
@@ -151,26 +146,25 @@ private struct Watch {
         }
         kill(-process, SIGKILL)
         while !Self.hasEnded(process) { await Self.pause() }
-        await drain(for: Self.lastWords, receive)
-        leftOutputOpen = isOutputOpen
+        await drain(receive)
     }
 
-    private mutating func drain(for time: Duration, _ receive: @Sendable ([UInt8]) -> Void) async {
+    private mutating func drain(_ receive: @Sendable ([UInt8]) -> Void) async {
         let start = ContinuousClock.now
         while isOutputOpen {
             let hasRead = read(receive)
-            guard ContinuousClock.now - start < time else { return }
+            guard ContinuousClock.now - start < Self.lastWords else { return }
             if !hasRead, isOutputOpen { await Self.pause() }
         }
     }
 
-    /// Reads what is there, a pipe's full at most.
+    /// Reads as much as a pipe holds, without waiting.
     ///
-    /// - Returns: whether there was something.
+    /// - Returns: whether there was something to read.
     private mutating func read(_ receive: @Sendable ([UInt8]) -> Void) -> Bool {
         guard isOutputOpen else { return false }
         let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-            // There is nothing yet.
+            // It fails if there is nothing yet.
             guard let read = try? output.read(into: UnsafeMutableRawBufferPointer(buffer)) else {
                 return
             }
@@ -181,13 +175,13 @@ private struct Watch {
         return !bytes.isEmpty
     }
 
-    /// Short enough that nobody waits for it, long enough to cost nothing.
+    /// Waits, so shortly that nobody notices, and long enough to cost nothing.
     private static func pause() async {
         // Not `Task.sleep` alone: a cancelled task does not sleep.
         await Task { try? await Task.sleep(for: .milliseconds(5)) }.value
     }
 
-    /// Whether it has ended; it stays a zombie (waitid(2), WNOWAIT).
+    /// Returns whether a process has ended; it stays a zombie (waitid(2), WNOWAIT).
     private static func hasEnded(_ process: pid_t) -> Bool {
         var info = siginfo_t()
         let status = waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT)

@@ -8,16 +8,14 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A program that runs as a child of this one, with nothing but what it is given here.
-///
-/// Its standard input is what `input` holds, or empty. It never gets a terminal.
+/// A program that runs as a child of this one; it never gets a terminal.
 public struct ChildProcess: Sendable {
     /// The program's name, looked for in `PATH`, or its path.
     public var program: String
     public var arguments: [String]
     /// Changes to this process's environment; `nil` takes a variable out.
     public var environment: [String: String?]
-    /// At most 64 KiB: what a pipe holds.
+    /// Its standard input, of at most 64 KiB: as much as a pipe holds.
     public var input: [UInt8]
 
     public init(
@@ -32,12 +30,12 @@ public struct ChildProcess: Sendable {
         self.input = input
     }
 
-    /// A command line, for `/bin/sh -c`.
+    /// Returns a command line, for `/bin/sh -c`.
     public static func shell(
         _ line: String,
         environment: [String: String?] = [:]
     ) -> ChildProcess {
-        // As this program was started, and not as it goes on.
+        // The limit with which this program was started, not the one that it has raised.
         let limit = OpenFilesLimit.original.map { "ulimit -S -n \($0); " } ?? ""
         return ChildProcess("/bin/sh", ["-c", limit + line], environment: environment)
     }
@@ -63,7 +61,8 @@ public struct ChildProcess: Sendable {
 
     /// Runs the program to its end, however long that takes, and keeps all that it writes.
     ///
-    /// It shares this process's group, so that what interrupts one from a terminal reaches both.
+    /// It shares this process's group, so that a terminal interrupts both.
+    ///
     /// - Throws: `ProcessError`.
     public func capture() async throws -> Capture {
         let result: ExecutionResult<Void, BytesOutput, StringOutput<UTF8>>
@@ -84,27 +83,29 @@ public struct ChildProcess: Sendable {
         )
     }
 
-    /// A pipe with the input in it, to be read to its end.
+    /// Returns the end of a pipe with the input in it.
     ///
-    /// It is filled before anybody reads it: to write to a program that has ended would bring a
-    /// SIGPIPE.
+    /// It is filled before anybody reads it: writing to a program that has ended brings a SIGPIPE.
     func openInput() throws -> FileDescriptor {
         guard input.count <= Self.inputLimit else {
             throw ProcessError.cannotRun(program, reason: "its input is larger than 64 KiB")
         }
+        let pipe = try makePipe()
+        defer { try? pipe.writing.close() }
         do {
-            let pipe = try PipeEnds()
-            defer { try? pipe.writing.close() }
-            do {
-                let flags = fcntl(pipe.writing.rawValue, F_GETFL)
-                _ = fcntl(pipe.writing.rawValue, F_SETFL, flags | O_NONBLOCK)
-                if !input.isEmpty { try pipe.writing.writeAll(input) }
-                return pipe.reading
-            } catch {
-                try? pipe.reading.close()
-                throw error
-            }
-        } catch let error as Errno {
+            pipe.writing.stopBlocking()
+            try pipe.writing.writeAll(input)
+            return pipe.reading
+        } catch {
+            try? pipe.reading.close()
+            throw ProcessError.cannotRun(program, reason: "\(error)")
+        }
+    }
+
+    func makePipe() throws -> PipeEnds {
+        do {
+            return try PipeEnds()
+        } catch {
             throw ProcessError.cannotRun(program, reason: error.description)
         }
     }
@@ -121,6 +122,13 @@ public struct ChildProcess: Sendable {
     func processError(_ error: SubprocessError) -> ProcessError {
         error.code == .executableNotFound
             ? .notInstalled(program) : .cannotRun(program, reason: error.description)
+    }
+}
+
+extension FileDescriptor {
+    /// Lets reads and writes fail at once instead of waiting (O_NONBLOCK of open(2)).
+    func stopBlocking() {
+        _ = fcntl(rawValue, F_SETFL, fcntl(rawValue, F_GETFL) | O_NONBLOCK)
     }
 }
 

@@ -1,4 +1,4 @@
-/// Cuts what a program writes into lines, however it comes.
+/// Cuts the output of a program into lines, in whatever parts it comes.
 public struct LineReader: Sendable {
     private var rest: [UInt8] = []
     /// A line that is longer is cut, in bytes.
@@ -8,7 +8,7 @@ public struct LineReader: Sendable {
         self.limit = limit
     }
 
-    /// The lines that are whole now, without their ends.
+    /// Returns the lines that are whole now, without their ends.
     public mutating func lines(_ bytes: [UInt8]) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         for byte in bytes {
@@ -22,7 +22,7 @@ public struct LineReader: Sendable {
         return lines
     }
 
-    /// The bytes after the last line's end, if there are any.
+    /// Returns the bytes after the last line's end, if there are any.
     public mutating func finish() -> [UInt8]? {
         guard !rest.isEmpty else { return nil }
         defer { rest = [] }

@@ -10,7 +10,7 @@ internal import Glibc
 public enum OpenFilesLimit {
     /// More than the 1,024 that most systems begin with, since a cut holds every store open.
     ///
-    /// Far more would cost whoever closes all of them for a child; macOS gives no more than OPEN_MAX.
+    /// Far more would cost time when all are closed for a child; macOS gives no more than OPEN_MAX.
     #if canImport(Darwin)
     private static let resource = RLIMIT_NOFILE
     private static let wanted: rlim_t = 10_240
@@ -21,12 +21,10 @@ public enum OpenFilesLimit {
 
     private static let before = Mutex<rlim_t?>(nil)
 
-    /// The limit before it was raised, for commands of the user's: a program that waits with select(2)
-    /// breaks with more.
+    /// The limit before it was raised, for the user's commands: more breaks programs that use select(2).
     static var original: UInt64? { before.withLock { $0.map { UInt64($0) } } }
 
-    /// Raises it as far as the system lets everybody; if that is refused, the one that there is has to
-    /// do.
+    /// Raises it as far as the system lets everybody; if that is refused, it stays as it is.
     public static func raise() {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return }

@@ -1,18 +1,18 @@
 public import Files
 internal import SystemPackage
 
-/// Restores an archive's entries into a directory on all cores, verifying each in the same pass;
-/// or verifies them only.
+/// Restores an archive's entries into a directory on all cores, verifying each in the same pass; or only
+/// verifies them.
 ///
-/// No symbolic link is ever followed below the directory, and nothing that is there is replaced.
-/// The caller ends with `finish()`, and with `close()` in any case.
+/// No symbolic link is followed below the directory, and nothing that is there is replaced. The caller
+/// ends with `finish()`, and with `close()` in any case.
 public final class ArchiveExtractor {
     /// An entry and what is known of it.
     public struct Item: Sendable {
         public var entry: ArchiveReader.Entry
-        /// What the file gets; from the manifest where there is one, with its finer time.
+        /// The attributes for the file: those in the manifest if it has one, with its finer time.
         public var attributes: EntryAttributes
-        /// The manifest's segment table; `nil` where there is none, and the CRC-32 is verified.
+        /// The manifest's segment table; if there is none, the CRC-32 is verified.
         public var segments: [SegmentRecord]?
 
         public init(
@@ -27,12 +27,12 @@ public final class ArchiveExtractor {
 
         /// Sets a file's attributes once its content is written.
         func finish(_ file: File, _ syncing: Syncing) throws {
-            // What is right already costs less to look at than to set.
+            // To look costs less than to set the same again.
             let info = try file.info()
             if let owner = attributes.owner, owner.user != info.owner || owner.group != info.group {
                 try file.setOwner(owner.user, group: owner.group)
             }
-            // To give a file away takes its set-user-id bit.
+            // A file that is given away loses its set-user-id bit.
             if attributes.mode != info.mode || attributes.mode & 0o7000 != 0 {
                 try file.setMode(attributes.mode)
             }
@@ -41,12 +41,12 @@ public final class ArchiveExtractor {
         }
     }
 
-    /// How what is restored comes to the disk.
+    /// When restored files are flushed to the disk.
     public enum Syncing: Sendable {
-        /// Not on purpose: it is thrown away afterwards.
+        /// Never: they are thrown away afterwards.
         case never
-        /// The disk begins with it at once, and the caller sees to the rest: with many files, one call
-        /// for the whole file system at the end is faster.
+        /// By the caller at the end, after the disk has begun: for many files, one call for the whole file
+        /// system is faster.
         case byCaller
         /// Each file and directory is flushed when it is done.
         case each
@@ -68,11 +68,11 @@ public final class ArchiveExtractor {
     /// - Parameters:
     ///   - reader: the archive.
     ///   - directory: where files go; `nil` to verify only.
-    ///   - syncing: how it comes to the disk.
+    ///   - syncing: when files are flushed to the disk.
     ///   - threads: how many threads work.
-    ///   - selects: whether to read a piece of the data, where it is only verified; asked with some
-    ///     bits of its digest, or of its checksum where there is none.
-    ///   - progressed: called on the caller's thread with bytes that were restored since.
+    ///   - selects: whether to read a piece of data that is only verified; called with some bits of its
+    ///     digest, or with its checksum if it has none.
+    ///   - progressed: called on the caller's thread with how many more bytes were restored.
     public init(
         _ reader: ArchiveReader,
         into directory: Directory?,
@@ -120,13 +120,13 @@ public final class ArchiveExtractor {
 
     // MARK: - Files
 
-    /// Whether a piece of data is to be read: all of it, unless it is only verified.
+    /// Returns whether to read a piece of data: all of it, unless it is only verified.
     private func isSelected(_ key: UInt32) -> Bool { target != nil || selects(key) }
 
     private func extractFile(_ item: Item) throws {
         let isSmall =
             item.entry.size <= Int64(Segment.size)
-            && item.entry.compressedSize <= Int64(Segment.size + 1024)
+            && item.entry.compressedSize <= Int64(Segment.compressedLimit)
         let isInSegments = item.segments != nil && item.entry.isPlain
         if isSmall || !isInSegments {
             let key = item.segments?.first?.digest.key ?? item.entry.record.checksum
@@ -140,9 +140,8 @@ public final class ArchiveExtractor {
             }
             return
         }
-        let file = try target?.parent(of: item.attributes.path).createFile(
-            item.attributes.path.name
-        )
+        let path = item.attributes.path
+        let file = try target?.parent(of: path).createFile(path.name)
         if let segments = item.segments, item.entry.isPlain {
             try extractSegments(segments, of: item, to: file)
         } else {
@@ -171,36 +170,22 @@ public final class ArchiveExtractor {
         }
     }
 
-    /// The manifest's table against the archive: a table that lies must not make us read elsewhere.
+    /// Checks the manifest's table against the archive: one that lies must not make us read elsewhere.
     private func checkTable(_ segments: [SegmentRecord], of entry: ArchiveReader.Entry) throws {
-        var sum: Int64 = 0
-        for segment in segments {
-            guard (0...(Segment.size + 1024)).contains(segment.length) else {
-                throw reader.contradiction(entry)
-            }
-            sum += Int64(segment.length)
-        }
         guard segments.count == Segment.count(forSize: entry.size), entry.isPlain,
-            sum == entry.compressedSize
+            segments.allSatisfy({ (0...Segment.compressedLimit).contains($0.length) }),
+            segments.reduce(0, { $0 + Int64($1.length) }) == entry.compressedSize
         else { throw reader.contradiction(entry) }
     }
 
     private func submitBatch() throws {
         guard !batch.isEmpty else { return }
-        let size = batchSize
-        let files = batch
-        batch = []
-        batchSize = 0
-        try submit(.files(files), size: size)
+        defer { (batch, batchSize) = ([], 0) }
+        try submit(.files(batch), size: batchSize)
     }
 
     private func submit(_ work: ExtractJob.Work, size: Int64) throws {
-        var job = pipeline.vacantJob()
-        if job == nil {
-            _ = try pipeline.takeOldest(commit)
-            job = pipeline.vacantJob()
-        }
-        guard let job else { preconditionFailure("a job was just taken back") }
+        let job = try pipeline.vacantJob(commit)
         job.work = work
         job.size = size
         pipeline.submit(job)
@@ -233,29 +218,23 @@ public final class ArchiveExtractor {
         guard !bytes.isEmpty, !bytes.contains(0) else {
             throw reader.damage(item.entry, "it has no target")
         }
-        if let segment = item.segments?.first {
-            guard bytes.withUnsafeBytes({ Digest(of: $0) }) == segment.digest else {
-                throw reader.damage(item.entry, "its SHA-256 is wrong")
-            }
+        let digest = bytes.withUnsafeBytes { Digest(of: $0) }
+        guard item.segments?.first.map({ $0.digest == digest }) ?? true else {
+            throw reader.damage(item.entry, "its SHA-256 is wrong")
         }
         try target?.makeLink(item, to: bytes)
     }
 }
 
 extension ArchiveReader {
-    /// What is wrong with the archive where the file system refused an entry.
+    /// Returns the archive's fault if the file system refused an entry.
     func explain(_ error: FileError, _ item: ArchiveExtractor.Item) -> any Error {
         let name = item.attributes.path.description
-        switch error {
-        case .exists:
-            return ArchiveError.duplicateEntry(path, entry: name, other: name)
+        return switch error {
+        case .exists: ArchiveError.duplicateEntry(path, entry: name, other: name)
         case .failed(.open, _, .notDirectory), .failed(.open, _, .tooManySymbolicLinkLevels), .notA:
-            return ArchiveError.unsafeEntry(
-                path,
-                entry: name,
-                reason: "a file or a symbolic link stands where its directory should be"
-            )
-        default: return error
+            obstructed(name)
+        default: error
         }
     }
 }

@@ -1,10 +1,10 @@
-/// Who made an archive, as its records tell.
+/// The program that made an archive, as the archive's records tell.
 public enum ArchiveOrigin: Sendable {
-    /// `ArchiveWriter` did: its last entry is the mark that ours end with.
+    /// `ArchiveWriter`: the last entry is the mark that our archives end with.
     case ours
-    /// Another program unpacked an archive of ours and packed the files anew. The mark came along, but
-    /// what it says of the data is no longer so.
+    /// Another program, which unpacked an archive of ours and packed the files anew. The mark came along,
+    /// but no longer describes the data.
     case repacked
-    /// Another program did.
+    /// Another program.
     case foreign
 }

@@ -1,17 +1,15 @@
 internal import Files
 
 extension ArchiveReader {
-    /// Where an entry's data begins in the file: after its local record, which is checked against
+    /// Returns where an entry's data begins in the file: after its local record, which is checked against
     /// the central one.
     func dataOffset(_ entry: Entry) throws -> Int64 {
-        // Nothing was checked of an archive that is only looked into.
+        // An archive that is only looked into was not checked.
         guard entry.record.offset <= directory.offset else {
             throw damage(entry, "its data lies outside the file")
         }
-        let header = try file.readExactly(
-            count: ZipRecords.localLength,
-            at: Int64(entry.record.offset)
-        )
+        let start = Int64(entry.record.offset)
+        let header = try file.readExactly(count: ZipRecords.localLength, at: start)
         let name = directory.bytes[entry.record.name]
         let isOurs = origin == .ours
         guard header.uint32(at: 0) == ZipRecords.localSignature,
@@ -19,7 +17,7 @@ extension ArchiveReader {
             Int(header.uint16(at: 26)) == name.count,
             isOurs ? hasSameForm(header, entry) : hasSameSizes(header, entry)
         else { throw damage(entry, "its local record contradicts the directory") }
-        let nameOffset = Int64(entry.record.offset) + Int64(ZipRecords.localLength)
+        let nameOffset = start + Int64(ZipRecords.localLength)
         guard try file.readExactly(count: name.count, at: nameOffset).elementsEqual(name) else {
             throw damage(entry, "its local record has another name")
         }
@@ -31,8 +29,7 @@ extension ArchiveReader {
         return offset
     }
 
-    /// Checks what stands behind the data of an entry of ours that was written before its sizes were
-    /// known; whoever reads a stream knows nothing else.
+    /// Checks the data descriptor of an entry of ours: a reader of a stream knows nothing else.
     private func checkDescriptor(_ entry: Entry, dataOffset: Int64) throws {
         let expected = entry.record.descriptor.encoded()
         let offset = dataOffset + entry.compressedSize
@@ -41,51 +38,32 @@ extension ArchiveReader {
         else { throw damage(entry, "its data descriptor contradicts the directory") }
     }
 
-    /// Whether a local record of ours says as the central one does if the sizes are behind the data.
+    /// Returns whether a local record of ours agrees with the central one on a data descriptor.
     private func hasSameForm(_ local: [UInt8], _ entry: Entry) -> Bool {
         (local.uint16(at: 6) ^ entry.record.flags) & ZipRecords.descriptorFlag == 0
     }
 
-    /// Whether a local record has the checksum and sizes of the central one, as far as it has any.
+    /// Returns whether a local record has the checksum and sizes of the central one, as far as it has any.
     ///
-    /// Without a manifest nothing else tells of a directory that says that a file is empty. A writer
-    /// that could not seek has them behind the data (4.4.4, bit 3); large ones are in an extra field.
+    /// A writer that could not seek has them behind the data (4.4.4, bit 3); large ones are in an extra
+    /// field. Without a manifest, nothing else tells that a file is not as empty as the directory says.
     private func hasSameSizes(_ local: [UInt8], _ entry: Entry) -> Bool {
         guard local.uint16(at: 6) & ZipRecords.descriptorFlag == 0 else { return true }
-        let sizes = [(18, entry.compressedSize), (22, entry.size)]
+        func isSame(_ size: UInt32, _ other: Int64) -> Bool {
+            size == UInt32.max || Int64(size) == other
+        }
         return local.uint32(at: 14) == entry.record.checksum
-            && sizes.allSatisfy { position, size in
-                let value = local.uint32(at: position)
-                return value == UInt32.max || Int64(value) == size
-            }
+            && isSame(local.uint32(at: 18), entry.compressedSize)
+            && isSame(local.uint32(at: 22), entry.size)
     }
 
     /// Reads an entry's data from its beginning, in parts, checking its size and CRC at the end.
     ///
     /// - Parameters:
-    ///   - entry: which one.
+    ///   - entry: the entry.
     ///   - body: gets each part; returns `false` to read no further, and then nothing is checked.
-    /// - Throws: `ArchiveError`; what `body` throws.
+    /// - Throws: `ArchiveError`; any error of `body`.
     public func read(_ entry: Entry, body: (UnsafeRawBufferPointer) throws -> Bool) throws {
-        guard entry.isPlain else { return try readWithLibzip(entry, body: body) }
-        let input = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Int(min(256 << 10, max(1, entry.compressedSize))),
-            alignment: 64
-        )
-        let output = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Int(min(256 << 10, max(1, entry.size))),
-            alignment: 64
-        )
-        defer {
-            input.deallocate()
-            output.deallocate()
-        }
-        var source = RawStream(
-            file: file,
-            offset: try dataOffset(entry),
-            left: entry.compressedSize,
-            buffer: input
-        )
         var checksum = Checksum()
         var given: Int64 = 0
         func give(_ part: UnsafeRawBufferPointer) throws -> Bool {
@@ -94,25 +72,44 @@ extension ArchiveReader {
             checksum.append(part)
             return try body(part)
         }
-        if entry.record.method == ZipRecords.stored {
-            while let part = try source.next() {
-                guard try give(part) else { return }
-            }
-        } else {
-            guard try inflate(entry, from: &source, through: output, to: give) else { return }
-        }
+        let isWhole =
+            try entry.isPlain ? readPlain(entry, to: give) : readWithLibzip(entry, to: give)
+        guard isWhole else { return }
         guard given == entry.size else { throw damage(entry, "it holds less than it declares") }
         guard checksum.value == entry.record.checksum else {
             throw damage(entry, "its CRC-32 is wrong")
         }
     }
 
+    private func readPlain(
+        _ entry: Entry,
+        to give: (UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Bool {
+        let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
+        defer { input.deallocate() }
+        let offset = try dataOffset(entry)
+        var source = RawStream(
+            file: file,
+            offset: offset,
+            left: entry.compressedSize,
+            buffer: input
+        )
+        guard entry.record.method == ZipRecords.stored else {
+            return try inflate(entry, from: &source, to: give)
+        }
+        while let part = try source.next() {
+            guard try give(part) else { return false }
+        }
+        return true
+    }
+
     private func inflate(
         _ entry: Entry,
         from source: inout RawStream,
-        through output: UnsafeMutableRawBufferPointer,
         to give: (UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
+        let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
+        defer { output.deallocate() }
         let inflater = SegmentInflater()
         inflater.startStream()
         var part = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -156,12 +153,10 @@ private struct RawStream {
     mutating func next() throws -> UnsafeRawBufferPointer? {
         guard left > 0 else { return nil }
         let length = Int(min(left, Int64(buffer.count)))
-        try file.readExactly(
-            into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<length]),
-            at: offset
-        )
+        let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<length])
+        try file.readExactly(into: part, at: offset)
         offset += Int64(length)
         left -= Int64(length)
-        return UnsafeRawBufferPointer(rebasing: buffer[..<length])
+        return UnsafeRawBufferPointer(part)
     }
 }

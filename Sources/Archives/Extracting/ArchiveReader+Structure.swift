@@ -1,7 +1,7 @@
 internal import Files
 
 extension ArchiveReader {
-    /// Looks at all that can be known of an archive without reading its data.
+    /// Checks all of an archive but its data.
     ///
     /// - Throws: `ArchiveError`.
     func checkStructure() throws {
@@ -10,8 +10,8 @@ extension ArchiveReader {
         var total: Int64 = 0
         for index in 0..<count {
             let entry = try entry(at: index)
-            // It has no data that would prove its record right: its two names prove each other. Some
-            // programs give it a size, and bytes that mean nothing.
+            // No data of a directory proves its record: its two names prove each other. Some programs give
+            // it a size, and bytes that mean nothing.
             if entry.attributes.kind == .directory { _ = try dataOffset(entry) }
             let record = entry.record
             var length = UInt64(ZipRecords.localLength + record.name.count) + record.compressedSize
@@ -30,6 +30,11 @@ extension ArchiveReader {
             throw ArchiveError.damaged(path, reason: "the data of two entries overlaps")
         }
         try checkNames()
+    }
+
+    func obstructed(_ entry: String) -> ArchiveError {
+        let reason = "a file or a symbolic link stands where its directory should be"
+        return .unsafeEntry(path, entry: entry, reason: reason)
     }
 
     private func checkNames() throws {
@@ -55,20 +60,15 @@ extension ArchiveReader {
             if following.dropFirst(name.count).first == slash,
                 try nameBytes(at: index).last != slash
             {
-                throw ArchiveError.unsafeEntry(
-                    path,
-                    entry: printable(bytes: following),
-                    reason: "a file or a symbolic link stands where its directory should be"
-                )
+                throw obstructed(printable(bytes: following))
             }
         }
     }
 
-    /// Throws where two names differ only in case, as a file system that ignores it would see them;
-    /// directories that no entry is for among them, since two of them would become one.
+    /// Throws if two names differ only in case, as a file system that ignores it would see them.
     ///
-    /// Letters that Unicode can write in several ways are one here only where the system takes them
-    /// for one.
+    /// Directories without an entry count too, since two of them would become one. Letters that Unicode
+    /// can write in several ways are one only if they are for the system.
     public func checkNamesIgnoringCase() throws {
         var seen: [FoldedName: SeenName] = [:]
         var parent: RelativePath?
@@ -92,10 +92,10 @@ extension ArchiveReader {
     }
 
     #if canImport(Darwin)
-    // No file system of Apple's tells the ways to write a letter apart, as `String` does not.
+    // To Apple's file systems, as to `String`, all ways to write a letter are one.
     private typealias FoldedName = String
     #else
-    // Strings would be equal where the names of two files are not.
+    // Two strings may be equal although the names of the files are not.
     private typealias FoldedName = [UInt8]
     #endif
 

@@ -3,8 +3,8 @@ public import SystemPackage
 
 /// An archive opened for reading; its structure was checked when it was opened.
 ///
-/// Checked are the end records, every central record, every name, that no two entries have one
-/// name and that none lies over another or outside the file. Data is checked as it is read.
+/// That is: the end records, every central record and its name, that no two entries have one name, and
+/// that none lies over another or outside the file. Data is checked as it is read.
 public final class ArchiveReader: Sendable {
     /// An entry, as the central directory has it.
     public struct Entry: Sendable {
@@ -17,42 +17,33 @@ public final class ArchiveReader: Sendable {
         public let compressedSize: Int64
         /// Whether its data is deflated or stored, and not encrypted.
         public let isPlain: Bool
-        /// Whether another program's entry stands for a named pipe, a socket or a device: it has no data,
-        /// and as a file it would be another thing.
+        /// Whether another program's entry stands for a named pipe, a socket or a device, and has no data.
         public let isSpecial: Bool
         let record: CentralRecord
     }
 
-    /// The archive's path.
     public let path: FilePath
-    /// The archive's size in bytes.
+    /// Bytes.
     public let size: Int64
     let file: File
     let directory: CentralDirectory
-    /// Who made it.
     public let origin: ArchiveOrigin
 
     /// Opens an archive.
     ///
     /// - Parameters:
     ///   - path: where it is.
-    ///   - mark: the path of the last entry in archives of our own, where there may be such, whose names are bytes with no
-    ///     other meaning; in those of others a backslash may stand for a slash.
+    ///   - mark: the path of the last entry in archives of ours, if it may be one. Names in those are bytes
+    ///     with no other meaning; in others a backslash may stand for a slash.
     /// - Returns: a reader of an archive whose structure is good.
-    /// - Throws: `ArchiveError` where it is not one, or not a good one; `FileError`.
+    /// - Throws: `ArchiveError` if it is not one, or not a good one; `FileError`.
     public static func open(_ path: FilePath, mark: RelativePath? = nil) throws -> ArchiveReader {
         let reader = try ArchiveReader(file: File.open(path), mark: mark, isChecked: true)
         try reader.checkStructure()
         return reader
     }
 
-    /// Opens an archive to look at an entry or two; only what is looked at is checked.
-    ///
-    /// - Parameters:
-    ///   - path: where it is.
-    ///   - mark: see `open(_:mark:)`.
-    /// - Returns: a reader of an archive that may be bad elsewhere.
-    /// - Throws: `ArchiveError`, `FileError`.
+    /// Opens an archive, as `open(_:mark:)` does, to look at an entry or two; only those are checked.
     public static func openWithoutChecks(
         _ path: FilePath,
         mark: RelativePath? = nil
@@ -80,7 +71,7 @@ public final class ArchiveReader: Sendable {
         guard let mark, directory.count > 0 else { return .foreign }
         let last = try directory.record(at: directory.count - 1)
         guard directory.bytes[last.name].elementsEqual(mark.bytes) else { return .foreign }
-        // Damage may change the form of a record or two, another program that of all.
+        // Damage may change the form of a record or two, another program changes that of all.
         return directory.hasOwnForm ? .ours : .repacked
     }
 
@@ -90,7 +81,7 @@ public final class ArchiveReader: Sendable {
     /// How many entries there are.
     public var count: Int { directory.count }
 
-    /// The entry at an index of the central directory.
+    /// Returns the entry at an index of the central directory.
     public func entry(at index: Int) throws -> Entry {
         let record = try record(at: index)
         // By its meaning, since DOS may end the name of a directory with a backslash.
@@ -102,21 +93,20 @@ public final class ArchiveReader: Sendable {
         let isLink = mode & 0o170000 == 0o120000
         let isSpecial = [0o010000, 0o020000, 0o060000, 0o140000].contains(mode & 0o170000)
         let kind: EntryAttributes.Kind = isDirectory ? .directory : isLink ? .link : .file
-        let usual: UInt16 = isDirectory ? 0o700 : 0o600
-        let permissions = UInt16(mode & 0o7777)
+        let permissions = mode == 0 ? (isDirectory ? 0o700 : 0o600) : UInt16(mode & 0o7777)
         return Entry(
             index: index,
             attributes: EntryAttributes(
                 path: path,
                 kind: kind,
-                mode: mode == 0 ? usual : permissions,
+                mode: permissions,
                 modified: record.modified
             ),
             size: Int64(record.size),
             compressedSize: Int64(record.compressedSize),
             isPlain: record.flags & ZipRecords.encryptedFlag == 0
                 && (record.method == ZipRecords.stored || record.method == ZipRecords.deflated),
-            // What a program read out of a pipe is data like any other.
+            // Data that a program read out of a pipe is data like any other.
             isSpecial: isSpecial && kind == .file && origin != .ours && record.size == 0,
             record: record
         )
@@ -124,7 +114,7 @@ public final class ArchiveReader: Sendable {
 
     func nameBytes(at index: Int) throws -> ArraySlice<UInt8> { try nameBytes(record(at: index)) }
 
-    /// What an entry is called, in UTF-8 if the archive has that; ours have every name once.
+    /// Returns the name of an entry, in UTF-8 if the archive has that; ours have every name once.
     private func nameBytes(_ record: CentralRecord) -> ArraySlice<UInt8> {
         directory.bytes[(origin == .ours ? nil : record.unicodeName) ?? record.name]
     }
@@ -133,13 +123,10 @@ public final class ArchiveReader: Sendable {
         let record = try Self.translating(path) { try directory.record(at: index) }
         let length = UInt64(ZipRecords.localLength + record.name.count)
         let (end, overflow) = record.offset.addingReportingOverflow(length)
-        guard !overflow, end <= directory.offset,
-            record.compressedSize <= directory.offset - end
+        guard !overflow, end <= directory.offset, record.compressedSize <= directory.offset - end
         else {
-            throw ArchiveError.damaged(
-                path,
-                reason: "the data of '\(label(record))' lies outside the file"
-            )
+            let reason = "the data of '\(label(record))' lies outside the file"
+            throw ArchiveError.damaged(path, reason: reason)
         }
         return record
     }
@@ -155,10 +142,7 @@ public final class ArchiveReader: Sendable {
         }
     }
 
-    private func safePath(
-        _ meant: [UInt8],
-        record: CentralRecord
-    ) throws -> RelativePath {
+    private func safePath(_ meant: [UInt8], record: CentralRecord) throws -> RelativePath {
         do {
             return try RelativePath(validating: meant)
         } catch {
@@ -166,11 +150,10 @@ public final class ArchiveReader: Sendable {
         }
     }
 
-    /// The bytes that a name stands for, with `/` between its components, and behind a directory's.
+    /// Returns the bytes that a name stands for, with `/` between its components, and behind a directory's.
     ///
-    /// In an archive of ours it is taken as it is. In others a backslash is a letter if Unix made them and
-    /// a separator if not, and a name that would leave the directory if it were a separator is refused
-    /// whoever wrote it.
+    /// In an archive of ours the name is taken as it is. In others a backslash is a letter if Unix made
+    /// them, and a separator if not or if the name would then leave the directory, to be refused.
     private func meaning(of name: ArraySlice<UInt8>, record: CentralRecord) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         let backslash = UInt8(ascii: "\\")

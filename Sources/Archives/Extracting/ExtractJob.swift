@@ -1,10 +1,10 @@
 internal import Files
 
-/// What one thread restores at a time: one segment of a large file, many small files, or one
-/// stream that cannot be cut.
+/// The work of one thread: one segment of a large file, many small files, or one stream that cannot be
+/// cut.
 ///
-/// The thread that fills it and the one that works on it take turns, handed over by the pipeline's
-/// lock, so nothing in it is guarded.
+/// Nothing in it is guarded: the pipeline's lock hands it from the thread that fills it to the one that
+/// works on it, and back.
 final class ExtractJob: @unchecked Sendable {
     /// One segment of a large file.
     struct Part {
@@ -17,7 +17,7 @@ final class ExtractJob: @unchecked Sendable {
         var length: Int
         var digest: Digest
         var isLast: Bool
-        /// `nil` where the data is only verified.
+        /// `nil` if the data is only verified.
         var target: File?
     }
 
@@ -29,6 +29,6 @@ final class ExtractJob: @unchecked Sendable {
     }
 
     var work: Work = .files([])
-    /// Bytes before compression, for telling how far it is.
+    /// Bytes before compression, for the progress.
     var size: Int64 = 0
 }

@@ -2,13 +2,13 @@ internal import Files
 
 /// One thread's buffers and decompressor.
 final class ExtractWorker {
-    /// Room for a local record with its extra fields, and a segment that did not shrink.
-    private static let capacity = Segment.size + (256 << 10)
-
     private let reader: ArchiveReader
     private let syncing: ArchiveExtractor.Syncing
     private let inflater = SegmentInflater()
-    private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 64)
+    private let input = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: Segment.compressedLimit,
+        alignment: 64
+    )
     private let output = UnsafeMutableRawBufferPointer.allocate(
         byteCount: Segment.size,
         alignment: 64
@@ -24,7 +24,7 @@ final class ExtractWorker {
         output.deallocate()
     }
 
-    /// From how many bytes on the disk begins with a file before all are there.
+    /// The bytes of a small file that is worth a request of its own to the disk.
     private static let writebackThreshold = 1 << 16
 
     func run(_ job: ExtractJob) throws {
@@ -48,11 +48,9 @@ final class ExtractWorker {
         }
     }
 
-    private func restore(_ part: Part) throws {
-        let compressed = UnsafeMutableRawBufferPointer(rebasing: input[..<part.compressedLength])
-        try reader.file.readExactly(into: compressed, at: part.source)
+    private func restore(_ part: ExtractJob.Part) throws {
         let bytes = try expand(
-            UnsafeRawBufferPointer(compressed),
+            try data(at: part.source, length: part.compressedLength),
             length: part.length,
             isLast: part.isLast,
             entry: part.item.entry
@@ -66,12 +64,10 @@ final class ExtractWorker {
         }
     }
 
-    private typealias Part = ExtractJob.Part
-
     private func restore(_ item: ArchiveExtractor.Item, in directory: Directory?) throws {
         let entry = item.entry
         let bytes = try expand(
-            try data(of: entry),
+            try data(at: reader.dataOffset(entry), length: Int(entry.compressedSize)),
             length: Int(entry.size),
             isLast: true,
             entry: entry
@@ -86,17 +82,13 @@ final class ExtractWorker {
         guard let directory else { return }
         let file = try directory.createFile(item.attributes.path.name)
         try file.write(bytes, at: 0)
-        // Only for what is worth a request of its own to the disk.
         if syncing != .never, bytes.count >= Self.writebackThreshold {
             file.beginWriteback(from: 0, length: Int64(bytes.count))
         }
         try item.finish(file, syncing)
     }
 
-    /// An entry's data, read together with its local record: most small files cost one call.
-    private func data(of entry: ArchiveReader.Entry) throws -> UnsafeRawBufferPointer {
-        let length = Int(entry.compressedSize)
-        let offset = try reader.dataOffset(entry)
+    private func data(at offset: Int64, length: Int) throws -> UnsafeRawBufferPointer {
         let buffer = UnsafeMutableRawBufferPointer(rebasing: input[..<length])
         try reader.file.readExactly(into: buffer, at: offset)
         return UnsafeRawBufferPointer(buffer)

@@ -2,15 +2,15 @@ internal import Files
 
 /// The directory that an archive is restored into.
 ///
-/// It keeps the directories on the way to the newest entry open, so that a deep tree is not walked
-/// from its root for each.
+/// The directories on the way to the newest entry stay open, so that a deep tree is not walked from its
+/// root for each entry.
 final class ExtractionTarget {
     private let root: Directory
     private let syncing: Bool
     /// The open directories below the root, outermost first, with their names.
     private var open: [(name: FileName, directory: Directory)] = []
-    private var directories: [ArchiveExtractor.Item] = []
-    /// Directories that no entry is for; kept only where they are to be flushed.
+    private var directories: [EntryAttributes] = []
+    /// Directories without an entry; kept only if they are to be flushed.
     private var implied: [Directory] = []
 
     init(_ root: Directory, syncing: Bool) {
@@ -18,7 +18,7 @@ final class ExtractionTarget {
         self.syncing = syncing
     }
 
-    /// The open directory that a path goes to; made where it is missing.
+    /// Returns the open directory that holds a path; it is made if it is missing.
     func parent(of path: RelativePath) throws -> Directory {
         let names = path.parent?.components ?? []
         let shared = zip(names, open).prefix { $0 == $1.name }.count
@@ -42,7 +42,7 @@ final class ExtractionTarget {
 
     func makeDirectory(_ item: ArchiveExtractor.Item) throws {
         _ = try enter(item.attributes.path.name, of: parent(of: item.attributes.path))
-        directories.append(item)
+        directories.append(item.attributes)
     }
 
     func makeLink(_ item: ArchiveExtractor.Item, to target: [UInt8]) throws {
@@ -52,27 +52,20 @@ final class ExtractionTarget {
         if let owner = item.attributes.owner {
             try directory.setOwner(of: name, owner: owner.user, group: owner.group)
         }
-        try directory.setAttributes(
-            of: name,
-            isLink: true,
-            mode: 0,
-            modified: item.attributes.modified
-        )
+        let modified = item.attributes.modified
+        try directory.setAttributes(of: name, isLink: true, mode: 0, modified: modified)
     }
 
-    /// Children before parents: a directory may be made unwritable only once it is full.
+    /// Sets the attributes of directories, children before parents: one may be made unwritable only once
+    /// it is full.
     func finishDirectories() throws {
         for directory in implied { try directory.sync() }
-        for item in directories.sorted(by: { $1.attributes.path < $0.attributes.path }) {
-            let name = item.attributes.path.name
-            let directory = try parent(of: item.attributes.path).directory(name)
-            if let owner = item.attributes.owner {
+        for attributes in directories.sorted(by: { $1.path < $0.path }) {
+            let directory = try parent(of: attributes.path).directory(attributes.path.name)
+            if let owner = attributes.owner {
                 try directory.setOwner(owner.user, group: owner.group)
             }
-            try directory.setAttributes(
-                mode: item.attributes.mode,
-                modified: item.attributes.modified
-            )
+            try directory.setAttributes(mode: attributes.mode, modified: attributes.modified)
             if syncing { try directory.sync() }
         }
         open = []

@@ -24,26 +24,18 @@ final class SegmentInflater {
         into output: UnsafeMutableRawBufferPointer,
         isLast: Bool
     ) -> Bool {
-        cisal_inflater_reset(state)
-        var next = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        var left = UInt32(input.count)
-        var place = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        var room = UInt32(output.count)
-        var finished: CInt = 0
-        let status = cisal_inflate(state, &next, &left, &place, &room, &finished)
-        guard status == 0, room == 0 else { return false }
-        if finished == 0 {
-            // All output came, but not the end of the last block, or the empty block of the flush;
-            // or there is more of it, which ISA-L holds back without room to give it.
-            var extra: UInt8 = 0
-            let status = withUnsafeMutablePointer(to: &extra) { extra in
-                var place: UnsafeMutablePointer<UInt8>? = extra
-                room = 1
-                return cisal_inflate(state, &next, &left, &place, &room, &finished)
-            }
-            guard status == 0, room == 1 else { return false }
+        startStream()
+        guard let step = inflatePart(input, into: output), step.given == output.count else {
+            return false
         }
-        return left == 0 && (finished == 1) == isLast
+        if step.finished { return step.taken == input.count && isLast }
+        // All output came, but not the end of the last block, or the empty block of the flush; or
+        // there is more output, which ISA-L holds back if it has no room for it.
+        let rest = UnsafeRawBufferPointer(rebasing: input[step.taken...])
+        var extra: UInt8 = 0
+        let end = withUnsafeMutableBytes(of: &extra) { inflatePart(rest, into: $0) }
+        guard let end, end.given == 0 else { return false }
+        return end.taken == rest.count && end.finished == isLast
     }
 
     /// Starts a stream that is given in parts to `inflatePart`.
@@ -53,8 +45,8 @@ final class SegmentInflater {
 
     /// Inflates as much of a stream's next input as the output has room for.
     ///
-    /// - Returns: how much was taken and given, and whether the stream ended; `nil` where the data
-    ///   is not deflate data.
+    /// - Returns: how much was taken and given, and whether the stream ended; `nil` if the data is not
+    ///   deflate data.
     func inflatePart(
         _ input: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer

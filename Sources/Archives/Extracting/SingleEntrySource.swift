@@ -48,18 +48,23 @@ final class SingleEntrySource {
         zip_error_fini(&error)
     }
 
-    /// Opens it; what is returned must be discarded before this object goes.
+    /// Opens it; libzip keeps it until the archive is discarded.
     func open(_ path: FilePath) throws -> OpaquePointer {
-        let context = Unmanaged.passUnretained(self).toOpaque()
         let callback: zip_source_callback = { context, data, length, command in
             guard let context else { return -1 }
-            return Unmanaged<SingleEntrySource>.fromOpaque(context).takeUnretainedValue()
-                .answer(command, data, length)
+            let object = Unmanaged<SingleEntrySource>.fromOpaque(context)
+            guard command != ZIP_SOURCE_FREE else {
+                object.release()
+                return 0
+            }
+            return object.takeUnretainedValue().answer(command, data, length)
         }
         var reason = zip_error_t()
         zip_error_init(&reason)
         defer { zip_error_fini(&reason) }
-        guard let source = zip_source_function_create(callback, context, &reason) else {
+        let object = Unmanaged.passRetained(self)
+        guard let source = zip_source_function_create(callback, object.toOpaque(), &reason) else {
+            object.release()
             throw ArchiveError.damaged(path, reason: libzipReason(reason.zip_err))
         }
         guard let archive = zip_open_from_source(source, ZIP_RDONLY, &reason) else {
@@ -79,8 +84,14 @@ final class SingleEntrySource {
             position = 0
             return 0
         case ZIP_SOURCE_READ:
-            return read(into: UnsafeMutableRawBufferPointer(start: data, count: Int(length)))
-        case ZIP_SOURCE_CLOSE, ZIP_SOURCE_FREE: return 0
+            let space = UnsafeMutableRawBufferPointer(start: data, count: Int(length))
+            guard let count = try? read(into: space) else {
+                zip_error_set(&error, ZIP_ER_READ, Errno.ioError.rawValue)
+                return -1
+            }
+            position += Int64(count)
+            return Int64(count)
+        case ZIP_SOURCE_CLOSE: return 0
         case ZIP_SOURCE_STAT:
             guard let status = data?.assumingMemoryBound(to: zip_stat_t.self) else { return -1 }
             zip_stat_init(status)
@@ -89,13 +100,8 @@ final class SingleEntrySource {
             return Int64(MemoryLayout<zip_stat_t>.size)
         case ZIP_SOURCE_ERROR: return zip_error_to_data(&error, data, length)
         case ZIP_SOURCE_SEEK:
-            let place = zip_source_seek_compute_offset(
-                UInt64(position),
-                UInt64(size),
-                data,
-                length,
-                &error
-            )
+            let (start, end) = (UInt64(position), UInt64(size))
+            let place = zip_source_seek_compute_offset(start, end, data, length, &error)
             guard place >= 0 else { return -1 }
             position = place
             return 0
@@ -112,23 +118,8 @@ final class SingleEntrySource {
         ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_SUPPORTS,
     ].reduce(Int64(0)) { $0 | 1 << Int64($1.rawValue) }
 
-    /// Fills a buffer from the position on, as far as there is something.
-    private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int64 {
-        var done = 0
-        while done < buffer.count, position < size {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            guard let count = try? readPart(into: rest) else {
-                zip_error_set(&error, ZIP_ER_READ, Errno.ioError.rawValue)
-                return -1
-            }
-            done += count
-            position += Int64(count)
-        }
-        return Int64(done)
-    }
-
-    /// Reads from the one of the three parts that the position is in.
-    private func readPart(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    /// Reads from the one of the three parts that the position is in; libzip asks again for more.
+    private func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let dataStart = Int64(head.count)
         let tailStart = dataStart + Int64(data.count)
         if (dataStart..<tailStart).contains(position) {
@@ -147,7 +138,7 @@ final class SingleEntrySource {
     }
 }
 
-/// What a libzip error code means (libzip(3), zip_error_strerror(3)).
+/// Returns a libzip error code as words (libzip(3), zip_error_strerror(3)).
 func libzipReason(_ code: CInt) -> String {
     switch code {
     case ZIP_ER_CRC: return "its CRC-32 is wrong"

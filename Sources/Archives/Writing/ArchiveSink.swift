@@ -3,9 +3,9 @@ internal import Files
 /// A file that grows at its end and nowhere else, with a buffer, so that many small entries cost few
 /// calls.
 ///
-/// Where the file system allows it, whole buffers go round the page cache: nobody reads an archive
-/// soon, and to fill and empty the cache takes the processor longer than to deflate. Elsewhere the
-/// system is told to write early and to forget.
+/// If the file system allows it, whole buffers go round the page cache: nobody reads an archive soon,
+/// and to fill and empty the cache takes the processor longer than to deflate. If not, the system is
+/// told to write early and to forget.
 final class ArchiveSink {
     private static let capacity = 2 << 20
     private static let writebackLag: Int64 = 24 << 20
@@ -15,7 +15,7 @@ final class ArchiveSink {
         byteCount: capacity,
         alignment: File.uncachedBlock
     )
-    /// Bytes in the buffer; they belong behind the ones in the file.
+    /// Bytes in the buffer, which belong behind those in the file.
     private var buffered = 0
     /// Bytes in the file; a multiple of the block until the end.
     private var flushed: Int64 = 0
@@ -64,7 +64,7 @@ final class ArchiveSink {
         let length = buffered - buffered % File.uncachedBlock
         guard length > 0 else { return }
         let blocks = UnsafeRawBufferPointer(rebasing: buffer[..<length])
-        // Only for this call: whoever reads the file, or writes less than a block, needs the cache.
+        // Only for this call: to read the file, or write less than a block, takes the cache.
         let isUncached = file.setUncached(true)
         defer { if isUncached { _ = file.setUncached(false) } }
         try file.write(blocks, at: flushed)
@@ -76,9 +76,9 @@ final class ArchiveSink {
         if !isUncached { writeBack(length) }
     }
 
-    /// Lets the disk work while we compress; the sync at the end then has little left to do.
+    /// Lets the disk work while we compress, so that the sync at the end has little left to do.
     ///
-    /// What it has done is waited for a few steps later, when that takes no time.
+    /// It is waited for a few steps later, when it is done.
     private func writeBack(_ length: Int) {
         file.beginWriteback(from: flushed - Int64(length), length: Int64(length))
         let end = flushed - Self.writebackLag

@@ -9,24 +9,19 @@ internal import SystemPackage
 /// under way, it is given up: it is ended as a reader of a stream expects, and the central directory
 /// does not name it.
 ///
-/// The container is written here and not by libzip, whose writer wants to know all entries before
-/// it reads the first, so that no file could be left out. It holds about 100 bytes for each entry,
-/// and a few MiB for each core.
+/// libzip's writer does not serve: it wants to know all entries before it reads the first, so that no
+/// file could be left out. This one needs a few MiB for each core.
 ///
 /// The caller ends with `finish()`, and with `close()` in any case.
 public final class ArchiveWriter {
     /// An entry whose local record has been written, and what has been written of its data.
     private struct OpenEntry {
-        var attributes: EntryAttributes
         var record: EntryRecord
+        var content: WrittenEntry
         var checksum = Checksum()
-        var segments: [SegmentRecord] = []
-        /// Bytes before compression, and in the archive.
-        var size: Int64 = 0
-        var written: Int64 = 0
     }
 
-    /// The most bytes that a path may have: a record's length of it is 16 bits wide.
+    /// The most bytes that a path may have: a record has 16 bits for its length.
     public static let pathLimit = Int(UInt16.max)
 
     private let sink: ArchiveSink
@@ -43,7 +38,7 @@ public final class ArchiveWriter {
     /// Starts an archive at the beginning of an empty file.
     ///
     /// - Parameters:
-    ///   - file: the file, which stays the caller's to sync.
+    ///   - file: the file; the caller syncs it.
     ///   - compression: how hard to compress.
     ///   - threads: how many threads compress.
     ///   - written: called on the caller's thread for each entry once it is in the archive, in order.
@@ -62,9 +57,8 @@ public final class ArchiveWriter {
         self.written = written
     }
 
-    /// Adds an entry whose content is at hand: a directory, a link with its target, a short file.
-    ///
-    /// - Precondition: the content is at most one segment.
+    /// Adds an entry whose content is at hand, and at most one segment: a directory, a link with its
+    /// target, a short file.
     public func add(_ attributes: EntryAttributes, content: [UInt8] = []) throws {
         let wasAdded = try add(attributes, size: Int64(content.count)) { buffer, _ in
             buffer.copyBytes(from: content)
@@ -76,14 +70,14 @@ public final class ArchiveWriter {
     /// Adds a file by reading it from its beginning to its end.
     ///
     /// - Parameters:
-    ///   - attributes: what to write of it.
+    ///   - attributes: those to write.
     ///   - size: its size in bytes.
-    ///   - isStill: asked after each segment was read, so that an entry is given up early: whether what
-    ///     was read is of one state of the file.
-    ///   - read: fills the buffer from an offset on, and returns how much there was.
+    ///   - isStill: whether the file has not changed; called after each segment, so that an entry is given
+    ///     up early.
+    ///   - read: fills the buffer from an offset on, and returns how many bytes there were.
     /// - Returns: `false` if the file ended early or was not still. It is then not in the archive.
-    /// - Throws: what `isStill` or `read` throws, and then too the file is not in the archive;
-    ///   `FileError` where the archive cannot be written.
+    /// - Throws: the error of `isStill` or `read`, and then too the file is not in the archive; `FileError`
+    ///   if the archive cannot be written.
     public func add(
         _ attributes: EntryAttributes,
         size: Int64,
@@ -97,28 +91,23 @@ public final class ArchiveWriter {
         largeEntries += 1
         let count = Segment.count(forSize: size)
         for index in 0..<count {
-            let job = try filling ?? vacantJob()
-            filling = job
+            let job = try jobToFill()
             let length = Segment.length(at: index, ofSize: size)
-            let isGood: Bool
-            do {
-                let got = try read(job.space(length), Int64(index) * Int64(Segment.size))
-                isGood = try got == length && isStill()
-            } catch {
-                try giveUp()
-                throw error
+            let isGood = Result {
+                try read(job.space(length), Int64(index) * Int64(Segment.size)) == length
+                    && isStill()
             }
-            guard isGood else {
+            guard case .success(true) = isGood else {
                 try giveUp()
-                return false
+                return try isGood.get()
             }
-            job.append(
+            let piece = WriteJob.Piece(
                 begins: index == 0 ? attributes : nil,
                 entrySize: size,
                 largeEntry: largeEntries,
-                isLast: index == count - 1,
-                length: length
+                isLast: index == count - 1
             )
+            job.append(piece, length: length)
             submitFilling()
         }
         return true
@@ -131,11 +120,11 @@ public final class ArchiveWriter {
         read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
     ) throws -> Bool {
         if let job = filling, !job.hasRoom(for: size) { submitFilling() }
-        let job = try filling ?? vacantJob()
-        filling = job
+        let job = try jobToFill()
         let got = size == 0 ? 0 : try read(job.space(size), 0)
         guard try got == size && isStill() else { return false }
-        job.append(begins: attributes, entrySize: Int64(size), isLast: true, length: size)
+        let piece = WriteJob.Piece(begins: attributes, entrySize: Int64(size), isLast: true)
+        job.append(piece, length: size)
         return true
     }
 
@@ -175,12 +164,9 @@ public final class ArchiveWriter {
 
     // MARK: - In order
 
-    private func vacantJob() throws -> WriteJob {
-        if let job = pipeline.vacantJob() { return job }
-        _ = try pipeline.takeOldest(commit)
-        guard let job = pipeline.vacantJob() else {
-            preconditionFailure("a job was just taken back")
-        }
+    private func jobToFill() throws -> WriteJob {
+        let job = try filling ?? pipeline.vacantJob(commit)
+        filling = job
         return job
     }
 
@@ -190,7 +176,7 @@ public final class ArchiveWriter {
         pipeline.submit(job)
     }
 
-    /// Waits until all entries so far are in the archive, and `written` was called for each.
+    /// Waits until all entries so far are in the archive, and `written` was called with each.
     public func drain() throws {
         submitFilling()
         while try pipeline.takeOldest(commit) != nil {}
@@ -198,26 +184,25 @@ public final class ArchiveWriter {
 
     /// Gives up the large entry whose segments are being submitted.
     ///
-    /// Those that are still in flight are dropped, and often none was written. If some were, the entry
-    /// is ended properly, so that a reader of a stream finds what follows.
+    /// Those in flight are dropped, and often none was written. If some were, the entry is ended
+    /// properly, so that a reader of a stream finds the next one.
     private func giveUp() throws {
-        // The job that was not submitted is empty: it stays, and serves for the next entry.
+        // The job that was not submitted is empty: it stays for the next entry.
         givenUp = largeEntries
         try drain()
         givenUp = nil
         guard var entry = open else { return }
         open = nil
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-        entry.written += Int64(try StoredBlocks.write(nothing, isLast: true, to: sink.append))
+        let length = try StoredBlocks.write(nothing, isLast: true, to: sink.append)
+        entry.content.compressedSize += Int64(length)
         try appendDescriptor(to: &entry)
     }
 
     private func commit(_ job: WriteJob) throws {
         defer { job.clear() }
         for piece in job.pieces where piece.largeEntry == nil || piece.largeEntry != givenUp {
-            if let attributes = piece.begins {
-                try begin(attributes, piece: piece)
-            }
+            if let attributes = piece.begins { try begin(attributes, piece: piece) }
             try appendData(of: piece, in: job)
             if piece.isLast { try end() }
         }
@@ -237,7 +222,8 @@ public final class ArchiveWriter {
             record.compressedSize = UInt64(piece.deflated?.count ?? piece.range.count)
         }
         try sink.append(record.local())
-        open = OpenEntry(attributes: attributes, record: record)
+        let content = WrittenEntry(attributes: attributes, size: 0, segments: [], compressedSize: 0)
+        open = OpenEntry(record: record, content: content)
     }
 
     private func appendData(of piece: WriteJob.Piece, in job: WriteJob) throws {
@@ -253,10 +239,10 @@ public final class ArchiveWriter {
             try sink.append(job.raw(piece))
         }
         entry.checksum.append(piece.checksum, length: piece.range.count)
-        entry.size += Int64(piece.range.count)
-        entry.written += Int64(length)
+        entry.content.size += Int64(piece.range.count)
+        entry.content.compressedSize += Int64(length)
         if !piece.range.isEmpty {
-            entry.segments.append(SegmentRecord(digest: piece.digest, length: length))
+            entry.content.segments.append(SegmentRecord(digest: piece.digest, length: length))
         }
         open = entry
     }
@@ -266,20 +252,13 @@ public final class ArchiveWriter {
         open = nil
         if entry.record.hasDescriptor { try appendDescriptor(to: &entry) }
         try appendCentral(entry.record)
-        try written(
-            WrittenEntry(
-                attributes: entry.attributes,
-                size: entry.size,
-                segments: entry.segments,
-                compressedSize: entry.written
-            )
-        )
+        try written(entry.content)
     }
 
     private func appendDescriptor(to entry: inout OpenEntry) throws {
         entry.record.checksum = entry.checksum.value
-        entry.record.compressedSize = UInt64(entry.written)
-        entry.record.size = UInt64(entry.size)
+        entry.record.compressedSize = UInt64(entry.content.compressedSize)
+        entry.record.size = UInt64(entry.content.size)
         try sink.append(entry.record.descriptor.encoded())
     }
 
@@ -295,8 +274,8 @@ public final class ArchiveWriter {
             case .link: 0o120000
             }
         let isDirectory = attributes.kind == .directory
-        // A segment that does not shrink grows by five bytes in each 64 KiB; and an end is added to an
-        // entry that is given up.
+        // A segment that does not shrink grows by five bytes in each 64 KiB, and an entry that is given up
+        // by an end.
         let largest = UInt64(size) + UInt64(size) / 8192 + 1024
         return EntryRecord(
             name: attributes.path.bytes + (isDirectory ? [UInt8(ascii: "/")] : []),

@@ -1,6 +1,4 @@
-/// How hard an archive's data is compressed.
-///
-/// Every choice gives standard deflate or stored data.
+/// How hard an archive's data is compressed; all choices give standard deflate or stored data.
 public enum Compression: String, CaseIterable, Sendable {
     /// ISA-L level 1.
     case fast

@@ -1,8 +1,7 @@
 internal import Files
 public import SystemPackage
 
-/// An entry whose content is made while others are written, and that is added after them: it is
-/// kept compressed.
+/// An entry whose content is made while others are written, and kept compressed until they are.
 public final class DeferredEntry {
     let attributes: EntryAttributes
     private let deflater: SegmentDeflater
@@ -15,9 +14,9 @@ public final class DeferredEntry {
     /// Starts an entry.
     ///
     /// - Parameters:
-    ///   - attributes: what to write of it.
-    ///   - compression: how hard to compress; it is compressed in any case.
-    ///   - directory: where it is kept while it is large.
+    ///   - attributes: those to write.
+    ///   - compression: how hard to compress; the entry is compressed in any case.
+    ///   - directory: where the content is kept if it is large.
     public init(_ attributes: EntryAttributes, compression: Compression, in directory: FilePath) {
         self.attributes = attributes
         deflater = SegmentDeflater(compression == .none ? .fast : compression)
@@ -25,17 +24,12 @@ public final class DeferredEntry {
     }
 
     /// Appends to its content.
-    ///
-    /// - Throws: `FileError`.
     public func append(_ bytes: some Collection<UInt8>) throws {
         pending.append(contentsOf: bytes)
         if pending.count >= Segment.size / 4 { try compress(isLast: false) }
     }
 
-    /// Ends the content.
-    ///
-    /// - Returns: it, compressed.
-    /// - Throws: `FileError`.
+    /// Ends the content, and returns it, compressed.
     func close() throws -> Spool {
         try compress(isLast: true)
         return data

@@ -1,8 +1,8 @@
 internal import CIsal
 internal import CZlib
 
-/// Compresses segments one at a time, each so that it inflates alone and all of them together are
-/// one deflate stream (RFC 1951): all but the last end on a full flush.
+/// Compresses segments one at a time: each inflates alone, and all together are one deflate stream
+/// (RFC 1951), whose segments but the last end on a full flush.
 ///
 /// It holds the compressor's working memory, so each thread makes one and keeps it.
 final class SegmentDeflater {
@@ -35,7 +35,7 @@ final class SegmentDeflater {
 
     /// Deflates one segment.
     ///
-    /// - Returns: the compressed length, or `nil` where it would not be smaller than `capacity`.
+    /// - Returns: the compressed length, or `nil` if it would not be smaller than `capacity`.
     func deflate(
         _ input: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawPointer,
@@ -62,7 +62,7 @@ final class SegmentDeflater {
             stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self)
             stream.pointee.avail_out = UInt32(capacity)
             let status = CZlib.deflate(stream, isLast ? Z_FINISH : Z_FULL_FLUSH)
-            // A flush that filled the output may have more to say: it counts as not fitting.
+            // A flush that filled the output may have more output: it counts as not fitting.
             let isWhole =
                 isLast ? status == Z_STREAM_END : status == Z_OK && stream.pointee.avail_out > 0
             return isWhole ? capacity - Int(stream.pointee.avail_out) : nil

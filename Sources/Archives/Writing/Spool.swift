@@ -1,8 +1,8 @@
 internal import Files
 internal import SystemPackage
 
-/// Bytes that are made now and wanted later, in order: in memory while they are few, then in a file
-/// without a name, so that memory does not grow with the number of an archive's entries.
+/// Bytes that are made now and wanted later: in memory while they are few, then in a file without a
+/// name, so that memory does not grow with the number of an archive's entries.
 final class Spool {
     private static let chunk = 1 << 20
 
@@ -11,9 +11,7 @@ final class Spool {
     private var file: File?
     private var fileSize: Int64 = 0
 
-    /// Starts one.
-    ///
-    /// - Parameter directory: where the file is made, if it comes to that.
+    /// - Parameter directory: where to make the file, if one is needed.
     init(in directory: FilePath) {
         self.directory = directory
         tail.reserveCapacity(4096)
@@ -22,9 +20,6 @@ final class Spool {
     /// Bytes so far.
     var count: Int64 { fileSize + Int64(tail.count) }
 
-    /// Appends bytes.
-    ///
-    /// - Throws: `FileError`.
     func append(_ bytes: some Collection<UInt8>) throws {
         tail.append(contentsOf: bytes)
         guard tail.count >= Self.chunk else { return }
@@ -36,25 +31,19 @@ final class Spool {
     }
 
     private func makeFile() throws -> File {
-        // It goes with its directory, and its bytes with the last reference.
-        let scratch = try ScratchDirectory(in: directory)
-        return try withExtendedLifetime(scratch) {
-            try File.create(scratch.path.appending("spool"))
+        // Its name goes with the directory, and its bytes with the last reference.
+        try withExtendedLifetime(ScratchDirectory(in: directory)) {
+            try File.create($0.path.appending("spool"))
         }
     }
 
-    /// Gives all bytes to `body`, in parts.
-    ///
-    /// - Throws: `FileError`; what `body` throws.
+    /// Gives all bytes to `body`, in order, in parts.
     func forEachPart(_ body: ([UInt8]) throws -> Void) throws {
         var offset: Int64 = 0
         while let file, offset < fileSize {
-            let part = try file.readExactly(
-                count: Int(min(Int64(Self.chunk), fileSize - offset)),
-                at: offset
-            )
-            try body(part)
-            offset += Int64(part.count)
+            let count = Int(min(Int64(Self.chunk), fileSize - offset))
+            try body(file.readExactly(count: count, at: offset))
+            offset += Int64(count)
         }
         try body(tail)
     }

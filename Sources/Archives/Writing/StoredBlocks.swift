@@ -2,7 +2,7 @@
 enum StoredBlocks {
     private static let blockSize = 65_535
 
-    /// Gives the headers and the bytes between them to `write`, in order, and returns their length.
+    /// Gives the headers and the bytes between them to `write`, and returns their length.
     static func write(
         _ input: UnsafeRawBufferPointer,
         isLast: Bool,

@@ -1,9 +1,9 @@
 internal import Files
 
-/// What one thread compresses at a time: one segment of a large file, or many small entries.
+/// The work of one thread: one segment of a large file, or many small entries.
 ///
-/// The thread that fills it and the one that works on it take turns, handed over by the pipeline's
-/// lock, so nothing in it is guarded.
+/// Nothing in it is guarded: the pipeline's lock hands it from the thread that fills it to the one that
+/// works on it, and back.
 final class WriteJob: @unchecked Sendable {
     /// A whole small entry, or one segment of a large one.
     struct Piece {
@@ -15,10 +15,10 @@ final class WriteJob: @unchecked Sendable {
         var largeEntry: Int?
         var isLast: Bool
         /// Where it is in `input`.
-        var range: Range<Int>
+        var range = 0..<0
 
         // The result.
-        /// Where it is in `output`; `nil` where it did not shrink.
+        /// Where it is in `output`; `nil` if it did not shrink.
         var deflated: Range<Int>?
         var checksum: UInt32 = 0
         var digest = Digest(of: UnsafeRawBufferPointer(start: nil, count: 0))
@@ -54,22 +54,10 @@ final class WriteJob: @unchecked Sendable {
     }
 
     /// Adds a piece whose bytes stand in the space for it.
-    func append(
-        begins: EntryAttributes?,
-        entrySize: Int64,
-        largeEntry: Int? = nil,
-        isLast: Bool,
-        length: Int
-    ) {
-        pieces.append(
-            Piece(
-                begins: begins,
-                entrySize: entrySize,
-                largeEntry: largeEntry,
-                isLast: isLast,
-                range: filled..<(filled + length)
-            )
-        )
+    func append(_ piece: Piece, length: Int) {
+        var piece = piece
+        piece.range = filled..<(filled + length)
+        pieces.append(piece)
         filled += length
     }
 
@@ -85,7 +73,7 @@ final class WriteJob: @unchecked Sendable {
             let bytes = UnsafeRawBufferPointer(rebasing: input[pieces[index].range])
             pieces[index].checksum = Checksum(of: bytes).value
             pieces[index].digest = Digest(of: bytes)
-            // It has to become smaller, so what fits into the input's length is room enough.
+            // It has to become smaller, so the input's length is room enough.
             guard bytes.count > 1, let base = output.baseAddress,
                 let length = deflater.deflate(
                     bytes,

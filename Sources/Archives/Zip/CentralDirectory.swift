@@ -1,11 +1,10 @@
 internal import Files
 internal import SystemPackage
 
-/// The central directory of a zip, read strictly: what contradicts itself is refused rather than
-/// guessed at.
+/// The central directory of a zip, read strictly: a contradiction is refused, and nothing is guessed.
 ///
-/// A record is read when it is asked for, which is the faster way to look at one or two; or all of
-/// them are at once, and kept.
+/// A record is read when it is asked for, which is faster for one or two; or all are read at once, and
+/// kept.
 struct CentralDirectory {
     private enum Records {
         /// Where each begins in `bytes`.
@@ -39,22 +38,20 @@ struct CentralDirectory {
         guard end.directorySize <= size, end.directoryOffset <= size - end.directorySize else {
             throw ArchiveError.damaged(path, reason: "its directory lies outside the file")
         }
-        let smallest = UInt64(ZipRecords.centralLength)
-        guard end.entries <= end.directorySize / smallest, end.directorySize <= UInt64(UInt32.max),
-            end.entries <= Self.entriesLimit
+        guard end.entries <= end.directorySize / UInt64(ZipRecords.centralLength),
+            end.directorySize <= UInt64(UInt32.max), end.entries <= Self.entriesLimit
         else { throw ArchiveError.damaged(path, reason: "it cannot have \(end.entries) entries") }
         offset = end.directoryOffset
         bytes = try file.readExactly(count: Int(end.directorySize), at: Int64(end.directoryOffset))
-        let all = try Self.index(bytes, count: Int(end.entries), path: path)
         // Some programs have an entry for the directory itself, "./", which is no file of it.
         let bytes = bytes
-        func isRoot(_ start: UInt32) -> Bool {
+        let starts = try Self.index(bytes, count: Int(end.entries), path: path).filter { start in
             let name = Int(start) + ZipRecords.centralLength
             let length = Int(bytes.uint16(at: Int(start) + 28))
-            return (1...2).contains(length) && bytes[name] == UInt8(ascii: ".")
-                && (length == 1 || bytes[name + 1] == UInt8(ascii: "/"))
+            return !(1...2).contains(length) || bytes[name] != UInt8(ascii: ".")
+                || length == 2 && bytes[name + 1] != UInt8(ascii: "/")
         }
-        records = .starts(all.filter { !isRoot($0) })
+        records = .starts(starts)
     }
 
     private static func index(_ bytes: [UInt8], count: Int, path: FilePath) throws -> [UInt32] {
@@ -93,7 +90,7 @@ struct CentralDirectory {
         records = .parsed(parsed)
     }
 
-    /// The record with an index.
+    /// Returns the record with an index.
     func record(at index: Int) throws(CentralRecord.Fault) -> CentralRecord {
         switch records {
         case .starts(let starts): try CentralRecord(bytes, at: Int(starts[index]))
@@ -101,8 +98,7 @@ struct CentralDirectory {
         }
     }
 
-    /// Whether a record has the form that `ArchiveWriter` gives them; looked for from the end, before
-    /// they are parsed.
+    /// Whether a record has the form that `ArchiveWriter` gives them; asked before they are parsed.
     var hasOwnForm: Bool {
         guard case .starts(let starts) = records else { preconditionFailure("too late") }
         return starts.reversed().contains { CentralRecord.hasOwnForm(bytes, at: Int($0)) }

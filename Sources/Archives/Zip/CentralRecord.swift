@@ -1,4 +1,4 @@
-/// What one record of the central directory says (4.3.12).
+/// A record of the central directory (4.3.12).
 ///
 /// There may be millions: it refers to the directory's bytes instead of holding a name of its own.
 struct CentralRecord {
@@ -25,13 +25,12 @@ struct CentralRecord {
     private let nameStart: UInt32
     private let unicodeStart: UInt32
 
-    /// Where its name is, whose bytes its local record has too.
+    /// Where its name is.
     var name: Range<Int> { Int(nameStart)..<(Int(nameStart) + Int(nameLength)) }
 
     /// Where its name in UTF-8 is, if the other one is not and that is known.
     var unicodeName: Range<Int>? {
-        unicodeLength == 0
-            ? nil : Int(unicodeStart)..<(Int(unicodeStart) + Int(unicodeLength))
+        unicodeLength == 0 ? nil : Int(unicodeStart)..<(Int(unicodeStart) + Int(unicodeLength))
     }
 
     /// Whether its attributes are a mode, in their upper half.
@@ -60,8 +59,7 @@ struct CentralRecord {
         externalAttributes = bytes.uint32(at: start + 38)
         nameStart = UInt32(start + ZipRecords.centralLength)
         nameLength = bytes.uint16(at: start + 28)
-        let nameEnd = Int(nameStart) + Int(nameLength)
-        let name = Int(nameStart)..<nameEnd
+        let name = Int(nameStart)..<(Int(nameStart) + Int(nameLength))
         var sizes = WideSizes(
             size: UInt64(bytes.uint32(at: start + 24)),
             compressedSize: UInt64(bytes.uint32(at: start + 20)),
@@ -93,10 +91,10 @@ struct CentralRecord {
         unicodeLength = UInt16(unicodeName.count)
     }
 
-    /// The name in Info-ZIP's Unicode path field (4.6.9), beside one in a code page that nothing tells.
+    /// Returns where the name in Info-ZIP's Unicode path field is (4.6.9), beside one in an unknown code page.
     ///
-    /// - Returns: where it is; nothing if it is of another version, or of another name, as a program
-    ///   leaves it that gives the entry a new one.
+    /// The range is empty if the field is of another version, or of another name: some programs rename an
+    /// entry and leave the field.
     private static func unicodeName(
         in field: Range<Int>,
         of bytes: [UInt8],
@@ -110,12 +108,11 @@ struct CentralRecord {
         return String(validating: bytes[unicodeName], as: UTF8.self) == nil ? 0..<0 : unicodeName
     }
 
-    /// Returns whether a record has the form that `ArchiveWriter` gives every record, which no other
-    /// program does: made by Unix with our versions, no comment, nothing in the fields that we leave
-    /// empty, a data descriptor only behind deflated data, and of the extra fields only the time's, in
-    /// the directory as long as in the local record.
+    /// Returns whether a record has the form that only `ArchiveWriter` gives records.
     ///
-    /// Beyond 2038 there is no room for a time; then one of DOS's beyond it has to do.
+    /// That is: made by Unix with our versions, no comment, nothing in the fields that we leave empty, a
+    /// data descriptor only behind deflated data, and of the extra fields only the time's, as long as in
+    /// the local record. After 2038 the time does not fit there, and DOS's must be as late.
     static func hasOwnForm(_ bytes: [UInt8], at start: Int) -> Bool {
         let (version, needed) = (bytes.uint16(at: start + 4), bytes.uint16(at: start + 6))
         let flags = bytes.uint16(at: start + 8) & ~ZipRecords.utf8Flag

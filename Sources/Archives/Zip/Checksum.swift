@@ -8,23 +8,16 @@ struct Checksum {
     init() {}
 
     init(of bytes: UnsafeRawBufferPointer) {
-        value = crc32_gzip_refl(
-            0,
-            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
-            UInt64(bytes.count)
-        )
+        append(bytes)
     }
 
-    /// The checksum of more bytes after these.
+    /// Takes in more bytes.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        value = crc32_gzip_refl(
-            value,
-            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
-            UInt64(bytes.count)
-        )
+        let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        value = crc32_gzip_refl(value, start, UInt64(bytes.count))
     }
 
-    /// The checksum of these bytes and `length` bytes after them whose checksum is known.
+    /// Takes in `length` more bytes, whose own checksum is known.
     mutating func append(_ next: UInt32, length: Int) {
         value = UInt32(truncatingIfNeeded: crc32_combine(UInt(value), UInt(next), length))
     }

@@ -27,7 +27,7 @@ enum DOSTime {
 }
 
 extension Int64 {
-    /// The quotient rounded down, also below zero.
+    /// Returns the quotient rounded down, also below zero.
     func floorDivided(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

@@ -1,16 +1,16 @@
-/// Checksum and sizes behind the data of an entry whose local record was written before they were
-/// known (4.3.9).
+/// Checksum and sizes behind an entry's data, if its local record was written before they were known
+/// (4.3.9).
 struct DataDescriptor {
     var checksum: UInt32
     var compressedSize: UInt64
     var size: UInt64
-    /// Whether the sizes have 64 bits, as they do if the local record has its field for such (4.3.9.2).
+    /// Whether the sizes have 64 bits: if the local record has the field for such (4.3.9.2).
     var isWide: Bool
 
     /// Bytes in the archive.
     static func length(isWide: Bool) -> Int { isWide ? 24 : 16 }
 
-    /// The bytes, with the signature that most readers look for (4.3.9.3).
+    /// Returns the bytes, with the signature that most readers look for (4.3.9.3).
     func encoded() -> [UInt8] {
         var record = RecordBuilder()
         record.append(ZipRecords.descriptorSignature)

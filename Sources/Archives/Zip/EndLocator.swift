@@ -1,6 +1,6 @@
 internal import Files
 
-/// Finds the end record of a zip, and the 64-bit one where there is one.
+/// Finds the end record of a zip, or the 64-bit one if it has one.
 struct EndLocator {
     let file: File
     let size: UInt64
@@ -11,22 +11,20 @@ struct EndLocator {
         let tailLength = Int(min(size, UInt64(ZipRecords.endLength + Int(UInt16.max))))
         let tailOffset = size - UInt64(tailLength)
         let tail = try file.readExactly(count: tailLength, at: Int64(tailOffset))
-        // Looked for once: a hostile tail may have thousands of signatures with zeros behind them.
+        // Only once: a hostile tail may have thousands of signatures with zeros behind them.
         let used = (tail.lastIndex { $0 != 0 } ?? -1) + 1
         var hasBytesBehind = false
         for position in stride(from: tailLength - ZipRecords.endLength, through: 0, by: -1)
         where tail.uint32(at: position) == ZipRecords.endSignature {
             let commentEnd =
                 position + ZipRecords.endLength + Int(tail.uint16(at: position + 20))
-            // Some programs fill up a last block of what they write with zeros.
+            // Some programs fill up their last block with zeros.
             if (used...tailLength).contains(commentEnd) {
                 return try read(tail, at: position, offset: tailOffset + UInt64(position))
             }
             hasBytesBehind = hasBytesBehind || commentEnd <= tailLength
         }
-        if hasBytesBehind {
-            throw ArchiveError.damaged(file.path, reason: "something was added behind its end")
-        }
+        if hasBytesBehind { throw damaged("something was added behind its end") }
         throw ArchiveError.notAnArchive(file.path, reason: try guessReason())
     }
 
@@ -38,10 +36,12 @@ struct EndLocator {
             : "it has no end record"
     }
 
+    private func damaged(_ reason: String) -> ArchiveError { .damaged(file.path, reason: reason) }
+
     private func read(_ tail: [UInt8], at position: Int, offset: UInt64) throws -> EndRecord {
         guard tail.uint16(at: position + 4) == tail.uint16(at: position + 6),
             tail.uint16(at: position + 8) == tail.uint16(at: position + 10)
-        else { throw ArchiveError.damaged(file.path, reason: "it is one part of several") }
+        else { throw damaged("it is one part of several") }
         var end = EndRecord(
             entries: UInt64(tail.uint16(at: position + 10)),
             directoryOffset: UInt64(tail.uint32(at: position + 16)),
@@ -52,38 +52,29 @@ struct EndLocator {
             end = wide.record
             directoryEnd = wide.offset
         }
-        guard
-            end.directoryOffset.addingReportingOverflow(end.directorySize).partialValue
-                == directoryEnd
-        else {
-            throw ArchiveError.damaged(
-                file.path,
-                reason: "its directory does not end where it says; bytes are missing or were added"
+        guard end.directoryOffset &+ end.directorySize == directoryEnd else {
+            throw damaged(
+                "its directory does not end where it says; bytes are missing or were added"
             )
         }
         return end
     }
 
-    /// The 64-bit end record, where its locator stands before the end record (4.3.14, 4.3.15).
+    /// Returns the 64-bit end record, if its locator stands before the end record (4.3.14, 4.3.15).
     private func wideEnd(before offset: UInt64) throws -> (record: EndRecord, offset: UInt64)? {
         let locatorLength = UInt64(ZipRecords.zip64LocatorLength)
         let recordLength = UInt64(ZipRecords.zip64EndLength)
         guard offset >= locatorLength + recordLength else { return nil }
-        let locator = try file.readExactly(
-            count: Int(locatorLength),
-            at: Int64(offset - locatorLength)
-        )
+        let locatorOffset = offset - locatorLength
+        let locator = try file.readExactly(count: Int(locatorLength), at: Int64(locatorOffset))
         guard locator.uint32(at: 0) == ZipRecords.zip64LocatorSignature else { return nil }
         let place = locator.uint64(at: 8)
-        guard place <= offset - locatorLength - recordLength else {
-            throw ArchiveError.damaged(
-                file.path,
-                reason: "its 64-bit end record lies outside the file"
-            )
+        guard place <= locatorOffset - recordLength else {
+            throw damaged("its 64-bit end record lies outside the file")
         }
         let bytes = try file.readExactly(count: Int(recordLength), at: Int64(place))
         guard bytes.uint32(at: 0) == ZipRecords.zip64EndSignature else {
-            throw ArchiveError.damaged(file.path, reason: "its 64-bit end record is missing")
+            throw damaged("its 64-bit end record is missing")
         }
         let record = EndRecord(
             entries: bytes.uint64(at: 32),

@@ -4,7 +4,7 @@ struct EndRecord {
     var directoryOffset: UInt64
     var directorySize: UInt64
 
-    /// The bytes, with the 64-bit records where a number needs them and not otherwise.
+    /// Returns the bytes, with the 64-bit records only if a number needs them.
     func encoded() -> [UInt8] {
         var record = RecordBuilder()
         let isWide =
@@ -15,8 +15,7 @@ struct EndRecord {
             record.append(UInt64(ZipRecords.zip64EndLength - 12))
             record.append(ZipRecords.madeByUnix | 45)
             record.append(UInt16(45))
-            record.append(UInt32(0))
-            record.append(UInt32(0))
+            record.append(UInt64(0))
             record.append(entries)
             record.append(entries)
             record.append(directorySize)
@@ -27,8 +26,7 @@ struct EndRecord {
             record.append(UInt32(1))
         }
         record.append(ZipRecords.endSignature)
-        record.append(UInt16(0))
-        record.append(UInt16(0))
+        record.append(UInt32(0))
         let count = isWide ? UInt16.max : UInt16(entries)
         record.append(count)
         record.append(count)

@@ -1,4 +1,4 @@
-/// All that the local and the central record of one entry say.
+/// The local and the central record of an entry.
 struct EntryRecord {
     /// The name's bytes; a directory's end with `/`.
     var name: [UInt8]
@@ -14,27 +14,19 @@ struct EntryRecord {
     var offset: UInt64
     /// Whether the local record has room for 64-bit sizes; decided before the data is written.
     var hasWideSizes: Bool
-    /// Whether the local record is written before checksum and sizes are known, and a data descriptor
-    /// behind the data says them.
+    /// Whether checksum and sizes are not in the local record, but in a data descriptor behind the data.
     var hasDescriptor = false
 
     private static let limit = UInt64(UInt32.max)
 
     /// The local file header (4.3.7).
     func local() -> [UInt8] {
-        if hasDescriptor, (checksum, compressedSize, size) != (0, 0, 0) {
-            var unknown = self
-            (unknown.checksum, unknown.compressedSize, unknown.size) = (0, 0, 0)
-            return unknown.local()
-        }
+        var known = self
+        if hasDescriptor { (known.checksum, known.compressedSize, known.size) = (0, 0, 0) }
         var record = RecordBuilder()
-        let extra = extraFields(wide: hasWideSizes ? [size, compressedSize] : [])
+        let extra = extraFields(wide: hasWideSizes ? [known.size, known.compressedSize] : [])
         record.append(ZipRecords.localSignature)
-        appendCommon(to: &record)
-        record.append(hasWideSizes ? UInt32.max : UInt32(compressedSize))
-        record.append(hasWideSizes ? UInt32.max : UInt32(size))
-        record.append(UInt16(name.count))
-        record.append(UInt16(extra.count))
+        known.appendCommon(to: &record, extraLength: extra.count)
         record.append(name)
         record.append(extra)
         return record.bytes
@@ -49,11 +41,7 @@ struct EntryRecord {
         var record = RecordBuilder()
         record.append(ZipRecords.centralSignature)
         record.append(ZipRecords.madeByUnix | versionNeeded)
-        appendCommon(to: &record)
-        record.append(hasWideSizes ? UInt32.max : UInt32(compressedSize))
-        record.append(hasWideSizes ? UInt32.max : UInt32(size))
-        record.append(UInt16(name.count))
-        record.append(UInt16(extra.count))
+        appendCommon(to: &record, extraLength: extra.count)
         record.append(UInt16(0))  // comment
         record.append(UInt16(0))  // disk
         record.append(UInt16(0))  // internal attributes
@@ -75,11 +63,9 @@ struct EntryRecord {
         )
     }
 
-    private var versionNeeded: UInt16 {
-        hasWideSizes || offset >= Self.limit ? 45 : 20
-    }
+    private var versionNeeded: UInt16 { hasWideSizes || offset >= Self.limit ? 45 : 20 }
 
-    private func appendCommon(to record: inout RecordBuilder) {
+    private func appendCommon(to record: inout RecordBuilder, extraLength: Int) {
         let isUTF8 = String(validating: name, as: UTF8.self) != nil
         record.append(versionNeeded)
         record.append(
@@ -90,6 +76,10 @@ struct EntryRecord {
         record.append(time)
         record.append(date)
         record.append(checksum)
+        record.append(hasWideSizes ? UInt32.max : UInt32(compressedSize))
+        record.append(hasWideSizes ? UInt32.max : UInt32(size))
+        record.append(UInt16(name.count))
+        record.append(UInt16(extraLength))
     }
 
     private func extraFields(wide: [UInt64]) -> [UInt8] {
@@ -99,7 +89,7 @@ struct EntryRecord {
             extra.append(UInt16(8 * wide.count))
             for value in wide { extra.append(value) }
         }
-        // Info-ZIP's extended timestamp: seconds in UTC, where they fit.
+        // Info-ZIP's extended timestamp: seconds in UTC, if they fit.
         if let seconds = Int32(exactly: modified.floorDivided(by: 1_000_000_000)) {
             extra.append(ZipRecords.timestampExtra)
             extra.append(UInt16(5))

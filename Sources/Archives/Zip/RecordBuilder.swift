@@ -2,13 +2,7 @@
 struct RecordBuilder {
     private(set) var bytes: [UInt8] = []
 
-    mutating func append(_ value: UInt16) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
-    }
-    mutating func append(_ value: UInt32) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
-    }
-    mutating func append(_ value: UInt64) {
+    mutating func append(_ value: some FixedWidthInteger) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
     mutating func append(_ value: [UInt8]) {

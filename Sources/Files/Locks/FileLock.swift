@@ -6,12 +6,10 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A lock on a directory that keeps other runs out until it is released: flock(2) on the
-/// directory itself.
+/// A lock on a directory that keeps other runs out until it is released (flock(2)).
 ///
-/// The kernel holds it, so nothing is left behind by a run that was killed, and no file is
-/// written. It belongs to the directory, not to its name: after an exchange of names it is where
-/// the directory went.
+/// The kernel holds it, so a run that was killed leaves nothing behind, and no file is written. It
+/// belongs to the directory, not to its name: after an exchange of names it is where the directory went.
 public final class FileLock: Sendable {
     let directory: Directory
 
@@ -20,12 +18,12 @@ public final class FileLock: Sendable {
     }
 
     deinit {
-        // Not by closing alone: a child that is just being started has copies of all descriptors until
-        // it becomes another program, and they would keep the lock.
+        // Not by closing alone: a child has copies of all descriptors until it becomes another program,
+        // and they would keep the lock.
         flock(directory.descriptor, LOCK_UN)
     }
 
-    /// Whether this is the lock of a directory, by whatever path.
+    /// Returns whether this is the lock of a directory, by whatever path.
     ///
     /// - Throws: `FileError` if there is no such directory.
     public func isHeld(on path: FilePath) throws -> Bool {
@@ -75,12 +73,9 @@ public final class FileLock: Sendable {
     /// Tries once; `nil` if another run has it.
     private static func attempt(_ path: FilePath) throws -> FileLock? {
         let directory = try Directory.open(path)
-        while flock(directory.descriptor, LOCK_EX | LOCK_NB) != 0 {
-            switch errno {
-            case EWOULDBLOCK: return nil
-            case EINTR: continue
-            default: throw FileError.failed(.lock, path, Errno(rawValue: errno))
-            }
+        guard uninterrupted({ flock(directory.descriptor, LOCK_EX | LOCK_NB) }) == 0 else {
+            if errno == EWOULDBLOCK { return nil }
+            throw lastError(.lock, path)
         }
         let lock = FileLock(holding: directory)
         // While we waited, a restore may have put another directory in its place.

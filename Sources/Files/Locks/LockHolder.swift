@@ -8,12 +8,10 @@ internal import Glibc
 
 /// The process that holds a lock.
 public struct LockHolder: Sendable, Equatable, CustomStringConvertible {
-    /// The process.
     public let process: Int32
-    /// The process's program and first argument, if the system tells.
+    /// Its program and first argument, if the system tells.
     public let command: String?
 
-    /// Names a process.
     public init(process: Int32) {
         self.process = process
         command = LockHolder.commandLine(of: process)
@@ -24,7 +22,7 @@ public struct LockHolder: Sendable, Equatable, CustomStringConvertible {
         return command.map { "process \(process) (\($0))" } ?? "process \(process)"
     }
 
-    /// Finds who holds the flock(2) lock of a directory, if the system tells (proc_locks(5)).
+    /// Returns the holder of a directory's flock(2) lock, if the system tells (proc_locks(5)).
     ///
     /// - Throws: `FileError` if there is no such directory.
     public static func of(_ path: FilePath) throws -> LockHolder? {
@@ -35,11 +33,11 @@ public struct LockHolder: Sendable, Equatable, CustomStringConvertible {
         for line in table.split(separator: "\n") {
             // 1: FLOCK  ADVISORY  WRITE 2345 fe:00:6789 0 EOF
             let fields = line.split(separator: " ")
-            guard fields.count >= 6, fields[1] == "FLOCK", let process = Int32(fields[4]),
-                process > 0,
+            if fields.count >= 6, fields[1] == "FLOCK", let process = Int32(fields[4]), process > 0,
                 fields[5].split(separator: ":").last.flatMap({ UInt64($0) }) == identity.inode
-            else { continue }
-            return LockHolder(process: process)
+            {
+                return LockHolder(process: process)
+            }
         }
         return nil
     }
@@ -55,9 +53,9 @@ public struct LockHolder: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension LockHolder {
-    /// The other processes that have one of the files open, each with the first that was found, as far
-    /// as the system lets us see: those of the same user, or all for root, if there is a proc file
-    /// system.
+    /// Returns the other processes that have one of the files open, each with the first that was found.
+    ///
+    /// The system shows those of the same user, or all to root, if it has a proc file system.
     public static func processes(
         using files: Set<FileInfo.Identity>
     ) -> [(holder: LockHolder, file: FileInfo.Identity)] {
@@ -73,14 +71,15 @@ extension LockHolder {
                 return open.lazy.compactMap(descriptors.targetIdentity)
                     .first(where: files.contains)
             }
-            // Looked at again, since a child of ours may have become another program between.
+            // Looked at again, since a child of ours may have become another program meanwhile.
             guard file() != nil, !isBeingStarted(process), let file = file() else { return nil }
             return (LockHolder(process: process), file)
         }
     }
 
-    /// Whether a process is a child of ours that has yet to become another program: till then it has
-    /// copies of our descriptors, and uses none of them.
+    /// Returns whether a process is a child of ours that has yet to become another program.
+    ///
+    /// Until then it has copies of our descriptors, and uses none of them.
     private static func isBeingStarted(_ process: Int32) -> Bool {
         func read(_ process: Int32, _ name: String) -> [UInt8]? {
             try? readSystemFile(FilePath("/proc/\(process)/\(name)"))
@@ -90,7 +89,7 @@ extension LockHolder {
             String(decoding: status[end...], as: UTF8.self).split(separator: " ").dropFirst(2).first
                 == "\(getpid())"
         else { return false }
-        // In the middle of execve(2) it has none.
+        // In the middle of execve(2) it has no command line.
         let command = read(process, "cmdline")
         return command == [] || command != nil && command == read(getpid(), "cmdline")
     }
@@ -111,10 +110,8 @@ func readSystemFile(_ path: FilePath) throws -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
         let part = try [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-            count = try file.read(
-                into: UnsafeMutableRawBufferPointer(buffer),
-                at: Int64(bytes.count)
-            )
+            let space = UnsafeMutableRawBufferPointer(buffer)
+            count = try file.read(into: space, at: Int64(bytes.count))
         }
         if part.isEmpty { return bytes }
         bytes += part

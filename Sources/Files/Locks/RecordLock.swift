@@ -1,5 +1,4 @@
 internal import CFiles
-internal import SystemPackage
 
 #if canImport(Darwin)
 internal import Darwin
@@ -17,7 +16,7 @@ extension File {
         switch cfiles_find_lock(descriptor, off_t(start), off_t(length), &process) {
         case 0: return nil
         case 1: return LockHolder(process: process)
-        default: throw FileError.failed(.lock, path, Errno(rawValue: errno))
+        default: throw lastError(.lock, path)
         }
     }
 
@@ -25,12 +24,10 @@ extension File {
     ///
     /// It is released when any descriptor of the file is closed in this process.
     ///
-    /// - Returns: whether the lock was granted.
+    /// - Returns: whether it was granted.
     public func lockRecordShared(from start: Int64, length: Int64) throws -> Bool {
         if cfiles_lock_shared(descriptor, off_t(start), off_t(length)) == 0 { return true }
-        guard errno == EAGAIN || errno == EACCES else {
-            throw FileError.failed(.lock, path, Errno(rawValue: errno))
-        }
+        guard errno == EAGAIN || errno == EACCES else { throw lastError(.lock, path) }
         return false
     }
 }

@@ -2,24 +2,23 @@
 public struct FileName: Hashable, Sendable, Comparable, CustomStringConvertible,
     ExpressibleByStringLiteral
 {
-    /// The name's bytes.
     public let bytes: [UInt8]
 
     init(unchecked bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// Makes a name of text that stands in the program, which must be one good component.
+    /// Makes a name of a literal, which must be one good component.
     public init(stringLiteral text: StaticString) {
         self.init(unchecked: text.withUTF8Buffer { Array($0) })
     }
 
-    /// The name with more text at its end.
+    /// Returns the name with more text at its end.
     public func appending(_ suffix: String) -> FileName {
         appending(Array(suffix.utf8)[...])
     }
 
-    /// The name with part of another at its end.
+    /// Returns the name with part of another at its end.
     public func appending(_ suffix: ArraySlice<UInt8>) -> FileName {
         FileName(unchecked: bytes + suffix)
     }

@@ -1,16 +1,18 @@
 public import SystemPackage
 
-/// A path as text that is safe to print: control characters and bytes that are not UTF-8 are
-/// escaped as `\n` or `\xFF`, so that a hostile name cannot drive a terminal.
+/// Returns a path as text that is safe to print.
+///
+/// Control characters and bytes that are not UTF-8 are escaped as `\n` or `\xFF`, so that a hostile name
+/// cannot drive a terminal.
 public func printable(_ path: FilePath) -> String {
     path.withPlatformString {
         printable(bytes: UnsafeRawBufferPointer(start: $0, count: path.length))
     }
 }
 
-/// Bytes as text that is safe to print; see `printable(_:)`.
+/// Returns bytes as text that is safe to print; see `printable(_:)`.
 public func printable(bytes: some Collection<UInt8>) -> String {
-    // Nearly all names are so, and asking Unicode about each letter takes a list its time.
+    // Nearly all names are ASCII, and asking Unicode about each letter of a long list takes time.
     if bytes.allSatisfy({ (0x20..<0x7F).contains($0) }) {
         return String(decoding: bytes, as: UTF8.self)
     }

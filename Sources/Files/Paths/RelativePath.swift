@@ -1,10 +1,10 @@
 public import SystemPackage
 
-/// The path of something below a directory, as bytes: what an archive's entries are called.
+/// A path below a directory, as bytes: the name of an archive's entry.
 ///
 /// It holds any bytes that Linux allows in names. It has at least one component, and none that is
-/// empty, `.`, `..` or has a NUL: appended to a directory it cannot leave it by its text. (That a
-/// symbolic link does not lead out is for `Directory` to see to, which follows none.)
+/// empty, `.`, `..` or has a NUL, so that its text never leads out of the directory. (Nor does a
+/// symbolic link: `Directory` follows none.)
 public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The bytes, with `/` between components and none at either end.
     public let bytes: [UInt8]
@@ -46,16 +46,12 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         self.init(unchecked: name.bytes)
     }
 
-    /// The path of a name inside this one.
+    /// Returns the path of a name inside this one.
     public func appending(_ name: FileName) -> RelativePath {
-        var bytes = bytes
-        bytes.reserveCapacity(bytes.count + name.bytes.count + 1)
-        bytes.append(slash)
-        bytes.append(contentsOf: name.bytes)
-        return RelativePath(unchecked: bytes)
+        RelativePath(unchecked: bytes + CollectionOfOne(slash) + name.bytes)
     }
 
-    /// The path of a name beside this one.
+    /// Returns the path of a name beside this one.
     public func sibling(_ name: FileName) -> RelativePath {
         parent?.appending(name) ?? RelativePath(name: name)
     }
@@ -76,10 +72,9 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         bytes.split(separator: slash).map { FileName(unchecked: Array($0)) }
     }
 
-    /// This path in a directory.
+    /// Returns this path in a directory.
     public func below(_ directory: FilePath) -> FilePath {
-        var bytes = bytes.map { CInterop.PlatformChar(bitPattern: $0) }
-        bytes.append(0)
+        let bytes = bytes.map { CInterop.PlatformChar(bitPattern: $0) } + [0]
         return directory.appending(FilePath(platformString: bytes).components)
     }
 

@@ -2,9 +2,8 @@ internal import Synchronization
 
 /// Work on a thread of its own, so that a task's thread does not wait for a slow disk or database.
 ///
-/// If the system gives no thread, `wait()` does the work.
-///
-/// The caller that begins it must end it with `close()`, and is the only one to call its methods.
+/// If the system gives no thread, `wait()` does the work. The caller that begins it must end it with
+/// `close()`, and is the only one to call its methods.
 public final class BackgroundWork<Value>: @unchecked Sendable {
     /// The work; it gets a function that throws `CancellationError` once nobody wants the result.
     public typealias Body = (_ checkCancellation: @escaping () throws -> Void) throws -> Value

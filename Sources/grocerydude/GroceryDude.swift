@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Files
 internal import Foundation
 internal import Processes
 
@@ -57,6 +58,7 @@ struct GroceryDude: AsyncParsableCommand {
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
+                try requireThreads()
                 try await command.run()
             } else {
                 try command.run()
@@ -76,5 +78,12 @@ struct GroceryDude: AsyncParsableCommand {
             default: exit(withError: error)
             }
         }
+    }
+
+    /// Refuses to begin without the threads that Swift's own work needs: it would wait for them for ever.
+    private static func requireThreads() throws {
+        guard !WorkThread.areLeft(3) else { return }
+        Console(.said(in: CommandLine.arguments)).error(CommandError.tooFewThreads)
+        throw ArgumentParser.ExitCode(ExitStatus.failed.rawValue)
     }
 }

@@ -90,11 +90,14 @@ struct ThreadLimitTests {
         #expect(try run("items").text.contains("Apples"))
     }
 
-    // Not with one: the main thread then stays as it was started, and whoever runs tests may have blocked
-    // its signals.
-    @Test("where Swift's own threads do not start, SIGTERM ends the program", arguments: 2...3)
-    func ends(limit: Int) throws {
-        let outcome = try run(["backup"], limit: limit, seconds: 3)
-        #expect([0, 124].contains(outcome.status), "\(outcome.status), \(outcome.errors)")
+    @Test("with fewer than Swift's own work needs, nothing is begun", arguments: 1...3)
+    func refuses(limit: Int) throws {
+        let before = try sandbox.contents(of: ".")
+        let outcome = try run(["backup"], limit: limit)
+        #expect(outcome.status == 1, "\(outcome.status), \(outcome.errors)")
+        #expect(outcome.errors.contains("too few threads") && outcome.errors.contains("ulimit -u"))
+        #expect(try sandbox.contents(of: ".") == before)
+        // Nothing of it needs a thread.
+        #expect(try run(["--version"], limit: limit).status == 0)
     }
 }

@@ -28,6 +28,11 @@ struct WorkThreadTests {
         threads[0].join()
     }
 
+    @Test("as many threads are left as the system gives")
+    func areLeft() {
+        #expect(WorkThread.areLeft(0) && WorkThread.areLeft(3))
+    }
+
     @Test("a thread that nobody joins does its work")
     func goesOn() throws {
         let done = DispatchSemaphore(value: 0)

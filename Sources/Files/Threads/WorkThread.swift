@@ -3,6 +3,7 @@ internal import Darwin
 #else
 internal import Glibc
 #endif
+internal import Synchronization
 
 /// A thread of the system that runs one piece of work (pthread_create(3)).
 ///
@@ -16,18 +17,40 @@ public final class WorkThread: @unchecked Sendable {
     private let thread: pthread_t
     private var isJoined = false
 
-    /// Starts a thread; `nil` if the system gives none.
+    /// Starts a thread; `nil` if the system gives none, or has no other to give after it.
     ///
     /// Then a limit on processes (RLIMIT_NPROC, a control group's `pids.max`) or on memory is met, and
-    /// the body is not run.
+    /// the body is not run. The last thread is left to libdispatch, which waits until it gets one: were
+    /// it ours, and its owner's thread the one that waits, neither would ever end.
     ///
     /// - Parameter body: the work; it is released on that thread, before `join()` returns.
     public init?(_ body: @escaping @Sendable () -> Void) {
+        let gate = Gate()
+        let threads = gate.mutex.withLock { _ -> (spare: pthread_t, own: pthread_t?)? in
+            Self.start { gate.mutex.withLock { _ in } }.map { ($0, Self.start(body)) }
+        }
+        guard let threads else { return nil }
+        pthread_join(threads.spare, nil)
+        guard let thread = threads.own else { return nil }
+        self.thread = thread
+    }
+
+    /// Returns whether the system gives so many threads beside those that there are.
+    public static func areLeft(_ count: Int) -> Bool {
+        let gate = Gate()
+        let threads = gate.mutex.withLock { _ in
+            (0..<count).compactMap { _ in start { gate.mutex.withLock { _ in } } }
+        }
+        for thread in threads { pthread_join(thread, nil) }
+        return threads.count == count
+    }
+
+    private static func start(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
         var attributes = pthread_attr_t()
         guard pthread_attr_init(&attributes) == 0 else { return nil }
         defer { pthread_attr_destroy(&attributes) }
         // If the system refuses this size, the usual one stays, which is larger.
-        pthread_attr_setstacksize(&attributes, Self.stackSize)
+        pthread_attr_setstacksize(&attributes, stackSize)
         let work = Unmanaged.passRetained(Work(body))
         #if canImport(Darwin)
         var thread: pthread_t?
@@ -44,11 +67,11 @@ public final class WorkThread: @unchecked Sendable {
             },
             work.toOpaque()
         )
-        guard code == 0, let thread = thread as pthread_t? else {
+        guard code == 0 else {
             work.release()
             return nil
         }
-        self.thread = thread
+        return thread
     }
 
     deinit {
@@ -67,4 +90,9 @@ public final class WorkThread: @unchecked Sendable {
 private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+/// Holds the spare thread until the other was started.
+private final class Gate: Sendable {
+    let mutex = Mutex(())
 }

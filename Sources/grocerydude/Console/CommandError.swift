@@ -6,11 +6,14 @@ enum CommandError: ExplainedError {
     case noTerminal
     /// The work is done, and its answer could not be written to standard output.
     case answerLost(FileError)
+    /// The system gives fewer threads than Swift needs to run; nothing was begun.
+    case tooFewThreads
 
     var description: String {
         switch self {
         case .noTerminal: "cannot ask for confirmation: no terminal"
         case .answerLost(let error): "the work is done, but the answer is lost: \(error)"
+        case .tooFewThreads: "cannot begin: the system gives this user too few threads"
         }
     }
 
@@ -18,6 +21,7 @@ enum CommandError: ExplainedError {
         switch self {
         case .noTerminal: "use '--yes' to go on without being asked"
         case .answerLost(let error): Hint.after(error)
+        case .tooFewThreads: "raise the limit with 'ulimit -u', or that of the container or service"
         }
     }
 }

@@ -71,6 +71,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case HistoryError.busy: self = .locked
         case ArchiveError.encrypted: self = .password
         case CommandError.answerLost: self = .partial
+        case CommandError.tooFewThreads: self = .failed
         case is CommandError, is ConfigurationError, is UsageError: self = .usage
         default: self = .failed
         }

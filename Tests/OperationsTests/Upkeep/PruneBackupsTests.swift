@@ -222,7 +222,7 @@ struct PruneBackupsTests {
         // One could go now, but for the newest, of which nothing is known.
         let refused = try await plan()
         #expect(refused.remove.isEmpty)
-        #expect(refused.refusal?.contains("grocerydude check") == true)
+        #expect(refused.refusal?.contains("check that backup") == true)
         backups = try await checks.all()
         #expect(try await checks.run(#require(backups.first), at: Scene.morning).isGood)
         let allowed = try await plan()

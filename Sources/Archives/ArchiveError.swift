@@ -1,7 +1,7 @@
 public import Files
 public import SystemPackage
 
-/// What can be wrong with an archive; the payload names it, and the entry where there is one.
+/// An error with an archive; the payload names it, and the entry if there is one.
 public enum ArchiveError: ExplainedError, Equatable {
     /// The file has no end record of a zip.
     case notAnArchive(FilePath, reason: String)

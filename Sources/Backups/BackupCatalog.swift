@@ -230,14 +230,14 @@ public final class BackupCatalog: Sendable {
         guard state.withLock({ !$0.changes.isEmpty }) else { return }
         let directory = path.removingLastComponent()
         try LocalFileSystem().createDirectories(directory)
-        let lock = try await FileLock.acquire(directory, wait: Self.patience)
-        defer { withExtendedLifetime(lock) {} }
-        try state.withLock { state in
-            var content = readFile()
-            for change in state.changes { change(&content) }
-            try LocalFileSystem().write(Array(JSONEncoder().encode(content)), to: path)
-            state.content = content
-            state.changes = []
+        try await FileLock.withLock(on: directory, wait: Self.patience) {
+            try state.withLock { state in
+                var content = readFile()
+                for change in state.changes { change(&content) }
+                try LocalFileSystem().write(Array(JSONEncoder().encode(content)), to: path)
+                state.content = content
+                state.changes = []
+            }
         }
     }
 

@@ -35,6 +35,16 @@ public final class ScratchDirectory: Sendable {
         }
     }
 
+    /// Runs `body` with the path of a new one, which is removed after it.
+    ///
+    /// - Throws: `FileError`; what `body` throws.
+    public static func with<Result>(
+        in parent: FilePath,
+        _ body: (FilePath) throws -> Result
+    ) throws -> Result {
+        try withExtendedLifetime(ScratchDirectory(in: parent)) { try body($0.path) }
+    }
+
     private static func make(in parent: FilePath) throws -> FilePath {
         let template = parent.appending("\(prefix)XXXXXX")
         var bytes: [CChar] = []

@@ -1,12 +1,12 @@
 public import Files
 
-/// What can go wrong with a remote folder; the payload names it by its address.
+/// An error with a remote folder; the payload names it by its address.
 public enum RemoteError: ExplainedError, Equatable {
     /// There is no such folder.
     case missing(String)
     /// It is not a folder.
     case notAFolder(String)
-    /// What should be a subfolder of it is a link to somewhere else, or a file.
+    /// A link to somewhere else, or a file, is in the place of a subfolder.
     case notASubfolder(String, name: String)
     /// There is no such file in it.
     case noFile(String, name: String)
@@ -28,7 +28,7 @@ public enum RemoteError: ExplainedError, Equatable {
         case .noFile(let address, let name): "there is no '\(name)' in '\(address)'"
         case .exists(let address, let name): "there is a '\(name)' in '\(address)' already"
         case .notSynced(let address, let name, let error):
-            "what became of '\(name)' in '\(address)' may not outlast a loss of power: \(error)"
+            "the change of '\(name)' in '\(address)' may not outlast a loss of power: \(error)"
         case .rclone(let address, let reason): "rclone cannot reach '\(address)': \(reason)"
         case .noRclone(let address): "cannot reach '\(address)': rclone is not installed"
         }

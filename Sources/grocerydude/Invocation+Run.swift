@@ -118,6 +118,7 @@ extension Invocation {
     var applicationCommands: ApplicationCommands {
         var commands = isWithProfilesStores ? profile.restore.commands : ApplicationCommands()
         commands.timeout = profile[hooksFor: .restore].timeout
+        if isInProfilesPlaces { commands.profile = profile.name }
         return commands
     }
 }

@@ -32,9 +32,7 @@ final class Spool {
 
     private func makeFile() throws -> File {
         // Its name goes with the directory, and its bytes with the last reference.
-        try withExtendedLifetime(ScratchDirectory(in: directory)) {
-            try File.create($0.path.appending("spool"))
-        }
+        try ScratchDirectory.with(in: directory) { try File.create($0.appending("spool")) }
     }
 
     /// Gives all bytes to `body`, in order, in parts.

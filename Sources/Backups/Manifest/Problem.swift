@@ -36,7 +36,7 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
     public var description: String {
         switch kind {
         case .anomaly: reason
-        case .notSynced: "what became of '\(path)' may not outlast a loss of power: \(reason)"
+        case .notSynced: "the change of '\(path)' may not outlast a loss of power: \(reason)"
         default: "'\(path)': \(reason)"
         }
     }

@@ -8,6 +8,8 @@ public struct ApplicationCommands: Sendable, Equatable {
     public var verify: [String]
     /// How long one command may take; then it is ended.
     public var timeout: Duration
+    /// The profile that they are of, if they are of one.
+    public var profile: String?
 
     public init(
         stop: [String] = [],

@@ -46,6 +46,7 @@ extension RestoreBackup {
             commands: options.application,
             environment: CommandEnvironment(
                 command: "restore",
+                profile: options.application.profile,
                 stores: swap.paths.live,
                 remote: folder.address,
                 backup: plan.name

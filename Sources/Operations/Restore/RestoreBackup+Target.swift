@@ -41,9 +41,27 @@ extension RestoreBackup {
             try context.verify(plan)
             return outcome
         }
-        let scratch = try ScratchDirectory(in: parent)
-        defer { withExtendedLifetime(scratch) {} }
-        let staged = scratch.path.appending("Stores")
+        try ScratchDirectory.with(in: parent) {
+            try put(plan, at: target, stagingIn: $0, &outcome)
+        }
+        do {
+            try fileSystem.sync(parent)
+        } catch {
+            outcome.problems.append(
+                Problem(kind: .notSynced, path: printable(target), reason: explain(error))
+            )
+        }
+        context.tell(outcome.problems)
+        return outcome
+    }
+
+    private func put(
+        _ plan: ArchivedBackup,
+        at target: FilePath,
+        stagingIn scratch: FilePath,
+        _ outcome: inout Outcome
+    ) throws {
+        let staged = scratch.appending("Stores")
         try fileSystem.createDirectory(staged)
         let directory = try Directory.open(staged)
         let flush = try context.extract(plan, into: directory)
@@ -55,14 +73,5 @@ extension RestoreBackup {
         try flush.wait()
         try fileSystem.remove(target)
         try fileSystem.move(staged, to: target)
-        do {
-            try fileSystem.sync(parent)
-        } catch {
-            outcome.problems.append(
-                Problem(kind: .notSynced, path: printable(target), reason: explain(error))
-            )
-        }
-        context.tell(outcome.problems)
-        return outcome
     }
 }

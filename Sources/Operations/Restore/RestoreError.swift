@@ -54,9 +54,9 @@ public enum RestoreError: ExplainedError {
         switch self {
         case .restoreFailed(let error): "restore failed, your data is as it was: \(explain(error))"
         case .safetyBackupFailed(let error):
-            "what would be replaced cannot be backed up first: \(explain(error))"
+            "the data that would be replaced cannot be backed up first: \(explain(error))"
         case .rolledBack(let error, let refused):
-            "restore failed, your data is as it was: \(explain(error)); what was refused is in '\(printable(refused))'"
+            "restore failed, your data is as it was: \(explain(error)); the refused data is in '\(printable(refused))'"
         case .rollbackFailed(let error, let old, let new):
             "restore failed and could not be rolled back: \(explain(error)); "
                 + "your data is in '\(printable(old))', the backup's in '\(printable(new))'"

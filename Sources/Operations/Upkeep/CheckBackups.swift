@@ -1,9 +1,10 @@
-public import History
 internal import Archives
 public import Backups
 internal import Files
 public import Foundation
+public import History
 internal import Stores
+internal import SystemPackage
 
 /// Checks backups: their structure and the SHA-256 of all data, or a restore in a directory of its own.
 public struct CheckBackups: Sendable {
@@ -136,11 +137,17 @@ public struct CheckBackups: Sendable {
 
     private func rehearse(_ archived: ArchivedBackup, _ result: inout Result) throws {
         try archived.checkSpace(at: context.scratch)
-        let scratch = try ScratchDirectory(in: context.scratch)
-        defer { withExtendedLifetime(scratch) {} }
-        try context.rehearse(archived, into: Directory.open(scratch.path))
+        try ScratchDirectory.with(in: context.scratch) { try rehearse(archived, in: $0, &result) }
+    }
+
+    private func rehearse(
+        _ archived: ArchivedBackup,
+        in scratch: FilePath,
+        _ result: inout Result
+    ) throws {
+        try context.rehearse(archived, into: Directory.open(scratch))
         context.report(.began(.checking, total: nil))
-        let directory = try StoresDirectory(scratch.path)
+        let directory = try StoresDirectory(scratch)
         let search = try ExternalDataSearch(in: directory, context)
         defer { search.close() }
         var (damage, remarks): ([String], [String]) = ([], [])

@@ -29,7 +29,7 @@ final class Connection {
         configuration.allowsUnsafeTransactions = true
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
-        // What is mapped is remapped as the file grows, which another reader of the handle does not
+        // A mapping is renewed as the file grows, which another reader of the handle does not
         // see; and if another process cuts the file, a mapping ends in a signal.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA mmap_size = 0") }
         let uri = "file:\(Self.percentEncoded(path))?\(access.rawValue)"

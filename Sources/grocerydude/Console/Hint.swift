@@ -9,7 +9,7 @@ internal import SystemPackage
 
 /// Advice on what to do next, with the commands and options of this program.
 ///
-/// It is the one place that knows them: below the command line, an error's hint is in words.
+/// It is the one place that knows them for errors of the operations: their own hints are in words.
 enum Hint {
     private static let list = "run 'grocerydude list'"
 

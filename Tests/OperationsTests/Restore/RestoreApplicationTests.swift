@@ -59,6 +59,18 @@ struct RestoreApplicationTests {
         #expect(try scene.leftovers() == ["diary"])
     }
 
+    @Test("tells its commands the run that they belong to")
+    func environment() async throws {
+        let names = ["COMMAND", "PROFILE", "EVENT", "REMOTE", "BACKUP"]
+        let values = names.map { "$GROCERYDUDE_\($0)" }.joined(separator: "|")
+        let name = try await scene.folder().find("latest").name
+        try await scene.restore {
+            $0.application.stop = ["echo \"\(values)\" >'\(diary)'"]
+            $0.application.profile = "photos"
+        }
+        #expect(try entries() == ["restore|photos|stop|\(scene.remotePath)|\(name)"])
+    }
+
     @Test("rolls back where the application is not well, and starts it again on what was there")
     func unwell() async throws {
         let error = await #expect(throws: RestoreError.self) {

@@ -253,7 +253,7 @@ struct RestoreBackupTests {
         try faulty.assertFaultWasMet()
         #expect(
             error?.description.hasPrefix(
-                "restore failed, your data is as it was: what would be replaced cannot be backed up first: "
+                "restore failed, your data is as it was: the data that would be replaced cannot be backed up first: "
             ) == true
         )
         #expect(error?.hint == "restore without that backup")

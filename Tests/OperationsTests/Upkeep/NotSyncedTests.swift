@@ -33,7 +33,7 @@ struct NotSyncedTests {
         try faulty.assertFaultWasMet()
         let problem = try #require(problems.first)
         #expect(problems.count == 1 && problem.kind == .notSynced && problem.path == name)
-        let words = "what became of '\(name)' may not outlast a loss of power: cannot sync"
+        let words = "the change of '\(name)' may not outlast a loss of power: cannot sync"
         #expect(problem.description.hasPrefix(words), "\(problem)")
         #expect(scene.told.count { $0.contains(words) } == 1, "\(scene.told)")
     }

@@ -82,7 +82,7 @@ public struct RecoverRestore: Sendable {
         case .undone(let refused, let error):
             let reason = error.map { ", since \(explain($0))" } ?? ""
             let state =
-                refused.map { "what was refused is in '\(printable($0))'" }
+                refused.map { "the refused data is in '\(printable($0))'" }
                 ?? "your data is as it was before it"
             context.note(
                 "undid the restore of '\(backup)', which was interrupted\(reason); \(state)"

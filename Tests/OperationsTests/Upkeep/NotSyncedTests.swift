@@ -61,7 +61,9 @@ struct NotSyncedTests {
             try await restore.run(backup, to: scene.stores)
         }
         try faulty.assertFaultWasMet()
-        #expect(error?.description.contains("your data is as it was: the data that would be") == true)
+        #expect(
+            error?.description.contains("your data is as it was: the data that would be") == true
+        )
         #expect(error?.description.contains("loss of power: cannot sync") == true)
         #expect(try scene.itemNames().count == 11)
         #expect(try scene.leftovers() == [])

@@ -41,6 +41,19 @@ package struct Annotation: Codable, Equatable, Sendable {
         }
     }
 
+    /// Returns what two records of one backup say together.
+    ///
+    /// The newer one has the tags and the note. A pin and damage are those of either: a machine that had
+    /// not read the other's record takes away nothing that keeps a backup.
+    func merged(with other: Annotation) -> Annotation {
+        let (older, newer) = changed < other.changed ? (self, other) : (other, self)
+        var merged = newer
+        merged.isPinned = newer.isPinned || older.isPinned
+        let damage = (older.damage ?? [:]).merging(newer.damage ?? [:]) { $1 }
+        merged.damage = damage.isEmpty ? nil : damage
+        return merged
+    }
+
     private enum CodingKeys: String, CodingKey {
         case name, changed, tags, note, damage
         case isPinned = "pinned"
@@ -52,7 +65,7 @@ package struct Annotation: Codable, Equatable, Sendable {
 ///
 /// A file is never changed: a writer writes a new one with everything that was said so far, and removes
 /// those that it has read. Two machines may leave two files, and a synchronising program any number of
-/// copies: the newest word on a backup counts.
+/// copies: their words on a backup are merged.
 package struct Annotations {
     private struct Content: Codable {
         var format = 1
@@ -107,7 +120,7 @@ package struct Annotations {
         for file in try await folder.list().sorted(by: { $0.name < $1.name })
         where file.name.hasSuffix(Self.suffix) {
             let found = try await read(file)
-            content.backups.merge(found.backups) { $0.changed >= $1.changed ? $0 : $1 }
+            content.backups.merge(found.backups) { $0.merged(with: $1) }
             files.append(file.name)
         }
     }
@@ -141,17 +154,23 @@ package struct Annotations {
 
     /// Returns the annotation of a backup.
     package func annotation(of backup: Backup) -> Annotation? {
-        key(of: backup).flatMap { content.backups[$0] } ?? backup.id.flatMap { remembered[$0] }
+        let found = keys(of: backup).compactMap { content.backups[$0] }
+        guard let first = found.first else { return backup.id.flatMap { remembered[$0] } }
+        return found.dropFirst().reduce(first) { $0.merged(with: $1) }
     }
 
-    /// Returns the key of a backup's annotation: its identity, or its name if the identity is not known,
-    /// or was not when the annotation was written.
-    private func key(of backup: Backup) -> BackupID? {
-        let named = Backup.key(of: backup.name)
-        if let id = backup.id { return [id, named].first { content.backups[$0] != nil } }
-        if content.backups[named] != nil { return named }
-        return content.backups.filter { $0.value.name == backup.name }
-            .max { $0.value.changed < $1.value.changed }?.key
+    /// Returns the keys of a backup's annotations: its identity, and its name if the identity was not
+    /// known when one was written.
+    ///
+    /// Without either it is the last one written under its name, unless the archive is another one: the
+    /// identity is not known, or is that of an archive that was changed.
+    private func keys(of backup: Backup) -> [BackupID] {
+        let keys = [backup.id, Backup.key(of: backup.name)].compactMap(\.self)
+            .filter { content.backups[$0] != nil }
+        guard keys.isEmpty, backup.id == nil || backup.isForeign else { return keys }
+        let last = content.backups.filter { $0.value.name == backup.name }
+            .max { $0.value.changed < $1.value.changed }
+        return last.map { [$0.key] } ?? []
     }
 
     /// Adds its annotation to each backup of a folder.
@@ -179,7 +198,7 @@ package struct Annotations {
         _ body: (inout Annotation) -> Void
     ) async throws {
         let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
-        let oldKey = key(of: backup)
+        let oldKeys = keys(of: backup)
         let old = annotation(of: backup)
         var annotation = old ?? Annotation(name: backup.name, changed: now)
         body(&annotation)
@@ -187,14 +206,14 @@ package struct Annotations {
         annotation.name = backup.name
         // A clock that was set back does not make this the older word.
         annotation.changed = max(now, (old?.changed ?? 0).addingSaturated(1))
-        if let oldKey { content.backups[oldKey] = nil }
-        content.backups[backup.id ?? oldKey ?? backup.key] = annotation
+        for key in oldKeys { content.backups[key] = nil }
+        content.backups[backup.id ?? oldKeys.first ?? backup.key] = annotation
         try await save()
     }
 
     /// Forgets the annotations of backups that are gone, unless another one has their identity or name.
     package mutating func forget(_ names: Set<String>, keeping left: [Backup]) async throws {
-        let kept = Set(left.compactMap(key))
+        let kept = Set(left.flatMap(keys))
         let gone = content.backups.filter {
             names.contains($0.value.name) && !kept.contains($0.key)
         }

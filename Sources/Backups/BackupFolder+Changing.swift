@@ -185,14 +185,14 @@ extension BackupFolder {
     /// - Throws: `BackupFolderError.badAnnotations`, `RemoteError`, `FileError`.
     package func note(_ check: RunLog.Check, of backup: Backup) async throws {
         // Damage that was found in a file of another name is this one's if it was renamed.
-        let others = try await Set(remote.list().map(\.name)).subtracting([backup.name])
+        let isCopy = try await list().backups.filter { $0.name != backup.name }.copies
         var annotations = try await annotations()
         try await annotations.change(backup, at: check.time) { annotation in
             var damage = annotation.damage ?? [:]
             if let found = Annotation.Damage(check) {
                 damage[backup.name] = found
             } else {
-                damage = damage.filter { others.contains($0.key) || !$0.value.isRefuted(by: check) }
+                damage = damage.filter { isCopy(backup, $0.key) || !$0.value.isRefuted(by: check) }
             }
             annotation.damage = damage.isEmpty ? nil : damage
         }

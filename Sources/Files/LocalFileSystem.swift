@@ -70,6 +70,13 @@ public struct LocalFileSystem: FileSystem {
             _ = uninterrupted { path.withPlatformString { chmod($0, 0o700) } }
         }
         try Directory.open(path).removeContents()
+        try removeEmptyDirectory(path)
+    }
+
+    /// Removes a directory that has nothing in it, if it is there.
+    ///
+    /// - Throws: `FileError.exists`, or `.failed` with `directoryNotEmpty`, if it has something in it.
+    public func removeEmptyDirectory(_ path: FilePath) throws {
         guard uninterrupted({ path.withPlatformString { rmdir($0) } }) == 0 || errno == ENOENT
         else { throw lastError(.remove, path) }
     }

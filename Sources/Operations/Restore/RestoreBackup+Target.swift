@@ -71,7 +71,18 @@ extension RestoreBackup {
         outcome.stores = try checkStaged(staged)
         outcome.problems = try search.finish()
         try flush.wait()
-        try fileSystem.remove(target)
+        try makeWay(at: target)
         try fileSystem.move(staged, to: target)
+    }
+
+    /// Removes the target, unless somebody has put something there since it was found empty.
+    private func makeWay(at target: FilePath) throws {
+        guard let info = try FileInfo.ifPresent(target) else { return }
+        guard info.kind == .directory else { throw RestoreError.targetNotEmpty(target) }
+        do {
+            try LocalFileSystem().removeEmptyDirectory(target)
+        } catch FileError.exists, FileError.failed(_, _, .directoryNotEmpty) {
+            throw RestoreError.targetNotEmpty(target)
+        }
     }
 }

@@ -61,13 +61,13 @@ public struct PruneBackups: Sendable {
     ///
     /// - Returns: the plan.
     /// - Throws: `OperationError.keepsNothing` if it says nothing, or would keep nothing;
-    ///   `.badAnnotations` if pins are not known; `RemoteError`.
+    ///   `.badAnnotations` if pins are not known; `HistoryError` if damage is not; `RemoteError`.
     public func plan() async throws -> Plan {
         guard !options.policy.isEmpty || options.mayRemoveAll else {
             throw OperationError.keepsNothing("no policy says what to keep")
         }
         let list = try await folder.list()
-        if let error = list.annotationsError { throw error }
+        if let error = list.annotationsError ?? list.logError { throw error }
         var plan = plan(for: list.backups)
         if !plan.remove.isEmpty, let (refusal, reason) = refusal(for: list.backups) {
             plan.refusal = refusal
@@ -149,6 +149,7 @@ public struct PruneBackups: Sendable {
     /// - Throws: `FileError.locked`, `CancellationError`; see `plan()`.
     public func run() async throws -> Outcome {
         try await context.withLock(folder) {
+            try await noteDamage()
             var outcome = Outcome(plan: try await plan())
             try await carryOut(&outcome)
             do {
@@ -159,6 +160,13 @@ public struct PruneBackups: Sendable {
             }
             context.tell(outcome.problems)
             return outcome
+        }
+    }
+
+    /// Writes beside the archives the damage that only the log knows of, before it may be lost.
+    private func noteDamage() async throws {
+        for backup in try await folder.list().backups where backup.notedDamage == nil {
+            if let check = backup.checks.damaged { try await folder.note(check, of: backup) }
         }
     }
 

@@ -55,7 +55,7 @@ struct AnnotationsTests {
         #expect(try await files() == second)
     }
 
-    @Test("of two machines are taken together, and of one backup the newest counts")
+    @Test("of two machines are taken together: the newest tags, and a pin or damage of either")
     func merging() async throws {
         func write(_ id: String, _ changed: Int, pinned: Bool, to copy: String) throws {
             try sandbox.write(
@@ -65,19 +65,28 @@ struct AnnotationsTests {
                 to: "Remote/\(Annotations.subfolder)/\(copy).json"
             )
         }
-        try write("1", 10, pinned: true, to: "1")
-        try write("1", 20, pinned: false, to: "1 (Anna's conflicted copy)")
+        try sandbox.write(
+            """
+            {"format":1,"backups":{"1":{"name":"a","changed":10,"tags":["old"],"pinned":false,\
+            "damage":{"a":{"reason":"cut","depth":"data"}}}}}
+            """,
+            to: "Remote/\(Annotations.subfolder)/0.json"
+        )
+        try write("1", 20, pinned: true, to: "1")
+        try write("1", 30, pinned: false, to: "1 (Anna's conflicted copy)")
         try write("2", 5, pinned: true, to: "2")
         var annotations = try await self.annotations()
-        #expect(annotations.annotation(of: file)?.isPinned == false)
+        #expect(annotations.annotation(of: file)?.isPinned == true)
+        #expect(annotations.annotation(of: file)?.tags == [])
+        #expect(annotations.annotation(of: file)?.damage?["a"]?.reason == "cut")
         #expect(annotations.annotation(of: other)?.isPinned == true)
         // With a clock that is behind, the change is the last word all the same.
         try await annotations.change(file, at: .init(timeIntervalSince1970: 0)) {
-            $0.isPinned = true
+            $0.isPinned = false
         }
         #expect(try await files().count == 1)
         let read = try await self.annotations()
-        #expect(read.annotation(of: file)?.isPinned == true)
+        #expect(read.annotation(of: file)?.isPinned == false)
         #expect(read.annotation(of: other)?.isPinned == true)
     }
 
@@ -115,6 +124,21 @@ struct AnnotationsTests {
         let moved = try await annotations().annotation(of: Self.backup("new Stores.zip", "1"))
         #expect(moved?.isPinned == true && moved?.tags == ["a"])
         #expect(try await annotations().annotation(of: Self.backup(file.name, "3")) == nil)
+    }
+
+    @Test("under a name and under an identity count both, once they are of one backup")
+    func twoKeys() async throws {
+        var first = try await annotations()
+        try await first.change(file, at: Date(timeIntervalSince1970: 1)) { $0.tags = ["nightly"] }
+        // Renamed, and pinned where its identity is not known.
+        try await pin(Self.backup("new Stores.zip", nil), at: 2)
+        let renamed = Self.backup("new Stores.zip", "1")
+        #expect(try await annotations().annotation(of: renamed)?.isPinned == true)
+        var read = try await annotations()
+        try await read.forget([file.name], keeping: [renamed])
+        #expect(try await annotations().annotation(of: renamed)?.isPinned == true)
+        try await read.change(renamed, at: Date(timeIntervalSince1970: 3)) { $0.isPinned = false }
+        #expect(try await annotations().annotation(of: renamed)?.isPinned == false)
     }
 
     @Test("are forgotten with the last file of their backup")

@@ -82,6 +82,26 @@ struct RestoreBackupTests {
         #expect(try scene.sandbox.contents(of: "Stores") == before)
     }
 
+    @Test("elsewhere leaves alone what was put there meanwhile")
+    func targetTaken() async throws {
+        let scene = try await scene()
+        let backup = try await scene.folder().find("latest")
+        let target = try scene.sandbox.directory("Cache/target")
+        let context = scene.context(meanwhile: { [scene] in
+            try scene.sandbox.write([1], to: "Cache/target/precious")
+        })
+        let restore = scene.restoring(context: context)
+        let error = await #expect(throws: RestoreError.self) {
+            try await restore.extract(backup, to: target)
+        }
+        guard case .targetNotEmpty = error else {
+            Issue.record("not refused: \(error?.description ?? "")")
+            return
+        }
+        #expect(try scene.sandbox.read("Cache/target/precious") == [1])
+        #expect(try Directory.open(target).names().count == 1)
+    }
+
     /// The old stores or the new ones, whole, and nothing else but what may be left.
     private func expectWhole(_ scene: Scene, _ what: String, leaving: Set<String> = []) throws {
         let names = try scene.itemNames()

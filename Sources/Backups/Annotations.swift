@@ -39,6 +39,45 @@ package struct Annotation: Codable, Equatable, Sendable {
             if case .share = check.part { return false }
             return check.depth == depth && check.part?.description == part
         }
+
+        func isRefuted(by checks: CheckHistory) -> Bool {
+            checks.deepest.map { isRefuted(by: $0) } ?? false
+        }
+    }
+
+    /// Returns the damage of one of the backup's files, as far as it is known.
+    ///
+    /// It was found in that file, or in one that is gone and was renamed to it. A copy's is its own only
+    /// if a check found this file whole: they may have changed names.
+    func damage(of backup: Backup, _ isCopy: (Backup, String) -> Bool) -> Damage? {
+        damage?[backup.name]
+            ?? damage?.first { name, damage in
+                !isCopy(backup, name) || !damage.isRefuted(by: backup.checks)
+            }?.value
+    }
+
+    /// Takes the result of a check of one of the backup's files.
+    ///
+    /// - Parameters:
+    ///   - check: the check.
+    ///   - name: the file's name.
+    ///   - copies: the other files that hold the backup, or may.
+    mutating func take(_ check: RunLog.Check, of name: String, copies: [Backup]) {
+        var all = damage ?? [:]
+        if let found = Damage(check) {
+            all[name] = found
+        } else {
+            let own = all[name]
+            let names = Set(copies.map(\.name))
+            all = all.filter { names.contains($0.key) || !$0.value.isRefuted(by: check) }
+            // The file that it was found in may be called otherwise now.
+            if let own, all[name] == nil {
+                for copy in copies where all[copy.name] == nil && !own.isRefuted(by: copy.checks) {
+                    all[copy.name] = own
+                }
+            }
+        }
+        damage = all.isEmpty ? nil : all
     }
 
     /// Returns what two records of one backup say together.
@@ -182,10 +221,7 @@ package struct Annotations {
             backups[index].tags = annotation.tags
             backups[index].note = annotation.note
             backups[index].isPinned = annotation.isPinned
-            // Found in this file, or in one that was renamed to it.
-            backups[index].notedDamage =
-                (annotation.damage?[backup.name]
-                ?? annotation.damage?.first { !isCopy(backup, $0.key) }?.value)?.reason
+            backups[index].notedDamage = annotation.damage(of: backup, isCopy)?.reason
         }
     }
 

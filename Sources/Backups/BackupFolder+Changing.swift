@@ -184,17 +184,12 @@ extension BackupFolder {
     ///
     /// - Throws: `BackupFolderError.badAnnotations`, `RemoteError`, `FileError`.
     package func note(_ check: RunLog.Check, of backup: Backup) async throws {
-        // Damage that was found in a file of another name is this one's if it was renamed.
-        let isCopy = try await list().backups.filter { $0.name != backup.name }.copies
+        let others = try await list().backups.filter { $0.name != backup.name }
+        let isCopy = others.copies
+        let copies = others.filter { isCopy(backup, $0.name) }
         var annotations = try await annotations()
         try await annotations.change(backup, at: check.time) { annotation in
-            var damage = annotation.damage ?? [:]
-            if let found = Annotation.Damage(check) {
-                damage[backup.name] = found
-            } else {
-                damage = damage.filter { isCopy(backup, $0.key) || !$0.value.isRefuted(by: check) }
-            }
-            annotation.damage = damage.isEmpty ? nil : damage
+            annotation.take(check, of: backup.name, copies: copies)
         }
     }
 }

@@ -86,17 +86,17 @@ public struct BackupFolder: Sendable {
             }
         }
         do {
+            try addChecks(to: &listing.backups)
+        } catch {
+            listing.logError = error
+        }
+        do {
             let annotations = try await annotations()
             annotations.annotate(&listing.backups)
             memory.catalog.remember(annotations, of: listing.backups)
         } catch {
             // No reason not to find and restore a backup.
             listing.annotationsError = error
-        }
-        do {
-            try addChecks(to: &listing.backups)
-        } catch {
-            listing.logError = error
         }
         memory.catalog.keepOnly(Set(listing.backups.map(\.name)), in: address)
         listing.backups.sortNewestFirst()

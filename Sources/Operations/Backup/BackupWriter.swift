@@ -302,26 +302,32 @@ final class BackupWriter {
     }
 
     private func addLink(_ file: WalkedFile) throws {
-        do {
-            let target = try file.directory.linkTarget(file.name)
+        try telling(file) {
+            let target = try reading { try file.directory.linkTarget(file.name) }
             try archive.add(attributes(file.path, .link, file.info), content: target)
-        } catch let error as FileError where error.isMissing {}
+        }
     }
 
     /// Adds a file as it is at one moment: reads it again if it changed meanwhile, and reports it if it
     /// does so every time.
     private func addFile(_ file: WalkedFile) throws {
-        for attempt in 1...Self.triesForAFile {
-            let isLast = attempt == Self.triesForAFile
-            do {
-                guard try add(file, acceptingChanges: isLast) else { continue }
+        try telling(file) {
+            for attempt in 1...Self.triesForAFile
+            where try add(file, acceptingChanges: attempt == Self.triesForAFile) {
                 // Nobody asks for later ones, and there may be a million.
                 if cut != nil { addedFiles.insert(file.path) }
-            } catch let failure as ReadFailure {
-                if failure.error.isMissing { return }
-                note(.unreadable, file.path, failure.error.description)
+                return
             }
-            return
+        }
+    }
+
+    /// Runs `body`, and reports that the file cannot be read if so, unless it is gone.
+    private func telling(_ file: WalkedFile, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let failure as ReadFailure where failure.error.isMissing {
+        } catch let failure as ReadFailure {
+            note(.unreadable, file.path, failure.error.description)
         }
     }
 
@@ -341,17 +347,20 @@ final class BackupWriter {
     private func add(_ walked: WalkedFile, acceptingChanges: Bool) throws -> Bool {
         let file = try reading { try walked.directory.file(walked.name) }
         let info = try reading { try file.info() }
-        var changed = false
+        var (changed, isNewStore) = (false, false)
         let wasAdded = try archive.add(attributes(walked.path, .file, info), size: info.size) {
             changed = try reading { try file.info() } != info
             return !changed || acceptingChanges
         } read: { buffer, offset in
             let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
             // The survey would have found it, if it had been there.
-            if offset == 0, !survey.storeFiles.contains(walked.path), !isLastTry,
+            if offset == 0, !survey.storeFiles.contains(walked.path),
                 DatabaseHeader.begins(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             {
-                throw CutAgain(reason: "the store '\(walked.path)' was made")
+                guard isLastTry else {
+                    throw CutAgain(reason: "the store '\(walked.path)' was made")
+                }
+                isNewStore = true
             }
             guard count < buffer.count, acceptingChanges else { return count }
             // It was truncated while it was read; the archive gets zeros, and the problem is told.
@@ -361,8 +370,11 @@ final class BackupWriter {
             )
             return buffer.count
         }
-        if wasAdded && changed {
-            let reason = "it changed every time it was read; the archive may mix two states of it"
+        if wasAdded, changed || isNewStore {
+            let reason =
+                isNewStore
+                ? "it was made after the cut; its files are saved as they are, at no single moment"
+                : "it changed every time it was read; the archive may mix two states of it"
             note(.neverStill, walked.path, reason)
         }
         return wasAdded

@@ -53,6 +53,8 @@ public final class ArchiveExtractor {
     }
 
     private static let batchLimit = 256
+    /// Each holds a descriptor until its batch is done, and many batches are in flight.
+    private static let batchDirectoriesLimit = 16
 
     private let reader: ArchiveReader
     private let target: ExtractionTarget?
@@ -62,6 +64,7 @@ public final class ArchiveExtractor {
     private let progressed: (Int64) throws -> Void
     private var batch: [(Item, Directory?)] = []
     private var batchSize: Int64 = 0
+    private var batchDirectories = 0
 
     /// Starts the threads.
     ///
@@ -133,11 +136,12 @@ public final class ArchiveExtractor {
             guard isSelected(key) else { return }
         }
         if isSmall, item.entry.isPlain {
-            batch.append((item, try target?.parent(of: item.attributes.path)))
+            let directory = try target?.parent(of: item.attributes.path)
+            if batch.isEmpty || directory !== batch.last?.1 { batchDirectories += 1 }
+            batch.append((item, directory))
             batchSize += item.entry.size
-            if batch.count >= Self.batchLimit || batchSize >= Int64(Segment.size) {
-                try submitBatch()
-            }
+            let isFull = batch.count >= Self.batchLimit || batchSize >= Int64(Segment.size)
+            if isFull || batchDirectories >= Self.batchDirectoriesLimit { try submitBatch() }
             return
         }
         let path = item.attributes.path
@@ -180,7 +184,7 @@ public final class ArchiveExtractor {
 
     private func submitBatch() throws {
         guard !batch.isEmpty else { return }
-        defer { (batch, batchSize) = ([], 0) }
+        defer { (batch, batchSize, batchDirectories) = ([], 0, 0) }
         try submit(.files(batch), size: batchSize)
     }
 

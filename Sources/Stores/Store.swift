@@ -22,6 +22,11 @@ public struct Store: Sendable, Hashable {
     /// The database file.
     public var location: FilePath { path.below(directory) }
 
+    /// Its path, and those of all files that SQLite may keep beside it.
+    public var files: [RelativePath] {
+        [path] + Self.sidecarSuffixes.map { path.sibling(path.name.appending($0)) }
+    }
+
     func sidecar(_ suffix: String) -> FilePath {
         path.sibling(path.name.appending(suffix)).below(directory)
     }

@@ -12,6 +12,8 @@ struct BackupCut {
     let members: [StoresCut.Member]
     /// Stores that SQLite cannot make sense of; their files are saved as they are.
     private(set) var damaged: [Store] = []
+    /// Stores that were gone once they were to be cut; one that comes back is in no cut.
+    private var gone: [Store] = []
     private(set) var problems: [Problem] = []
 
     /// Makes a cut, again and again while a writer holds a store.
@@ -58,6 +60,11 @@ struct BackupCut {
         )
     }
 
+    /// The paths of the stores in this cut, and of SQLite's files beside them.
+    var storeFiles: Set<RelativePath> {
+        gone.reduce(into: survey.storeFiles) { $0.subtract($1.files) }
+    }
+
     private mutating func note(_ failure: StoresCut.Failure) throws {
         func note(_ kind: Problem.Kind, _ reason: String) {
             let path = failure.store.path.description
@@ -75,8 +82,7 @@ struct BackupCut {
             note(.neverStill, "\(error); its files are saved as they are, at no single moment")
         case let error as FileError
         where try error.isMissing && FileInfo.ifPresent(failure.store.location) == nil:
-            // It is not in the directory any more.
-            return
+            gone.append(failure.store)
         case let error as FileError where error.isNoSpace:
             throw error
         case let error:

@@ -5,22 +5,6 @@ internal import Foundation
 internal import Stores
 internal import SystemPackage
 
-/// An archive that is written and has no name yet.
-struct WrittenArchive {
-    var header: ManifestHeader
-    var trailer: ManifestTrailer
-}
-
-/// Something changed while an archive was written that only a new cut can mend.
-struct CutAgain: ExplainedError {
-    var reason: String
-    /// Files of external data that were not there; files that are missing again are not on their way.
-    var missing: Set<RelativePath>?
-
-    var description: String { "\(reason) while it was backed up, every time that was tried" }
-    var hint: String? { "try again when fewer applications come and go" }
-}
-
 /// Writes one archive from one cut: the stores and their external data while the cut is held, then the
 /// rest.
 final class BackupWriter {
@@ -44,7 +28,10 @@ final class BackupWriter {
     private let plan: Plan
     private var isLastTry: Bool { plan.isLastTry }
     private let folderIdentity: FileInfo.Identity?
-    private let survey: StoresDirectory.Survey
+    /// Bytes in all regular files, as far as the survey saw them.
+    private let size: Int64
+    /// The paths of stores and of SQLite's files beside them, which no walk adds.
+    private let storeFiles: Set<RelativePath>
     private let manifest: ManifestWriter
     private let archive: ArchiveWriter
     private var cut: BackupCut?
@@ -68,7 +55,8 @@ final class BackupWriter {
         self.context = context
         self.plan = plan
         folderIdentity = plan.folder.identity
-        survey = cut.survey
+        size = cut.survey.size
+        storeFiles = cut.storeFiles
         problems = cut.problems
         self.cut = cut
         let compression = plan.options.compression
@@ -89,7 +77,7 @@ final class BackupWriter {
     /// - Throws: `CutAgain` if the archive would hold no state that ever was.
     func run() throws -> WrittenArchive {
         defer { archive.close() }
-        context.report(.began(.reading, total: survey.size))
+        context.report(.began(.reading, total: size))
         try addStores()
         // Writers in a rollback mode had to wait so far.
         cut = nil
@@ -206,7 +194,7 @@ final class BackupWriter {
             let name = store.path.name.appending(suffix)
             let path = store.path.sibling(name)
             // A file that is not SQLite's own comes with all the others.
-            guard survey.storeFiles.contains(path), let info = try? parent.info(name),
+            guard storeFiles.contains(path), let info = try? parent.info(name),
                 info.kind == .file
             else { continue }
             try addFile(WalkedFile(path: path, directory: parent, info: info))
@@ -269,7 +257,7 @@ final class BackupWriter {
     }
 
     private func visit(_ file: WalkedFile) throws -> WalkChoice {
-        guard !survey.storeFiles.contains(file.path) else { return .skip }
+        guard !storeFiles.contains(file.path) else { return .skip }
         if file.path.parent == nil, directory.leavesOut(file.name, file.info) {
             if file.info.kind != .directory {
                 context.note("'\(file.path)' is left out: restores work under that name")
@@ -353,8 +341,8 @@ final class BackupWriter {
             return !changed || acceptingChanges
         } read: { buffer, offset in
             let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
-            // The survey would have found it, if it had been there.
-            if offset == 0, !survey.storeFiles.contains(walked.path),
+            // The cut would have it, if it had been there.
+            if offset == 0, !storeFiles.contains(walked.path),
                 DatabaseHeader.begins(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             {
                 guard isLastTry else {

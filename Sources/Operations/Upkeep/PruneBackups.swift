@@ -180,7 +180,7 @@ public struct PruneBackups: Sendable {
                 guard try await isAnyLeft(of: keepers) else {
                     let reason = "what was to be kept is gone meanwhile"
                     outcome.problems.append(notRemoved(backup.name, reason))
-                    return
+                    break
                 }
                 let problem = try await folder.remove(
                     backup,
@@ -189,10 +189,15 @@ public struct PruneBackups: Sendable {
                 )
                 outcome.removed.append(backup)
                 outcome.problems += problem.map { [$0] } ?? []
-                if options.keepsTrash <= .zero { try await folder.forget([backup.name]) }
             } catch {
                 outcome.problems.append(notRemoved(backup.name, explain(error)))
             }
+        }
+        guard options.keepsTrash <= .zero, !outcome.removed.isEmpty else { return }
+        do {
+            try await folder.forget(Set(outcome.removed.map(\.name)))
+        } catch {
+            outcome.problems.append(notRemoved(Annotations.subfolder, explain(error)))
         }
     }
 

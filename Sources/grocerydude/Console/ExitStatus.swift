@@ -45,7 +45,7 @@ struct ExitStatus: RawRepresentable, Equatable {
           22  restore failed and could not be rolled back
           23  no space
           24  the stores are in use
-          25  the newest backup is too old, or there is none
+          25  the newest good backup is too old, or there is none
           64  usage
           75  skipped for now, by a hook
           129, 130, 143  interrupted

@@ -4,7 +4,6 @@ import Foundation
 import Remotes
 import Sample
 import Stores
-import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -248,29 +247,6 @@ struct CreateBackupTests {
         }
         writer.kill()
         #expect(try await scene.list().count == 5)
-    }
-
-    @Test("of an application that makes stores all the time tells those that are in no cut")
-    func newStores() async throws {
-        let scene = try Scene()
-        let bytes = try scene.closedStore()
-        let count = Atomic(0)
-        let context = OperationContext(
-            report: { event in
-                guard case .began(.reading, _) = event else { return }
-                let number = count.add(1, ordering: .relaxed).newValue
-                _ = try? scene.sandbox.write(bytes, to: "Stores/new \(number).db")
-            },
-            checkCancellation: {},
-            threads: 2,
-            lockWait: .zero,
-            scratch: scene.sandbox.path("Scratch")
-        )
-        let outcome = try await scene.backUp(context: context)
-        let tries = count.load(ordering: .relaxed)
-        #expect(tries > 1)
-        #expect(outcome.problems.map(\.kind) == [.neverStill])
-        #expect(outcome.problems.map(\.path) == ["new \(tries).db"])
     }
 
     @Test(

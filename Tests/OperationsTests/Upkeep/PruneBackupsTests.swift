@@ -103,58 +103,6 @@ struct PruneBackupsTests {
         #expect(try await scene.list().map(\.name) == [names[0]])
     }
 
-    @Test("keeps, and does not count, what was found to be damaged")
-    func foundDamaged() async throws {
-        let names = try await backUp(daysAgo: [2, 1, 0])
-        let log = RunLog(scene.sandbox.path("State/log.sqlite"))
-        let newest = try #require(try await scene.list().first)
-        try log.recordCheck(
-            RunLog.Check(
-                id: newest.key.rawValue,
-                address: scene.remote.address,
-                name: newest.name,
-                time: Scene.morning,
-                depth: .data,
-                damage: "segment 3"
-            )
-        )
-        let plan = try await pruning(log: log) { $0.policy.counts[.last] = 1 }.plan()
-        #expect(plan.keep.map(\.backup.name) == [names[2], names[1]])
-        #expect(plan.keep.map(\.reasons) == [["damaged: segment 3"], ["last snapshot"]])
-        #expect(plan.remove.map(\.backup.name) == [names[0]])
-    }
-
-    @Test(
-        "keeps the last good backup though the log of the check that found a newer one damaged is lost"
-    )
-    func lostLog() async throws {
-        let names = try await backUp(daysAgo: [1, 0])
-        let newest = try #require(try await scene.list().first)
-        // One byte of the data, so that a glance shows nothing.
-        var bytes = try scene.sandbox.read("Remote/\(newest.name)")
-        bytes[200] ^= 1
-        try scene.sandbox.write(bytes, to: "Remote/\(newest.name)")
-        let log = RunLog(scene.sandbox.path("State/log.sqlite"))
-        func check(log: RunLog?) async throws -> CheckBackups.Result {
-            let folder = scene.folder(log: log)
-            let checks = CheckBackups(in: folder, options: .init(), context: scene.context())
-            return try await checks.run(try await folder.find("latest"), at: Scene.morning)
-        }
-        #expect(try await check(log: log).damage.count == 1)
-        try LocalFileSystem().remove(scene.sandbox.path("State"))
-        try LocalFileSystem().remove(scene.sandbox.path("Cache"))
-        let outcome = try await pruning { $0.policy.counts[.last] = 1 }.run()
-        #expect(outcome.removed.isEmpty)
-        #expect(outcome.plan.keep.map(\.backup.name) == [names[1], names[0]])
-        #expect(outcome.plan.keep.first?.reasons.first?.hasPrefix("damaged: ") == true)
-        // A check that finds it whole again is believed, and with less than that it stands.
-        bytes[200] ^= 1
-        try scene.sandbox.write(bytes, to: "Remote/\(newest.name)")
-        #expect(try await scene.list().first?.damage != nil)
-        #expect(try await check(log: nil).isGood)
-        #expect(try await scene.list().first?.damage == nil)
-    }
-
     @Test("what was made a moment ago is the newest, however its time is rounded")
     func rounded() async throws {
         try await scene.backUp(at: Scene.morning - day)

@@ -2,7 +2,6 @@
 struct ConfigValidateAnswer: Answer {
     var file: String
     var profiles: [String]
-    var faults: [String] = []
 
     func write(to console: Console) {
         let names = profiles.isEmpty ? "none" : profiles.joined(separator: ", ")

@@ -1,0 +1,65 @@
+import Files
+import Remotes
+import Stores
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Backups
+@testable import Operations
+
+@Suite("stores that come and go under a backup")
+struct PassingStoresTests {
+    @Test("of an application that makes stores all the time tells those that are in no cut")
+    func newStores() async throws {
+        let scene = try Scene()
+        let bytes = try scene.closedStore()
+        let count = Atomic(0)
+        let context = OperationContext(
+            report: { event in
+                guard case .began(.reading, _) = event else { return }
+                let number = count.add(1, ordering: .relaxed).newValue
+                _ = try? scene.sandbox.write(bytes, to: "Stores/new \(number).db")
+            },
+            checkCancellation: {},
+            threads: 2,
+            lockWait: .zero,
+            scratch: scene.sandbox.path("Scratch")
+        )
+        let outcome = try await scene.backUp(context: context)
+        let tries = count.load(ordering: .relaxed)
+        #expect(tries > 1)
+        #expect(outcome.problems.map(\.kind) == [.neverStill])
+        #expect(outcome.problems.map(\.path) == ["new \(tries).db"])
+    }
+
+    @Test("a store that is away at the cut and comes back is in the next cut")
+    func awayAtTheCut() async throws {
+        let scene = try Scene()
+        let bytes = try scene.closedStore()
+        // The survey sees it before the other one.
+        try scene.sandbox.write(bytes, to: "Stores/A.db")
+        try scene.sandbox.write(bytes, to: "Stores/B.db")
+        let steps = Atomic(0)
+        let context = OperationContext(
+            report: { event in
+                guard case .began(.reading, _) = event else { return }
+                _ = try? scene.sandbox.write(bytes, to: "Stores/A.db")
+            },
+            checkCancellation: {
+                // Once for the cut, once for each name.
+                guard steps.add(1, ordering: .relaxed).newValue == 3 else { return }
+                try LocalFileSystem().remove(scene.sandbox.path("Stores/A.db"))
+            },
+            threads: 2,
+            lockWait: .zero,
+            scratch: scene.sandbox.path("Scratch")
+        )
+        let outcome = try await scene.backUp(context: context)
+        #expect(outcome.problems.isEmpty)
+        let archive = try #require(outcome.backup.file.location)
+        let header = try #require(ArchivedBackup(archive, name: outcome.backup.name).header)
+        #expect(header.stores.map(\.path).contains("A.db"))
+    }
+}

@@ -11,6 +11,8 @@ extension BackupFolder {
         var size: Int64
         var header: ManifestHeader
         var content: String
+        /// Whether something is missing in it, or is not as of one moment.
+        var isPartial: Bool
         var tags: [String]
         var note: String?
 
@@ -19,6 +21,7 @@ extension BackupFolder {
             size: Int64,
             header: ManifestHeader,
             content: String,
+            isPartial: Bool,
             tags: [String],
             note: String?
         ) {
@@ -26,6 +29,7 @@ extension BackupFolder {
             self.size = size
             self.header = header
             self.content = content
+            self.isPartial = isPartial
             self.tags = tags
             self.note = note
         }
@@ -33,7 +37,8 @@ extension BackupFolder {
 
     /// Gives an archive the next free name of its minute.
     ///
-    /// Tags and note are written before the archive can be seen, so that no policy finds it without.
+    /// Tags, note and reason are written before the archive can be seen, so that no policy finds it
+    /// without.
     /// - Parameters:
     ///   - new: the archive, which is on the disk.
     ///   - date: the time that its name tells.
@@ -56,15 +61,7 @@ extension BackupFolder {
             var backup = Backup(RemoteFile(name: name, size: new.size), timeZone: timeZone)
             backup.take(new.header)
             backup.content = new.content
-            if !new.tags.isEmpty || new.note != nil {
-                var annotations = try await annotations()
-                try await annotations.change(backup, at: date) {
-                    $0.tags = new.tags
-                    $0.note = new.note
-                }
-                backup.tags = new.tags
-                backup.note = new.note
-            }
+            try await annotate(&backup, as: new, at: date)
             var notSynced: RemoteError?
             do {
                 backup.file = try await remote.upload(new.partial, as: name)
@@ -74,12 +71,34 @@ extension BackupFolder {
                 notSynced = error
                 backup.file = try await remote.list().first { $0.name == name } ?? backup.file
             }
-            let rows = new.header.successorRows
-            memory.catalog.rememberExpectedRows(rows, after: backup, in: address)
+            if !backup.isSafety {
+                let rows = new.header.successorRows
+                memory.catalog.rememberExpectedRows(rows, after: backup, in: address)
+            }
             memory.catalog.remember(backup, in: address)
             return (backup, notSynced)
         }
         preconditionFailure("numbers do not end")
+    }
+
+    private func annotate(
+        _ backup: inout Backup,
+        as new: NewBackup,
+        at date: Date
+    ) async throws {
+        backup.isPartial = new.isPartial
+        guard !new.tags.isEmpty || new.note != nil || backup.isSafety || new.isPartial else {
+            return
+        }
+        var annotations = try await annotations()
+        try await annotations.change(backup, at: date) {
+            $0.tags = new.tags
+            $0.note = new.note
+            $0.reason = new.header.reason
+            $0.isPartial = new.isPartial ? true : nil
+        }
+        backup.tags = new.tags
+        backup.note = new.note
     }
 
     private func trashedNames(_ warn: (RemoteError) -> Void) async throws -> Set<String> {
@@ -119,13 +138,15 @@ extension BackupFolder {
         at date: Date,
         keepingTrash duration: Duration
     ) async throws -> Problem? {
-        try await RemoteError.problem {
+        let problem = try await RemoteError.problem {
             if duration > .zero {
                 try await trash.put(backup.name, at: date)
             } else {
                 try await remote.delete(backup.name)
             }
         }
+        memory.catalog.forget(backup.name, in: address)
+        return problem
     }
 
     /// Brings a deleted backup back.

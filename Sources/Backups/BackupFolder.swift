@@ -135,6 +135,13 @@ public struct BackupFolder: Sendable {
         try await list().backups.matching(text, address: address, now: now)
     }
 
+    /// Returns the backup that undoes the last restore.
+    ///
+    /// - Throws: `BackupFolderError.nothingToUndo`, `RemoteError`.
+    public func newestSafety(now: Date) async throws -> Backup {
+        try await list().backups.newestSafety(address: address, now: now)
+    }
+
     /// Opens a backup, fetching its archive first if that is elsewhere.
     ///
     /// - Parameters:

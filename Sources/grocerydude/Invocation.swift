@@ -40,7 +40,8 @@ struct Invocation {
         log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))
         memory = BackupMemory(
             catalog: BackupCatalog(
-                FilePath(ProcessEnvironment.cache + "/grocerydude/catalog.json")
+                FilePath(ProcessEnvironment.cache + "/grocerydude/catalog.json"),
+                at: now
             ),
             log: log
         )

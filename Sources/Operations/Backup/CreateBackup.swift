@@ -116,6 +116,11 @@ public struct CreateBackup: Sendable {
         if let warning = backups.first?.futureWarning(at: options.date) {
             context.warn(warning)
         }
+        if backups.ordinary.isEmpty {
+            let places = Places(stores: path, folder: folder)
+            if let warning = places.warning { context.warn(warning) }
+            if let remark = places.remark { context.note(remark) }
+        }
         do {
             try removeLeftovers()
             return try await make(directory, after: backups)
@@ -145,6 +150,7 @@ public struct CreateBackup: Sendable {
     }
 
     private func anomalyGuard(after backups: [Backup]) -> AnomalyGuard {
+        let backups = backups.ordinary
         let real = backups.notFromFuture(options.date)
         let expected = folder.memory.catalog.expectedRows(
             after: real.isEmpty ? backups : real,
@@ -238,6 +244,7 @@ public struct CreateBackup: Sendable {
                 size: file.info().size,
                 header: written.header,
                 content: written.trailer.content,
+                isPartial: written.trailer.problems.contains(where: \.isOfTheBackup),
                 tags: options.tags,
                 note: options.note
             ),

@@ -35,9 +35,13 @@ public struct Status: Sendable {
     public var backups = 0
     /// Bytes in all backups.
     public var size: Int64 = 0
-    /// The newest backup that is not known to be damaged, nor from the future.
+    /// How many of these restores made of the data before them.
+    public var safetyBackups = 0
+    /// The newest complete backup that is not known to be damaged, nor from the future.
     public var newest: Backup?
-    /// The age of that one.
+    /// The newest such that was made in part only, if it is newer.
+    public var newestPartial: Backup?
+    /// The age of the complete one.
     public var age: Duration?
     /// The last run that backed up these stores to this folder.
     public var lastBackup: RunLog.Entry?
@@ -46,6 +50,8 @@ public struct Status: Sendable {
     /// When the next backup is due, if a schedule is known.
     public var nextRun: Date?
     public var findings: [Finding] = []
+    /// Things that a person should know once, and a monitor need not.
+    public var remarks: [String] = []
     public var warnings: [String] = []
 
     /// Whether there is a good backup that is no older than a limit.
@@ -84,6 +90,9 @@ public struct ShowStatus: Sendable {
             status.warnings.append(explain(error))
         }
         lookForPartialFiles(&status)
+        let places = Places(stores: stores, folder: folder)
+        status.warnings += [places.warning].compactMap(\.self)
+        status.remarks += [places.remark].compactMap(\.self)
         return status
     }
 
@@ -115,9 +124,17 @@ public struct ShowStatus: Sendable {
         }
         status.backups = backups.count
         status.size = backups.reduce(0) { $0.addingSaturated($1.size) }
-        for backup in backups {
+        status.safetyBackups = backups.count(where: \.isSafety)
+        if let vanished = await folder.vanished() {
+            status.warnings.append(vanished.warning(in: folder.timeZone))
+        }
+        for backup in backups.ordinary {
             guard let time = backup.time else { continue }
             guard let warning = backup.warning(at: now) else {
+                if backup.isPartial {
+                    status.newestPartial = status.newestPartial ?? backup
+                    continue
+                }
                 status.newest = backup
                 let age = now.timeIntervalSince(time)
                 status.age = .milliseconds(Int64(max(0, age) * 1000))

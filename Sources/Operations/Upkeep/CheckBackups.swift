@@ -48,6 +48,9 @@ public struct CheckBackups: Sendable {
     /// Returns all backups, newest first; throws `BackupFolderError.noBackups` if there are none.
     public func all() async throws -> [Backup] {
         let backups = try await folder.list().backups
+        if let vanished = await folder.vanished() {
+            context.warn(vanished.warning(in: folder.timeZone))
+        }
         guard !backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
         return backups
     }

@@ -48,7 +48,7 @@ struct RestoreAnswer: Answer {
         console.message(what)
         if let safety = outcome.safetyBackup {
             console.message(
-                "the previous data is in '\(safety.displayName)': to undo, restore that"
+                "the data from before is in '\(safety.displayName)': to undo, run 'grocerydude restore --undo'"
             )
         }
     }

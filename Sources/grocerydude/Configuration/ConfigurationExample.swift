@@ -27,6 +27,7 @@ let configurationExample = """
       # keep_within_monthly: 1y
       # keep_within_yearly: 10y
       # keep_tags: [before-upgrade, "monthly,checked"]
+      keep_safety: 7d                 # how long backups are kept that restores made
       keep_trash: 7d                  # how long removed backups can be had back
 
     max_age: 26h                      # 'grocerydude status' fails when the newest is older

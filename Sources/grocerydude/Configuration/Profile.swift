@@ -29,6 +29,8 @@ struct Profile {
     /// Whether a backup prunes once it is verified.
     var prunes = false
     var retention = RetentionPolicy()
+    /// How long safety backups are kept.
+    var keepSafety: Duration = .seconds(7 * 86_400)
     /// How long removed backups stay in the trash.
     var keepTrash: Duration = .seconds(7 * 86_400)
 

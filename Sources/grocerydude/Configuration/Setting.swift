@@ -84,6 +84,7 @@ struct Setting {
                     }
                 }
             ),
+            duration("retention.keep_safety", \.keepSafety),
             duration("retention.keep_trash", \.keepTrash),
         ]
     }

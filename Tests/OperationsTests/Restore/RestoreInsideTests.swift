@@ -306,11 +306,11 @@ struct RestoreInsideTests {
             let error = await #expect(throws: RestoreError.self) {
                 try await scene.restore { $0.makesSafetyBackup = false }
             }
-            guard case .inTheWay(let path) = error else {
+            guard case .inTheWay(let leftover) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(path == scene.stores.appending(FilePath(name).components))
+            #expect(leftover.path == scene.stores.appending(FilePath(name).components))
             #expect(try scene.sandbox.read("Stores/\(name)") == Array("mine".utf8))
         }
     }

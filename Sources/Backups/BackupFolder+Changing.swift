@@ -42,14 +42,15 @@ extension BackupFolder {
     /// - Parameters:
     ///   - new: the archive, which is on the disk.
     ///   - date: the time that its name tells.
-    ///   - warn: told if the trash cannot be looked into.
+    ///   - warn: told if the trash cannot be looked into, or if nothing could be noted beside the archive that
+    ///     its manifest does not say as well.
     ///   - checkCancellation: asked before each try.
     /// - Returns: the backup, and the error if it may not be on the disk.
     /// - Throws: `RemoteError`, `FileError`; nothing is in the folder then.
     package func publish(
         _ new: NewBackup,
         at date: Date,
-        warn: (RemoteError) -> Void,
+        warn: (any Error) -> Void,
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
         let taken = try await trashedNames(warn)
@@ -61,7 +62,7 @@ extension BackupFolder {
             var backup = Backup(RemoteFile(name: name, size: new.size), timeZone: timeZone)
             backup.take(new.header)
             backup.content = new.content
-            try await annotate(&backup, as: new, at: date)
+            try await annotate(&backup, as: new, at: date, warn)
             var notSynced: RemoteError?
             do {
                 backup.file = try await remote.upload(new.partial, as: name)
@@ -84,24 +85,29 @@ extension BackupFolder {
     private func annotate(
         _ backup: inout Backup,
         as new: NewBackup,
-        at date: Date
+        at date: Date,
+        _ warn: (any Error) -> Void
     ) async throws {
         backup.isPartial = new.isPartial
         guard !new.tags.isEmpty || new.note != nil || backup.isSafety || new.isPartial else {
             return
         }
-        var annotations = try await annotations()
-        try await annotations.change(backup, at: date) {
-            $0.tags = new.tags
-            $0.note = new.note
-            $0.reason = new.header.reason
-            $0.isPartial = new.isPartial ? true : nil
+        do {
+            var annotations = try await annotations()
+            try await annotations.change(backup, at: date) {
+                $0.tags = new.tags
+                $0.note = new.note
+                $0.reason = new.header.reason
+                $0.isPartial = new.isPartial ? true : nil
+            }
+        } catch  where new.tags.isEmpty && new.note == nil && !(error is CancellationError) {
+            warn(error)
         }
         backup.tags = new.tags
         backup.note = new.note
     }
 
-    private func trashedNames(_ warn: (RemoteError) -> Void) async throws -> Set<String> {
+    private func trashedNames(_ warn: (any Error) -> Void) async throws -> Set<String> {
         do {
             return try await Set(trash.entries().map(\.name))
         } catch let error as RemoteError {

@@ -339,7 +339,10 @@ struct RestoreInsideTests {
                 ["-qr", scene.remotePath.appending("Planted Stores.zip").string, "."],
                 directory: scene.sandbox.path("Cache/in")
             )
-            try await scene.restore { $0.makesSafetyBackup = false }
+            try await scene.restore {
+                $0.makesSafetyBackup = false
+                $0.allowsNoStores = true
+            }
             #expect(try scene.sandbox.contents(of: "Stores").paths == ["file"])
             #expect(scene.told.contains { $0.contains("not to be obeyed") })
             try await scene.recover()

@@ -49,6 +49,14 @@ struct Invocation {
 
     var stores: FilePath { profile.stores }
 
+    /// The file system, which tells its steps if they are wanted.
+    var fileSystem: any FileSystem {
+        guard output.level >= .verbose else { return LocalFileSystem() }
+        return TellingFileSystem { [context, output] text, weight in
+            if weight == .step || output.level == .debug { context.report(.note(text)) }
+        }
+    }
+
     /// Returns the backup folder; throws `FileError` if the built-in one, or a staging directory, is
     /// missing and cannot be made.
     func folder() throws -> BackupFolder {
@@ -57,7 +65,7 @@ struct Invocation {
             try LocalFileSystem().createDirectories(FilePath(address))
         }
         guard address.hasPrefix(RcloneFolder.scheme) else {
-            let folder = LocalFolder(FilePath(address))
+            let folder = LocalFolder(FilePath(address), fileSystem: fileSystem)
             return BackupFolder(folder, memory: memory, timeZone: timeZone)
         }
         let remote = String(address.dropFirst(RcloneFolder.scheme.count))

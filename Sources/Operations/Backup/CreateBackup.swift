@@ -55,6 +55,8 @@ public struct CreateBackup: Sendable {
         public var entries: Int
         /// Bytes in all files before compression.
         public var bytes: Int64
+        /// How many backups are in the folder now.
+        public var backups: Int
         /// How many stores were cut.
         public var stores: Int
         /// Everything that could not be done as it should; the backup is partial if there is any.
@@ -177,13 +179,13 @@ public struct CreateBackup: Sendable {
             if let same = try await unchanged(written, since: backups) {
                 let (backup, isAnnotated) = try await annotate(same)
                 try LocalFileSystem().remove(file.path)
-                var outcome = Outcome(backup, written, isUnchanged: true)
+                var outcome = Outcome(backup, written, isUnchanged: true, of: backups.count)
                 outcome.isAnnotated = isAnnotated
                 return outcome
             }
             try file.sync()
             let (backup, error) = try await publish(file, written)
-            var outcome = Outcome(backup, written, isUnchanged: false)
+            var outcome = Outcome(backup, written, isUnchanged: false, of: backups.count + 1)
             outcome.notSynced = error
             outcome.problems += error?.problem.map { [$0] } ?? []
             return outcome
@@ -258,12 +260,18 @@ public struct CreateBackup: Sendable {
 }
 
 extension CreateBackup.Outcome {
-    fileprivate init(_ backup: Backup, _ written: WrittenArchive, isUnchanged: Bool) {
+    fileprivate init(
+        _ backup: Backup,
+        _ written: WrittenArchive,
+        isUnchanged: Bool,
+        of backups: Int
+    ) {
         self.init(
             backup: backup,
             isUnchanged: isUnchanged,
             entries: written.trailer.entries,
             bytes: written.trailer.bytes,
+            backups: backups,
             stores: written.header.stores.count,
             problems: written.trailer.problems
         )

@@ -38,6 +38,8 @@ public struct RestoreBackup: Sendable {
         public var limits = RestoreLimits()
         /// The commands that stop and start the application around the exchange, and check it then.
         public var application = ApplicationCommands()
+        /// Word to the application that its stores were replaced.
+        public var announcement = RestoreAnnouncement()
         /// How the safety backup is made.
         public var backup: CreateBackup.Options
 
@@ -59,6 +61,12 @@ public struct RestoreBackup: Sendable {
         public var safetyBackup: Backup?
         /// Whether there was a stores directory.
         public var replacesData: Bool
+        /// How many backups are in the folder; `nil` if that is not known.
+        public var backups: Int?
+        /// The processes that still have a replaced store open: all that they write is lost.
+        public var stillOpen: [LockHolder] = []
+        /// Whether the application was told of the restore as it should be; failures were told.
+        public var isAnnounced = true
         /// Whether all commands that start the application succeeded; failures were told.
         public var isApplicationStarted = true
         /// Files that the stores refer to and lack; looked for if a backup is restored elsewhere, or has
@@ -99,7 +107,12 @@ public struct RestoreBackup: Sendable {
     ///   `CancellationError`.
     public func run(_ backup: Backup, to stores: FilePath) async throws -> Outcome {
         try makeParent(of: stores)
-        let recovery = RecoverRestore(of: stores, context: context, fileSystem: fileSystem)
+        let recovery = RecoverRestore(
+            of: stores,
+            announcing: options.announcement,
+            context: context,
+            fileSystem: fileSystem
+        )
         while true {
             guard let paths = try RestorePaths(resolving: stores) else {
                 throw OperationError.noStores(stores)
@@ -138,13 +151,17 @@ public struct RestoreBackup: Sendable {
                 try context.verify(plan)
                 return outcome
             }
+            let replaced = options.force ? (try? StoresDirectory(paths.live).survey().stores) : nil
             let replacement = try await replace(with: plan, paths, locks)
             outcome.stores = replacement.stores
             outcome.problems = replacement.problems
             context.tell(outcome.problems)
             outcome.safetyBackup = replacement.safetyBackup
             outcome.isApplicationStarted = replacement.isApplicationStarted
-            await rememberWhatIsThere(plan)
+            outcome.isAnnounced = options.announcement.make(of: plan.name, in: paths.live, context)
+            let files = Set((replaced ?? []).map(\.identity))
+            outcome.stillOpen = LockHolder.processes(using: files).map(\.holder)
+            outcome.backups = await rememberWhatIsThere(plan)
             return outcome
         } catch {
             throw RestoreError.saying(error)
@@ -173,10 +190,14 @@ public struct RestoreBackup: Sendable {
     /// Has the next backup compared with the restored data, and not with that before.
     ///
     /// If this memory is lost, the next backup may warn for no reason.
-    private func rememberWhatIsThere(_ plan: ArchivedBackup) async {
-        guard let newest = try? await folder.list().backups.ordinary.first else { return }
-        let rows = plan.header?.rows ?? []
-        folder.memory.catalog.rememberExpectedRows(rows, after: newest, in: folder.address)
+    /// - Returns: how many backups there are.
+    private func rememberWhatIsThere(_ plan: ArchivedBackup) async -> Int? {
+        guard let backups = try? await folder.list().backups else { return nil }
+        if let newest = backups.ordinary.first {
+            let rows = plan.header?.rows ?? []
+            folder.memory.catalog.rememberExpectedRows(rows, after: newest, in: folder.address)
+        }
+        return backups.count
     }
 
     /// Makes the directory for the stores directory: on a new machine, it may not be there yet.

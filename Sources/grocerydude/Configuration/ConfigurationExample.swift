@@ -55,6 +55,8 @@ let configurationExample = """
         restore:
           check: full                 # none, quick or full
           safety_backup: true
+          notify: HUP:/run/app.pid    # a signal after a restore, or a list
+          generation_file: /srv/app/Stores.generation   # replaced after a restore, for the application to watch
         hooks:                        # commands for /bin/sh; one, or a list
           backup:
             before: test -e /srv/app/ready || exit 75      # 75: skip this run

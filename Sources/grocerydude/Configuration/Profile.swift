@@ -96,4 +96,5 @@ struct RestoreSettings: Equatable {
     var makesSafetyBackup = true
     /// How long each may take is said with the hooks of a restore.
     var commands = ApplicationCommands()
+    var announcement = RestoreAnnouncement()
 }

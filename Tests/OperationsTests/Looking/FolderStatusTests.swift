@@ -67,7 +67,9 @@ struct FolderStatusTests {
         }
         var names: [String] = []
         for minute in 0..<5 {
-            names.append(try await scene.backUp(at: Scene.morning + Double(minute) * 60).backup.name)
+            names.append(
+                try await scene.backUp(at: Scene.morning + Double(minute) * 60).backup.name
+            )
         }
         #expect(try await warnings(1) == [])
         // By our own hands, and by those of another machine of ours.

@@ -43,7 +43,9 @@ struct SafetyBackupTests {
         ).run().removed.map(\.name)
     }
 
-    @Test("is never the latest: to restore twice gives the same, and undoing brings the old data back")
+    @Test(
+        "is never the latest: to restore twice gives the same, and undoing brings the old data back"
+    )
     func neverLatest() async throws {
         let (good, safety) = try await loseAndRestore()
         #expect(safety.reason == "before restore of '\(good.displayName)'")
@@ -90,7 +92,9 @@ struct SafetyBackupTests {
         #expect(try list.matching("latest", address: "").name == good.name)
     }
 
-    @Test("is no measure: neither for a backup without changes nor for a loss of rows, nor for a status")
+    @Test(
+        "is no measure: neither for a backup without changes nor for a loss of rows, nor for a status"
+    )
     func noMeasure() async throws {
         let (good, _) = try await loseAndRestore()
         let later = Scene.morning + 7200

@@ -115,7 +115,9 @@ struct UnlikelyArchiveTests {
     @Test("asks before much is replaced by less, and says which stores have how much")
     func loss() async throws {
         let store = GroceryStore.fileName
-        for name in try scene.itemNames() { _ = try GroceryStore(in: scene.stores).remove(name: name) }
+        for name in try scene.itemNames() {
+            _ = try GroceryStore(in: scene.stores).remove(name: name)
+        }
         let empty = try await scene.backUp().backup
         try LocalFileSystem().remove(scene.stores)
         _ = try GroceryStore.create(in: scene.stores, withTestData: true)
@@ -133,7 +135,11 @@ struct UnlikelyArchiveTests {
             return
         }
         #expect(asked.all.count == 1)
-        #expect(asked.all.first?.hasPrefix("'\(empty.displayName)' has much less than what is there now: '\(store)' has ") == true)
+        #expect(
+            asked.all.first?.hasPrefix(
+                "'\(empty.displayName)' has much less than what is there now: '\(store)' has "
+            ) == true
+        )
         #expect(try scene.itemNames().count > 12)
         #expect(try scene.leftovers() == [])
         // Nobody is asked the other way round.
@@ -158,7 +164,11 @@ struct UnlikelyArchiveTests {
         #expect(!scene.told.contains { $0.contains("user_version") })
         try setVersion(5)
         try await scene.restore(name) { $0.backup.date = Scene.morning + 7200 }
-        #expect(scene.told.contains { $0.contains("has version 7 (user_version) in the backup, and 5 now") })
+        #expect(
+            scene.told.contains {
+                $0.contains("has version 7 (user_version) in the backup, and 5 now")
+            }
+        )
     }
 }
 

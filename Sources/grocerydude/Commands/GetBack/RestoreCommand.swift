@@ -110,7 +110,8 @@ struct RestoreCommand: FolderCommand {
         let restore = RestoreBackup(
             from: folder,
             options: options(invocation),
-            context: invocation.context
+            context: invocation.context,
+            fileSystem: invocation.fileSystem
         )
         let backup = try await find(in: folder, invocation)
         warn(of: backup, invocation)
@@ -137,8 +138,11 @@ struct RestoreCommand: FolderCommand {
             bytes: outcome.bytes,
             problems: outcome.problems
         )
-        return outcome.isApplicationStarted
-            ? result : result.with(.partial, "the application was not started")
+        guard outcome.isApplicationStarted else {
+            return result.with(.partial, "the application was not started")
+        }
+        return outcome.isAnnounced
+            ? result : result.with(.partial, "the application was not told of the restore")
     }
 
     private func find(in folder: BackupFolder, _ invocation: Invocation) async throws -> Backup {
@@ -192,6 +196,7 @@ struct RestoreCommand: FolderCommand {
         options.isDryRun = dryRun
         options.limits = limits.limits
         options.application = invocation.applicationCommands
+        options.announcement = invocation.announcement
         return options
     }
 }

@@ -82,7 +82,7 @@ extension BackupFolder {
         preconditionFailure("numbers do not end")
     }
 
-    private func trashedNames(_ warn: (RemoteError) -> Void) async throws -> Set<String> {
+    func trashedNames(_ warn: (RemoteError) -> Void) async throws -> Set<String> {
         do {
             return try await Set(trash.entries().map(\.name))
         } catch let error as RemoteError {

@@ -32,6 +32,8 @@ public struct BackupFolder: Sendable {
     public let memory: BackupMemory
     /// The time zone of names.
     public let timeZone: TimeZone
+    /// The place of backups that wait until the folder can be reached; `nil` if none can.
+    public var outbox: Outbox?
 
     public var address: String { remote.address }
 

@@ -35,6 +35,8 @@ public struct Status: Sendable {
     public var backups = 0
     /// Bytes in all backups.
     public var size: Int64 = 0
+    /// The backups that wait on this machine until the folder can be reached, newest first.
+    public var waiting: [Backup] = []
     /// The newest backup that is not known to be damaged, nor from the future.
     public var newest: Backup?
     /// The age of that one.
@@ -78,6 +80,7 @@ public struct ShowStatus: Sendable {
         )
         readLog(&status)
         await lookAtBackups(&status)
+        await lookIntoOutbox(&status)
         do {
             try lookAtStores(&status)
         } catch {
@@ -124,6 +127,14 @@ public struct ShowStatus: Sendable {
                 return
             }
             status.warnings.append(warning)
+        }
+    }
+
+    private func lookIntoOutbox(_ status: inout Status) async {
+        do {
+            status.waiting = try await folder.outbox?.waiting() ?? []
+        } catch {
+            status.warnings.append("what waits for upload is not known: \(explain(error))")
         }
     }
 

@@ -29,6 +29,8 @@ struct StatusAnswer: Answer {
     var remoteError: String?
     var backups: Int?
     var size: Int64?
+    /// How many wait on this machine until the remote folder can be reached.
+    var waiting: Int
     var newest: Newest?
     var isFresh: Bool?
     var lastBackup: RunRow?
@@ -40,10 +42,11 @@ struct StatusAnswer: Answer {
     /// Whether the last run was not the last backup.
     private let ranSince: Bool
     private let newestText: String
+    private let oldestWaiting: LocalTime?
 
     private enum CodingKeys: CodingKey {
-        case stores, storesExist, remote, remoteError, backups, size, newest, isFresh, lastBackup
-        case lastRun, schedule, nextRun, findings, warnings
+        case stores, storesExist, remote, remoteError, backups, size, waiting, newest, isFresh
+        case lastBackup, lastRun, schedule, nextRun, findings, warnings
     }
 
     init(_ status: Status, _ schedule: ScheduleState?, _ invocation: Invocation) {
@@ -56,6 +59,8 @@ struct StatusAnswer: Answer {
             backups = status.backups
             size = status.size
         }
+        waiting = status.waiting.count
+        oldestWaiting = status.waiting.last?.time.map(invocation.local)
         newest = status.newest.map {
             let time = $0.time.map(invocation.local)
             return Newest(
@@ -83,6 +88,11 @@ struct StatusAnswer: Answer {
         if let backups, let size {
             rows.append(["backups", "\(backups), \(byteCount(size))"])
             rows.append(["newest", newestText])
+        }
+        if waiting > 0 {
+            let since = oldestWaiting.map { ", the first since \($0)" } ?? ""
+            rows.append(["waiting", "\(counted(waiting, "backup", "backups")) for upload\(since)"])
+            rows.append(["", "run 'grocerydude upload'"])
         }
         if let lastBackup { rows.append(["last run", lastBackup.summary]) }
         if let lastRun, ranSince {

@@ -79,12 +79,16 @@ struct RestoreCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let restore = RestoreBackup(
-            from: folder,
-            options: options(invocation),
-            context: invocation.context
-        )
-        let backup = try await folder.find(name, now: invocation.now)
+        let (backup, unreachable) = try await folder.findWithWaiting(name, now: invocation.now)
+        if let unreachable {
+            invocation.context.report(
+                .warning("only what waits for upload is known: \(unreachable)")
+            )
+        }
+        var options = options(invocation)
+        // With its folder away, what is replaced has to wait too.
+        options.backup.queues = invocation.profile.queues || backup.isWaiting
+        let restore = RestoreBackup(from: folder, options: options, context: invocation.context)
         warn(of: backup, invocation)
         let question =
             "Restore from '\(backup.displayName)'? It replaces the data in '\(invocation.stores.string)'."

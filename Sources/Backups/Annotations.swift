@@ -23,6 +23,18 @@ package struct Annotation: Codable, Equatable, Sendable {
     /// Damage that checks found, by the file's name: a copy of the backup may be whole.
     var damage: [String: Damage]?
 
+    init(name: String, changed: Int64) {
+        self.name = name
+        self.changed = changed
+    }
+
+    /// Describes a backup that has no annotation yet.
+    package init(of name: String, tags: [String], note: String?) {
+        self.init(name: name, changed: 0)
+        self.tags = tags
+        self.note = note
+    }
+
     /// Damage, and the check that found it.
     struct Damage: Codable, Equatable {
         var reason: String
@@ -84,6 +96,24 @@ package struct Annotation: Codable, Equatable, Sendable {
             }
         }
         damage = all.isEmpty ? nil : all
+    }
+
+    /// Takes damage that was found while all data of a backup's file was read.
+    package mutating func takeDamage(
+        _ reason: String,
+        of backup: Backup,
+        in address: String,
+        at date: Date
+    ) {
+        let check = RunLog.Check(
+            id: backup.key.rawValue,
+            address: address,
+            name: backup.name,
+            time: date,
+            depth: .data,
+            damage: reason
+        )
+        take(check, of: backup.name, copies: [])
     }
 
     /// Returns what two records of one backup say together.
@@ -252,6 +282,57 @@ package struct Annotations {
         guard annotation != old else { return }
         annotation.name = backup.name
         // A clock that was set back does not make this the older word.
+        annotation.changed = max(now, (old?.changed ?? 0).addingSaturated(1))
+        for key in oldKeys { content.backups[key] = nil }
+        content.backups[backup.id ?? oldKeys.first ?? backup.key] = annotation
+        try await save()
+    }
+
+    /// Collects the annotation that goes along with a backup to another folder; `nil` if there is none.
+    ///
+    /// - Parameters:
+    ///   - backup: the backup.
+    ///   - others: all backups of the folder: damage that was found in another copy stays behind.
+    /// - Returns: the annotation, with the damage of this file alone.
+    package func annotationToTake(of backup: Backup, among others: [Backup]) -> Annotation? {
+        let damage =
+            annotation(of: backup)?.damage(of: backup, others.copies)
+            ?? backup.checks.damaged.flatMap(Annotation.Damage.init)
+        var annotation = annotation(of: backup)
+        if annotation == nil, damage != nil {
+            annotation = Annotation(of: backup.name, tags: [], note: nil)
+        }
+        annotation?.damage = damage.map { [backup.name: $0] }
+        return annotation
+    }
+
+    /// Writes down what another folder said of a backup that came from there.
+    ///
+    /// What this folder says already stays: a pin and damage are those of either, tags those of both.
+    /// - Parameters:
+    ///   - other: its annotation there; damage in it is that of the copy.
+    ///   - backup: the backup, with its name here.
+    ///   - date: now.
+    /// - Throws: `RemoteError`, `FileError`; no earlier annotation is lost then.
+    package mutating func adopt(
+        _ other: Annotation,
+        of backup: Backup,
+        at date: Date
+    ) async throws {
+        let oldKeys = keys(of: backup)
+        let old = oldKeys.compactMap { content.backups[$0] }.reduce(nil) { merged, next in
+            merged.map { $0.merged(with: next) } ?? next
+        }
+        var annotation = old ?? Annotation(name: backup.name, changed: 0)
+        annotation.tags += other.tags.filter { !annotation.tags.contains($0) }
+        annotation.note = annotation.note ?? other.note
+        annotation.isPinned = annotation.isPinned || other.isPinned
+        if let damage = other.damage?.values.first {
+            annotation.damage = (annotation.damage ?? [:]).merging([backup.name: damage]) { $1 }
+        }
+        guard annotation != old else { return }
+        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        annotation.name = backup.name
         annotation.changed = max(now, (old?.changed ?? 0).addingSaturated(1))
         for key in oldKeys { content.backups[key] = nil }
         content.backups[backup.id ?? oldKeys.first ?? backup.key] = annotation

@@ -76,7 +76,7 @@ extension [Backup] {
 
     /// Puts the newest first; backups of unknown time come last, those of one moment by name, "(10)"
     /// before "(9)".
-    mutating func sortNewestFirst() {
+    package mutating func sortNewestFirst() {
         sort { left, right in
             switch (left.time, right.time) {
             case (let first?, let second?) where first != second: first > second

@@ -44,6 +44,8 @@ public struct Backup: Sendable, Equatable {
     public var note: String?
     /// Whether it is removed only by name.
     public var isPinned = false
+    /// Whether it is on this machine only, until its folder can be reached.
+    public var isWaiting = false
 
     /// The file's name.
     public var name: String { file.name }

@@ -214,11 +214,21 @@ public final class BackupCatalog: Sendable {
         change { $0.expected[address] = Expectation(id: backup.id, stores: rows) }
     }
 
-    /// Returns the rows to compare the next backup with: those of the newest known one.
+    /// Looks for the rows to compare the next backup with.
     ///
     /// An archive on this machine is asked if its rows are not remembered. One elsewhere is not fetched;
     /// then the rows are the last that were remembered, perhaps of an older backup.
-    package func expectedRows(after backups: [Backup], in address: String) -> [StoreRows]? {
+    ///
+    /// - Parameters:
+    ///   - backups: those of the folder, newest first.
+    ///   - address: the folder's.
+    ///   - isListed: whether these are all; if not, there may be the one that is remembered.
+    /// - Returns: the rows of the newest known one.
+    package func expectedRows(
+        after backups: [Backup],
+        in address: String,
+        isListed: Bool = true
+    ) -> [StoreRows]? {
         let remembered = known.expected[address]
         for backup in backups {
             if let id = backup.id, id == remembered?.id { break }
@@ -229,7 +239,7 @@ public final class BackupCatalog: Sendable {
                 return header.successorRows
             }
         }
-        return backups.isEmpty ? nil : remembered?.stores
+        return backups.isEmpty && isListed ? nil : remembered?.stores
     }
 
     /// Forgets the files of a folder that are gone, but none that another run has seen meanwhile; that a

@@ -107,7 +107,7 @@ extension BackupFolder {
         backup.note = new.note
     }
 
-    private func trashedNames(_ warn: (any Error) -> Void) async throws -> Set<String> {
+    func trashedNames(_ warn: (any Error) -> Void) async throws -> Set<String> {
         do {
             return try await Set(trash.entries().map(\.name))
         } catch let error as RemoteError {

@@ -32,6 +32,8 @@ public struct BackupFolder: Sendable {
     public let memory: BackupMemory
     /// The time zone of names.
     public let timeZone: TimeZone
+    /// The place of backups that wait until the folder can be reached; `nil` if none can.
+    public var outbox: Outbox?
 
     public var address: String { remote.address }
 
@@ -133,13 +135,6 @@ public struct BackupFolder: Sendable {
     /// - Throws: `BackupFolderError.noBackup` and its like; `RemoteError`.
     public func find(_ text: String, now: Date? = nil) async throws -> Backup {
         try await list().backups.matching(text, address: address, now: now)
-    }
-
-    /// Returns the backup that undoes the last restore.
-    ///
-    /// - Throws: `BackupFolderError.nothingToUndo`, `RemoteError`.
-    public func newestSafety(now: Date) async throws -> Backup {
-        try await list().backups.newestSafety(address: address, now: now)
     }
 
     /// Opens a backup, fetching its archive first if that is elsewhere.

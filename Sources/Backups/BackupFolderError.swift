@@ -16,6 +16,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case badAnnotations(String, file: String)
     /// A name is taken by another backup.
     case nameTaken(String, address: String)
+    /// An archive that would come into the folder has the name of another backup.
+    case taken(String, address: String)
     /// No backup of that name was deleted lately.
     case notInTrash(String, address: String)
     /// A backup that is pinned is removed only once it is not.
@@ -35,6 +37,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
             "the tags, notes and pins of '\(address)' cannot be read: '\(file)' is damaged"
         case .nameTaken(let name, let address):
             "'\(name)' cannot come back: there is another backup of that name in '\(address)'"
+        case .taken(let name, let address):
+            "there is another backup named '\(name)' in '\(address)'"
         case .notInTrash(let name, let address):
             "there is no deleted backup named '\(name)' in '\(address)'"
         case .pinned(let name): "'\(name)' is pinned, and was not removed"
@@ -47,6 +51,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .badAnnotations(let address, _):
             "restore it, or if no pin in it matters, remove it: see '\(address)/\(Annotations.subfolder)'"
         case .nameTaken: "rename that one first"
+        case .taken: "give it the next number, or have the other one replaced"
         case .pinned: "unpin it first"
         case .onlySafetyBackups: "choose one by its name"
         case .noBackup, .noBackups, .nothingToUndo, .notInTrash: nil

@@ -27,6 +27,22 @@ public enum BackupName {
         return trimmed.isEmpty ? name : String(trimmed)
     }
 
+    /// Returns the name to try after one that is taken: with its number, or the next one.
+    static func next(after name: String) -> String {
+        var base = name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
+        while base.hasSuffix(" ") { base.removeLast() }
+        var number = 1
+        if base.hasSuffix(")"), let opening = base.lastIndex(of: "("),
+            let old = Int(base[base.index(after: opening)...].dropLast()),
+            (2..<1_000_000).contains(old)
+        {
+            number = old
+            base = String(base[..<opening])
+            while base.hasSuffix(" ") { base.removeLast() }
+        }
+        return [base, "(\(number + 1))", suffix].filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
     /// Returns the time that a name tells; `nil` if it is not a name of ours.
     public static func date(of name: String, in timeZone: TimeZone) -> Date? {
         var scanner = TextScanner(name)

@@ -1,4 +1,5 @@
 internal import Crypto
+public import SystemPackage
 
 /// A SHA-256 (FIPS 180-4).
 public struct Digest: Hashable, Sendable, CustomStringConvertible {
@@ -8,6 +9,32 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
     public init(of bytes: UnsafeRawBufferPointer) {
         var hasher = SHA256()
         hasher.update(bufferPointer: bytes)
+        self.init(hasher)
+    }
+
+    /// Hashes all bytes of a file, following symbolic links.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - progressed: told of bytes that were read; it throws to stop.
+    /// - Throws: `FileError`; what `progressed` throws.
+    public init(contentsOf path: FilePath, progressed: (Int64) throws -> Void = { _ in }) throws {
+        let file = try File.open(path)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
+        defer { buffer.deallocate() }
+        var hasher = SHA256()
+        var offset: Int64 = 0
+        while true {
+            let count = try file.read(into: buffer, at: offset)
+            hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            offset += Int64(count)
+            try progressed(Int64(count))
+            if count < buffer.count { break }
+        }
+        self.init(hasher)
+    }
+
+    private init(_ hasher: SHA256) {
         var value = SIMD32<UInt8>()
         for (index, byte) in hasher.finalize().enumerated() { value[index] = byte }
         self.value = value

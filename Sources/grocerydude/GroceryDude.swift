@@ -43,6 +43,12 @@ struct GroceryDude: AsyncParsableCommand {
                     UnpinCommand.self,
                 ]
             ),
+            CommandGroup(
+                name: "Move",
+                subcommands: [
+                    CopyCommand.self, UploadCommand.self, ImportCommand.self, FetchCommand.self,
+                ]
+            ),
             CommandGroup(name: "Set up", subcommands: [ConfigCommand.self, ScheduleCommand.self]),
             CommandGroup(name: "Try", subcommands: [InitCommand.self, ItemsCommand.self]),
         ]

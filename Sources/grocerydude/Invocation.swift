@@ -60,25 +60,48 @@ struct Invocation {
     /// Returns the backup folder; throws `FileError` if the built-in one, or a staging directory, is
     /// missing and cannot be made.
     func folder() throws -> BackupFolder {
-        let address = address
         if profile.origin(of: "remote") == .default {
             try LocalFileSystem().createDirectories(FilePath(address))
         }
-        guard address.hasPrefix(RcloneFolder.scheme) else {
-            let folder = LocalFolder(FilePath(address), fileSystem: fileSystem)
-            return BackupFolder(folder, memory: memory, timeZone: timeZone)
+        return try folder(at: address)
+    }
+
+    /// Returns the backup folder of an address; throws `FileError` if a staging directory is missing and
+    /// cannot be made.
+    func folder(at text: String) throws -> BackupFolder {
+        let address = address(text)
+        var folder: BackupFolder
+        if address.hasPrefix(RcloneFolder.scheme) {
+            let remote = String(address.dropFirst(RcloneFolder.scheme.count))
+            let staging =
+                ProcessEnvironment.cache + "/grocerydude/rclone-\(Self.shortDigest(of: remote))"
+            try LocalFileSystem().createDirectories(FilePath(staging))
+            folder = BackupFolder(
+                RcloneFolder(remote),
+                staging: FilePath(staging),
+                memory: memory,
+                timeZone: timeZone
+            )
+        } else {
+            let local = LocalFolder(FilePath(address), fileSystem: fileSystem)
+            folder = BackupFolder(local, memory: memory, timeZone: timeZone)
         }
-        let remote = String(address.dropFirst(RcloneFolder.scheme.count))
-        let digest = Array(remote.utf8).withUnsafeBytes { Digest(of: $0) }
-        let staging =
-            ProcessEnvironment.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
-        try LocalFileSystem().createDirectories(FilePath(staging))
-        return BackupFolder(
-            RcloneFolder(remote),
-            staging: FilePath(staging),
+        folder.outbox = Outbox(
+            FilePath(Self.outboxes).appending(Self.shortDigest(of: address)),
+            limit: profile.queueLimit,
             memory: memory,
             timeZone: timeZone
         )
+        return folder
+    }
+
+    /// The directory of what waits for each remote folder.
+    private static var outboxes: String { ProcessEnvironment.state + "/grocerydude/outbox" }
+
+    /// Returns a name for a directory of this machine that belongs to a remote folder.
+    private static func shortDigest(of text: String) -> String {
+        let digest = Array(text.utf8).withUnsafeBytes { Digest(of: $0) }
+        return String(digest.description.prefix(16))
     }
 
     /// The remote folder's address; catalog and log remember folders by it, so that it must not

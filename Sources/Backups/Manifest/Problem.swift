@@ -14,6 +14,8 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         public static let damagedStore = Kind(rawValue: "damaged_store")
         /// A backup that should have been removed and could not be.
         public static let notRemoved = Kind(rawValue: "not_removed")
+        /// A backup that should have been copied or sent and could not be.
+        public static let notCopied = Kind(rawValue: "not_copied")
         /// A file of external data that a store refers to and that is not there.
         public static let missingExternalData = Kind(rawValue: "missing_external_data")
         /// The stores have much less than in the backup before.

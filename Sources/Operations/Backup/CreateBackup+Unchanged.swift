@@ -20,10 +20,11 @@ extension CreateBackup {
             }
             root = archived.header?.root
         }
+        let home = folder.home(of: newest)
         guard root == written.header.root,
-            folder.content(of: newest) == written.trailer.content,
+            home.content(of: newest) == written.trailer.content,
             // Another machine may have deleted it, which our lock does not keep out.
-            try await folder.remote.list().contains(where: {
+            try await home.remote.list().contains(where: {
                 $0.name == newest.name && $0.size == newest.size
             })
         else { return nil }
@@ -35,7 +36,7 @@ extension CreateBackup {
     /// - Returns: the backup as it is now, and whether that is a change.
     func annotate(_ backup: Backup) async throws -> (Backup, Bool) {
         guard !options.tags.isEmpty || options.note != nil else { return (backup, false) }
-        return try await folder.annotate(backup, at: options.date) {
+        return try await folder.home(of: backup).annotate(backup, at: options.date) {
             for tag in options.tags where !$0.tags.contains(tag) { $0.tags.append(tag) }
             $0.note = options.note ?? $0.note
         }

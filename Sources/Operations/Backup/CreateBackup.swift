@@ -34,6 +34,8 @@ public struct CreateBackup: Sendable {
         public var skipsUnchanged = false
         public var tags: [String] = []
         public var note: String?
+        /// Whether it waits in the folder's outbox if the folder cannot be reached.
+        public var queues = false
         /// Whether it is made before a restore: what was lost is then no news.
         var isBeforeRestore = false
 
@@ -61,6 +63,8 @@ public struct CreateBackup: Sendable {
         public var stores: Int
         /// Everything that could not be done as it should; the backup is partial if there is any.
         public var problems: [Problem]
+        /// Why it waits on this machine; `nil` if it is in its folder.
+        public var waitsFor: (any Error)?
         /// Of one of the problems, the error: the archive is there, but may not be on the disk.
         var notSynced: RemoteError?
     }
@@ -69,8 +73,12 @@ public struct CreateBackup: Sendable {
 
     private let path: FilePath
     let folder: BackupFolder
-    let options: Options
-    private let context: OperationContext
+    var options: Options
+    let context: OperationContext
+    /// Why the folder cannot be reached, if that is known.
+    var refusal: (any Error)?
+    /// Bytes that the archive may have; it has to wait then.
+    var room = Int64.max
 
     public init(
         of stores: FilePath,
@@ -94,7 +102,13 @@ public struct CreateBackup: Sendable {
         } catch let error as FileError where error.isMissing {
             throw OperationError.noStores(path)
         }
-        return try await context.withLock(on: directory.path) { try await runLocked(directory) }
+        return try await context.withLock(on: directory.path) {
+            // What waits comes first: the new one is not to be older than another that comes later.
+            let problems = try await options.queues ? [] : sendWaiting().problems
+            var outcome = try await runLocked(directory)
+            outcome.problems += problems
+            return outcome
+        }
     }
 
     /// Makes the backup for a caller that has locked the stores directory, and perhaps others: one may
@@ -104,6 +118,9 @@ public struct CreateBackup: Sendable {
         holding locked: [FilePath] = []
     ) async throws -> Outcome {
         try directory.refuseRemote(folder)
+        if options.queues, let outbox = folder.outbox {
+            return try await run(directory, queueingIn: outbox, holding: locked)
+        }
         if let identity = folder.identity,
             try locked.contains(where: { try FileInfo(of: $0).identity == identity })
         {
@@ -114,7 +131,14 @@ public struct CreateBackup: Sendable {
 
     private func runWithFolderLocked(_ directory: StoresDirectory) async throws -> Outcome {
         // Only now that nobody else changes it; and a missing folder is better told before the work.
-        let backups = try await folder.list().backups
+        try await makeLocked(directory, after: folder.list().backups)
+    }
+
+    /// Makes it while the place that it comes to is locked; see `archives`.
+    func makeLocked(
+        _ directory: StoresDirectory,
+        after backups: [Backup]
+    ) async throws -> Outcome {
         if let warning = backups.first?.futureWarning(at: options.date) {
             context.warn(warning)
         }
@@ -124,7 +148,7 @@ public struct CreateBackup: Sendable {
             if let remark = places.remark { context.note(remark) }
         }
         do {
-            try removeLeftovers()
+            try context.removeLeftovers(of: archives)
             return try await make(directory, after: backups)
         } catch let error where Self.saysItAll(error) {
             throw error
@@ -138,17 +162,7 @@ public struct CreateBackup: Sendable {
         (error as? RemoteError).map { $0.problem == nil } ?? false
             || error is OperationError || error is BackupFolderError
             || error is CancellationError || error is StoreError || error is HistoryError
-    }
-
-    /// Removes what a killed run left: we have the lock, so nobody else is writing.
-    private func removeLeftovers() throws {
-        let staging = try Directory.open(folder.staging)
-        for name in try staging.names() {
-            let text = name.description
-            guard PartialName.matches(text), try staging.info(name).kind == .file else { continue }
-            try staging.removeFile(name)
-            context.note("removed '\(text)', which an interrupted run left")
-        }
+            || error is OutboxError
     }
 
     private func anomalyGuard(after backups: [Backup]) -> AnomalyGuard {
@@ -156,7 +170,8 @@ public struct CreateBackup: Sendable {
         let real = backups.notFromFuture(options.date)
         let expected = folder.memory.catalog.expectedRows(
             after: real.isEmpty ? backups : real,
-            in: folder.address
+            in: folder.address,
+            isListed: refusal == nil
         )
         if expected == nil, backups.contains(where: { $0.file.location == nil }) {
             context.note("the last backup was made elsewhere: its rows are not compared with these")
@@ -203,7 +218,7 @@ public struct CreateBackup: Sendable {
     ) async throws -> (File, WrittenArchive) {
         var missing: Set<RelativePath> = []
         for attempt in 1... {
-            let partial = folder.staging.appending(PartialName.make())
+            let partial = archives.staging.appending(PartialName.make())
             do {
                 let file = try File.create(partial)
                 let plan = BackupWriter.Plan(
@@ -239,11 +254,15 @@ public struct CreateBackup: Sendable {
         _ file: File,
         _ written: WrittenArchive
     ) async throws -> (Backup, RemoteError?) {
+        let size = try file.info().size
+        if let refusal, let outbox = folder.outbox, size > room {
+            throw try await outbox.full(beside: outbox.waiting(), since: refusal)
+        }
         context.report(.began(.uploading, total: nil))
-        let (backup, error) = try await folder.publish(
+        let (backup, error) = try await archives.publish(
             BackupFolder.NewBackup(
                 file.path,
-                size: file.info().size,
+                size: size,
                 header: written.header,
                 content: written.trailer.content,
                 isPartial: written.trailer.problems.contains(where: \.isOfTheBackup),

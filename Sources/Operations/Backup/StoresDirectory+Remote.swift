@@ -7,8 +7,13 @@ extension StoresDirectory {
     /// Throws if the remote folder is the stores directory or in it: every archive would hold the ones
     /// before it, and a restore would take them all away.
     func refuseRemote(_ folder: BackupFolder) throws {
-        guard let place = try? folder.staging.resolved(), place.starts(with: path) else { return }
-        throw OperationError.remoteInsideStores(folder.address, path)
+        for (place, name) in [
+            (folder.staging, folder.address),
+            (folder.outbox?.path, folder.outbox?.path.string ?? ""),
+        ] {
+            guard let place = try? place?.resolved(), place.starts(with: path) else { continue }
+            throw OperationError.remoteInsideStores(name, path)
+        }
     }
 
     /// Throws if something is mounted in the stores directory, or the remote folder is in it: both would go

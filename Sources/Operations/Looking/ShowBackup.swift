@@ -40,7 +40,8 @@ public struct ShowBackup: Sendable {
 
     /// Reads the directory and the manifest of the backup that a person means; see `BackupFolder.find`.
     public func run(_ name: String, now: Date? = nil) async throws -> Outcome {
-        let backup = try await folder.find(name, now: now)
+        let (backup, unreachable) = try await folder.findWithWaiting(name, now: now)
+        if let unreachable { context.warnOfUnknown(unreachable) }
         let archived = try await context.open(backup, in: folder)
         var files: [File] = []
         let trailer = try archived.forEach { item in

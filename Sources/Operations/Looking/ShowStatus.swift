@@ -35,6 +35,8 @@ public struct Status: Sendable {
     public var backups = 0
     /// Bytes in all backups.
     public var size: Int64 = 0
+    /// The backups that wait on this machine until the folder can be reached, newest first.
+    public var waiting: [Backup] = []
     /// How many of these restores made of the data before them.
     public var safetyBackups = 0
     /// The newest complete backup that is not known to be damaged, nor from the future.
@@ -84,6 +86,7 @@ public struct ShowStatus: Sendable {
         )
         readLog(&status)
         await lookAtBackups(&status)
+        await lookIntoOutbox(&status)
         do {
             try lookAtStores(&status)
         } catch {
@@ -141,6 +144,14 @@ public struct ShowStatus: Sendable {
                 return
             }
             status.warnings.append(warning)
+        }
+    }
+
+    private func lookIntoOutbox(_ status: inout Status) async {
+        do {
+            status.waiting = try await folder.outbox?.waiting() ?? []
+        } catch {
+            status.warnings.append("what waits for upload is not known: \(explain(error))")
         }
     }
 

@@ -45,9 +45,12 @@ public struct CheckBackups: Sendable {
         self.context = context
     }
 
-    /// Returns all backups, newest first; throws `BackupFolderError.noBackups` if there are none.
+    /// Returns all backups, those that wait too, newest first; throws `BackupFolderError.noBackups` if
+    /// there are none.
     public func all() async throws -> [Backup] {
-        let backups = try await folder.list().backups
+        let (listing, unreachable) = try await folder.listWithWaiting()
+        if let unreachable { context.warnOfUnknown(unreachable) }
+        let backups = listing.backups
         if let vanished = await folder.vanished() {
             context.warn(vanished.warning(in: folder.timeZone))
         }
@@ -98,7 +101,8 @@ public struct CheckBackups: Sendable {
         return result
     }
 
-    private static func isDamage(_ error: any Error) -> Bool {
+    /// Returns whether an error says that an archive is damaged, and not that it could not be looked at.
+    static func isDamage(_ error: any Error) -> Bool {
         switch error {
         case ArchivedBackupError.badManifest: true
         case let error as ArchiveError:
@@ -112,6 +116,7 @@ public struct CheckBackups: Sendable {
     private func remember(_ result: Result, _ id: BackupID?, at date: Date) async {
         var backup = result.backup
         backup.id = backup.id ?? id
+        let folder = folder.home(of: backup)
         let check = RunLog.Check(
             id: backup.key.rawValue,
             address: folder.address,

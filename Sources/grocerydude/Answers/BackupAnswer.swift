@@ -10,6 +10,8 @@ struct BackupAnswer: Answer {
     var displayName: String
     /// Whether none was made, since the newest backup, which this is, has the same content.
     var unchanged: Bool
+    /// Whether it is on this machine only, until the remote folder can be reached.
+    var waiting: Bool
     var time: LocalTime?
     var size: Int64
     var bytes: Int64
@@ -21,8 +23,8 @@ struct BackupAnswer: Answer {
     private let isAnnotated: Bool
 
     private enum CodingKeys: CodingKey {
-        case messageType, profile, name, displayName, unchanged, time, size, bytes, entries, stores
-        case problems
+        case messageType, profile, name, displayName, unchanged, waiting, time, size, bytes, entries
+        case stores, problems
     }
 
     init(_ outcome: CreateBackup.Outcome, _ invocation: Invocation) {
@@ -30,6 +32,7 @@ struct BackupAnswer: Answer {
         name = outcome.backup.name
         displayName = outcome.backup.displayName
         unchanged = outcome.isUnchanged
+        waiting = outcome.waitsFor != nil
         time = outcome.backup.time.map(invocation.local)
         size = outcome.backup.size
         bytes = outcome.bytes

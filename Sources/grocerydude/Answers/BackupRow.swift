@@ -20,6 +20,8 @@ struct BackupRow: AnswerRow {
     /// The damage that a check or a glance found, here or on another machine.
     var damage: String?
     var pinned: Bool
+    /// Whether it is on this machine only, until the remote folder can be reached.
+    var waiting: Bool
     var tags: [String]
     var note: String?
     /// The last check, or the one whose finding of damage stands.
@@ -58,6 +60,7 @@ struct BackupRow: AnswerRow {
         damaged = backup.damage != nil
         damage = backup.damage
         pinned = backup.isPinned
+        waiting = backup.isWaiting
         tags = backup.tags
         note = backup.note
         lastCheck = (backup.checks.damaged ?? backup.checks.last).map { Check($0, invocation) }
@@ -75,6 +78,7 @@ struct BackupRow: AnswerRow {
     private var marks: String {
         var marks: [String] = []
         if let reason { marks.append(reason) }
+        if waiting { marks.append("waiting for upload") }
         if pinned { marks.append("pinned") }
         if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }
         if let note { marks.append(note) }

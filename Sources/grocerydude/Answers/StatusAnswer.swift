@@ -30,6 +30,8 @@ struct StatusAnswer: Answer {
     var remoteError: String?
     var backups: Int?
     var size: Int64?
+    /// How many wait on this machine until the remote folder can be reached.
+    var waiting: Int
     /// How many of the backups restores made of the data before them.
     var safetyBackups: Int?
     /// The newest complete one.
@@ -48,9 +50,10 @@ struct StatusAnswer: Answer {
     private let ranSince: Bool
     private let newestText: String
     private let newestPartialText: String?
+    private let oldestWaiting: LocalTime?
 
     private enum CodingKeys: CodingKey {
-        case stores, storesExist, remote, remoteError, backups, size, safetyBackups, newest
+        case stores, storesExist, remote, remoteError, backups, size, safetyBackups, waiting, newest
         case newestPartial, isFresh, lastBackup
         case lastRun, schedule, nextRun, findings, remarks, warnings
     }
@@ -66,6 +69,8 @@ struct StatusAnswer: Answer {
             size = status.size
             safetyBackups = status.safetyBackups
         }
+        waiting = status.waiting.count
+        oldestWaiting = status.waiting.last?.time.map(invocation.local)
         newest = status.newest.map { Newest($0, age: status.age, invocation) }
         let partialAge = status.newestPartial?.time.map {
             Duration.milliseconds(Int64(max(0, invocation.now.timeIntervalSince($0)) * 1000))
@@ -94,6 +99,11 @@ struct StatusAnswer: Answer {
             rows.append(["backups", "\(backups), \(byteCount(size))"])
             rows.append([newestPartialText == nil ? "newest" : "newest complete", newestText])
             if let newestPartialText { rows.append(["newest partial", newestPartialText]) }
+        }
+        if waiting > 0 {
+            let since = oldestWaiting.map { ", the first since \($0)" } ?? ""
+            rows.append(["waiting", "\(counted(waiting, "backup", "backups")) for upload\(since)"])
+            rows.append(["", "run 'grocerydude upload'"])
         }
         if let lastBackup { rows.append(["last run", lastBackup.summary]) }
         if let lastRun, ranSince {

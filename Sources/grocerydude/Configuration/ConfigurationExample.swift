@@ -12,6 +12,11 @@ let configurationExample = """
     skip_if_unchanged: true           # no new backup of what is in the newest
     check_stores: false               # have SQLite check all of every store in each backup
 
+    queue: true                       # a backup waits here if the remote cannot be reached
+    queue_limit:                      # as many as may wait
+      backups: 30
+      size: 10G
+
     prune: true                       # after every backup, once it is verified
     retention:                        # restic's words, with restic's meaning
       keep_daily: 7

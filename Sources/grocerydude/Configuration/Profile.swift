@@ -24,6 +24,9 @@ struct Profile {
 
     var tags: [String] = []
     var skipsIfUnchanged = false
+    /// Whether a backup waits on this machine if the remote folder cannot be reached.
+    var queues = false
+    var queueLimit = Outbox.Limit()
     /// Whether SQLite checks all of every store that is backed up.
     var checksStores = false
     /// Whether a backup prunes once it is verified.

@@ -55,6 +55,21 @@ struct Setting {
             texts("tags", \.tags, "a tag or a list of tags"),
             boolean("skip_if_unchanged", \.skipsIfUnchanged),
             boolean("check_stores", \.checksStores),
+            boolean("queue", \.queues),
+            Setting(
+                "queue_limit.backups",
+                \.queueLimit.backups,
+                show: ShownValue.number,
+                read: { try $0.count(from: 1) }
+            ),
+            Setting(
+                "queue_limit.size",
+                \.queueLimit.bytes,
+                show: { .text(ByteSize(bytes: $0).text) },
+                read: {
+                    try $0.text("a size such as 500M or 20G", { ByteSize(argument: $0) }).bytes
+                }
+            ),
             schedule("schedule", environment: "SCHEDULE", \.schedule),
             boolean("prune", \.prunes),
         ]

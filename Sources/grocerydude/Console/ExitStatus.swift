@@ -67,6 +67,8 @@ struct ExitStatus: RawRepresentable, Equatable {
         case let error as FileError: self.init(error)
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
+        case let error as MovingError: self.init(error)
+        case OutboxError.full(_, _, _, let cause): self.init(cause)
         case HookError.skipped: self = .skipped
         case HistoryError.busy: self = .locked
         case ArchiveError.encrypted: self = .password
@@ -122,7 +124,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         switch error {
         case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash:
             self = .notFound
-        case .badAnnotations, .nameTaken, .pinned: self = .failed
+        case .badAnnotations, .nameTaken, .taken, .pinned: self = .failed
         }
     }
 
@@ -146,6 +148,14 @@ struct ExitStatus: RawRepresentable, Equatable {
         case .missing, .notAFolder, .noFile: self = .notFound
         case .exists, .notASubfolder, .rclone, .noRclone: self = .failed
         case .notSynced: self = .partial
+        }
+    }
+
+    private init(_ error: MovingError) {
+        switch error {
+        case .damaged, .notImported: self = .damaged
+        case .sameFolder: self = .usage
+        case .readBackDiffers, .notTried: self = .failed
         }
     }
 

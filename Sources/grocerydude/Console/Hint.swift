@@ -21,6 +21,7 @@ enum Hint {
         case let error as RestoreError: after(error)
         case let error as BackupFolderError: after(error)
         case let error as SampleError: after(error)
+        case let error as MovingError: after(error)
         case ArchivedBackupError.beyondLimit(_, _, let limit):
             error.inWords.map { "\($0) with '--max-\(limit)'" }
         case ArchiveError.notAnArchive, ArchiveError.damaged, ArchiveError.damagedEntry:
@@ -83,7 +84,15 @@ enum Hint {
         case .nothingToUndo: "\(list) to see what there is"
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
+        case .taken: "add '--same-name number' for the next number, or '--same-name replace'"
         case .ambiguous, .badAnnotations, .nameTaken: error.inWords
+        }
+    }
+
+    private static func after(_ error: MovingError) -> String? {
+        switch error {
+        case .damaged: "\(list) to choose another, or take it as it is with '--allow-damaged'"
+        case .notImported, .sameFolder, .readBackDiffers, .notTried: error.inWords
         }
     }
 

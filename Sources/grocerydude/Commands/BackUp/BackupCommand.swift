@@ -1,6 +1,7 @@
 internal import Backups
 public import Archives
 public import ArgumentParser
+internal import Files
 internal import Operations
 
 extension Compression: ExpressibleByArgument {}
@@ -39,6 +40,12 @@ struct BackupCommand: FolderCommand {
     @Flag(help: "Make no backup if nothing has changed since the last one.")
     var skipIfUnchanged = false
 
+    @Flag(
+        help:
+            "If the remote folder cannot be reached, keep the backup on this machine until it can; see 'upload'."
+    )
+    var queue = false
+
     @Flag(help: "Verify the backup, then remove the backups that no policy keeps; see 'prune'.")
     var prune = false
 
@@ -62,6 +69,7 @@ struct BackupCommand: FolderCommand {
             FlagValue("--check", "check_stores", check ? "true" : nil),
             FlagValue("--skip-if-unchanged", "skip_if_unchanged", skipIfUnchanged ? "true" : nil),
             FlagValue("--prune", "prune", prune ? "true" : nil),
+            FlagValue("--queue", "queue", queue ? "true" : nil),
         ] + retention.flags + trash.flags + metrics.flags
     }
 
@@ -89,6 +97,13 @@ struct BackupCommand: FolderCommand {
             bytes: outcome.bytes,
             problems: outcome.problems
         )
+        if let reason = outcome.waitsFor {
+            let nothing = invocation.prunes ? "nothing is pruned, since the backup " : "the backup "
+            invocation.context.report(
+                .note("\(nothing)waits for '\(invocation.address)': \(explain(reason))")
+            )
+            return result.with(result.status, "waits for upload: \(explain(reason))")
+        }
         guard invocation.prunes else { return result }
         guard result.isSuccess else {
             invocation.console.message("nothing is pruned: the backup was made in part only")
@@ -119,6 +134,7 @@ struct BackupCommand: FolderCommand {
         options.checksStores = profile.checksStores
         options.acceptsChanges = acceptChanges
         options.skipsUnchanged = profile.skipsIfUnchanged
+        options.queues = profile.queues
         options.tags = profile.tags + tag.flatMap { $0.split(separator: ",").map(String.init) }
         options.note = note
         options.isStrict = strictness.strict

@@ -1,6 +1,7 @@
 internal import Backups
 public import ArgumentParser
 internal import Operations
+internal import Remotes
 public import Stores
 internal import SystemPackage
 
@@ -107,13 +108,21 @@ struct RestoreCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
+        let (backup, unreachable) = try await find(in: folder, invocation)
+        if let unreachable {
+            invocation.context.report(
+                .warning("only what waits for upload is known: \(unreachable)")
+            )
+        }
+        var options = options(invocation)
+        // With its folder away, what is replaced has to wait too.
+        options.backup.queues = invocation.profile.queues || backup.isWaiting
         let restore = RestoreBackup(
             from: folder,
-            options: options(invocation),
+            options: options,
             context: invocation.context,
             fileSystem: invocation.fileSystem
         )
-        let backup = try await find(in: folder, invocation)
         warn(of: backup, invocation)
         let question =
             "Restore from '\(backup.displayName)'? It replaces the data in '\(invocation.stores.string)'."
@@ -145,9 +154,12 @@ struct RestoreCommand: FolderCommand {
             ? result : result.with(.partial, "the application was not told of the restore")
     }
 
-    private func find(in folder: BackupFolder, _ invocation: Invocation) async throws -> Backup {
+    private func find(
+        in folder: BackupFolder,
+        _ invocation: Invocation
+    ) async throws -> (Backup, unreachable: RemoteError?) {
         guard let name else { return try await folder.newestSafety(now: invocation.now) }
-        return try await folder.find(name, now: invocation.now)
+        return try await folder.findWithWaiting(name, now: invocation.now)
     }
 
     /// Warns if the user may have meant another backup.

@@ -20,7 +20,7 @@ struct ListCommand: FolderCommand {
             let backups = try await invocation.folder().trashed()
             return try invocation.answer(backups.map { TrashRow($0, invocation) })
         }
-        let outcome = try await invocation.folder().list()
+        let (outcome, unreachable) = try await invocation.folder().listWithWaiting()
         try invocation.console.answer(outcome.backups.map { BackupRow($0, invocation) })
         if let error = outcome.annotationsError {
             invocation.context.report(.warning(explain(error)))
@@ -33,6 +33,7 @@ struct ListCommand: FolderCommand {
                 invocation.console.message("passed over '\(file.name)': \(file.reason)")
             }
         }
+        if let unreachable { throw unreachable }
         return CommandResult(.done)
     }
 }

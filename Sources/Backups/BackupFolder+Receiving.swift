@@ -1,0 +1,172 @@
+internal import Files
+package import Foundation
+package import Remotes
+package import SystemPackage
+
+// Archives that come from elsewhere. The caller of all of these has the staging directory locked.
+extension BackupFolder {
+    /// An archive that was verified and is to become a backup.
+    package struct Arrival {
+        /// The place of its file.
+        package enum Place {
+            /// A hidden name in the folder.
+            case hidden(String)
+            /// This machine, from where it goes only when it is there.
+            case here(FilePath)
+        }
+
+        package var place: Place
+        /// Everything that is known of it; its file has the name that it would like.
+        package var backup: Backup
+        /// `nil` if there is nothing to write beside it.
+        package var annotation: Annotation?
+
+        package init(_ place: Place, backup: Backup, annotation: Annotation?) {
+            self.place = place
+            self.backup = backup
+            self.annotation = annotation
+        }
+    }
+
+    /// Returns a backup of which nothing is known but its archive.
+    ///
+    /// - Throws: `ArchiveError`, `ArchivedBackupError` if its manifest cannot be read, unless it is known
+    ///   to be damaged.
+    package func backup(
+        _ file: RemoteFile,
+        of archived: ArchivedBackup,
+        damaged: Bool = false
+    ) throws -> Backup {
+        var backup = Backup(file, timeZone: timeZone)
+        backup.id = archived.id
+        backup.isForeign = archived.header == nil
+        guard let header = archived.header else { return backup }
+        backup.take(header)
+        do {
+            backup.content = try archived.forEach { _ in }?.content
+        } catch  where damaged {}
+        return backup
+    }
+
+    /// Looks for the backup of this folder that is the same as another folder's.
+    ///
+    ///
+    /// - Parameters:
+    ///   - other: the other folder's, whose identity is known.
+    ///   - content: its content, as far as that is known.
+    ///   - backups: those of this folder.
+    ///   - opening: opens one of this folder whose identity is not known, but whose size is the same.
+    /// - Returns: the one of the same identity, size and content, which is not known to be damaged unless
+    ///   the other is.
+    /// - Throws: `RemoteError`, `CancellationError`.
+    package func backup(
+        sameAs other: Backup,
+        content: String?,
+        among backups: [Backup],
+        opening: (Backup) async throws -> ArchivedBackup
+    ) async throws -> Backup? {
+        guard let id = other.id else { return nil }
+        for var backup in backups
+        where backup.size == other.size && (backup.damage == nil || other.damage != nil) {
+            if backup.id == nil {
+                do {
+                    backup = try await self.backup(backup.file, of: opening(backup))
+                } catch let error where error is RemoteError || error is CancellationError {
+                    throw error
+                } catch {
+                    // A file that is no archive is no backup, and so not the same.
+                    continue
+                }
+            }
+            guard backup.id == id else { continue }
+            let found = self.content(of: backup)
+            if found == content || found == nil || content == nil { return backup }
+        }
+        return nil
+    }
+
+    /// Gives an archive its name, so that it can be seen.
+    ///
+    /// Everything beside it is written before.
+    /// - Parameters:
+    ///   - arrival: the archive.
+    ///   - sameName: what to do if its name is taken.
+    ///   - date: now.
+    /// - Returns: the backup, one that moved to the trash for it, and problems: a loss of power may undo it.
+    /// - Throws: `BackupFolderError.pinned`, `.taken`; `RemoteError`, `FileError`: the archive is where it
+    ///   was, and so is the other one.
+    package func reveal(
+        _ arrival: Arrival,
+        _ sameName: SameName,
+        at date: Date
+    ) async throws -> (backup: Backup, replaced: Backup?, problems: [Problem]) {
+        let backups = try await list().backups
+        // A deleted backup may come back under its name.
+        var reserved = try await trashedNames { _ in }
+        var replaced: Backup?
+        if let other = backups.first(where: { $0.name == arrival.backup.name }) {
+            switch sameName {
+            case .number: break
+            case .fail: throw BackupFolderError.taken(other.displayName, address: address)
+            case .replace:
+                guard !other.isPinned else { throw BackupFolderError.pinned(other.displayName) }
+                replaced = other
+            }
+        }
+        if sameName == .number {
+            reserved.formUnion(backups.map(\.name))
+        } else {
+            reserved = []
+        }
+        while true {
+            do {
+                return try await reveal(arrival, except: reserved, replacing: replaced, at: date)
+            } catch RemoteError.exists(_, let name) where sameName == .number {
+                reserved.insert(name)
+            }
+        }
+    }
+
+    private func reveal(
+        _ arrival: Arrival,
+        except reserved: Set<String>,
+        replacing other: Backup?,
+        at date: Date
+    ) async throws -> (backup: Backup, replaced: Backup?, problems: [Problem]) {
+        var backup = arrival.backup
+        var name = backup.name
+        while reserved.contains(name) { name = BackupName.next(after: name) }
+        let location = backup.file.location?.removingLastComponent().appending(name)
+        backup.file = RemoteFile(name: name, size: backup.size, location: location)
+        if let annotation = arrival.annotation {
+            var annotations = try await annotations()
+            try await annotations.adopt(annotation, of: backup, at: date)
+            var annotated = [backup]
+            annotations.annotate(&annotated)
+            backup = annotated[0]
+        }
+        var problems: [Problem?] = []
+        if let other {
+            problems.append(
+                try await RemoteError.problem { try await trash.put(other.name, at: date) }
+            )
+        }
+        do {
+            problems.append(
+                try await RemoteError.problem {
+                    switch arrival.place {
+                    case .hidden(let hidden):
+                        try await remote.move(hidden, to: remote, as: name)
+                    case .here(let path): try await remote.upload(path, as: name)
+                    }
+                }
+            )
+        } catch {
+            // Nothing took its place.
+            if let other { _ = try? await bringBack(other.name) }
+            throw error
+        }
+        memory.catalog.remember(backup, in: address)
+        return (backup, other, problems.compactMap(\.self))
+    }
+}

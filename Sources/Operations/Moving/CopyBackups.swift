@@ -1,0 +1,187 @@
+public import Backups
+internal import Archives
+internal import Files
+public import Foundation
+internal import History
+internal import Remotes
+
+/// Copies backups to another folder, with their identities, tags, notes, pins and what is known of their
+/// damage.
+///
+/// A damaged one is not copied unless that is allowed: whoever copies wants a second good one, and a
+/// copy that nobody has looked into would pass for that.
+public struct CopyBackups: Sendable {
+    /// The choices that a copy leaves.
+    public struct Options: Sendable {
+        /// Now.
+        public var date: Date
+        public var sameName: SameName = .number
+        /// Whether to copy damaged backups too; they stay known as damaged.
+        public var allowsDamage = false
+
+        public init(date: Date) {
+            self.date = date
+        }
+    }
+
+    /// What became of one backup.
+    public struct Item: Sendable {
+        /// The backup in the folder that it was copied from.
+        public var backup: Backup
+        /// The backup in the other folder: the copy, or the same one that was there; `nil` if it failed.
+        public var copy: Backup?
+        public var wasThere = false
+        /// The backup that moved to the trash for the copy's name.
+        public var replaced: Backup?
+    }
+
+    /// The result of all.
+    public struct Outcome: Sendable {
+        public var items: [Item] = []
+        public var problems: [Problem] = []
+        /// Why the only backup, or all of them, could not be copied.
+        public var failure: (any Error)?
+
+        public var copied: [Item] { items.filter { $0.copy != nil && !$0.wasThere } }
+    }
+
+    private let source: BackupFolder
+    private let target: BackupFolder
+    private let options: Options
+    private let context: OperationContext
+
+    public init(
+        from source: BackupFolder,
+        to target: BackupFolder,
+        options: Options,
+        context: OperationContext
+    ) {
+        self.source = source
+        self.target = target
+        self.options = options
+        self.context = context
+    }
+
+    /// Copies the backups that a person means, or all, the oldest first.
+    ///
+    /// - Parameter names: see `[Backup].matching`; `nil` for all.
+    /// - Returns: what became of each: one that failed keeps no other from being copied.
+    /// - Throws: an error that keeps any from being copied; `CancellationError`.
+    public func run(_ names: [String]?) async throws -> Outcome {
+        try await context.withLocks(on: source, target) {
+            let all = try await source.list().backups
+            let wanted = try names.map { try find($0, in: all) } ?? all
+            try context.removeLeftovers(of: target)
+            return try await copy(wanted.reversed(), among: all)
+        }
+    }
+
+    private func find(_ names: [String], in backups: [Backup]) throws -> [Backup] {
+        let found = try Set(
+            names.map {
+                try backups.matching($0, address: source.address, now: options.date).name
+            }
+        )
+        return backups.filter { found.contains($0.name) }
+    }
+
+    private func copy(_ backups: [Backup], among all: [Backup]) async throws -> Outcome {
+        let annotations = try await source.annotations()
+        var there = try await target.list().backups
+        var outcome = Outcome()
+        for (index, backup) in backups.enumerated() {
+            try context.checkCancellation()
+            var item = Item(backup: backup)
+            do {
+                let annotation = annotations.annotationToTake(of: backup, among: all)
+                let received = try await copy(backup, annotation, among: there)
+                item.copy = received.backup
+                item.wasThere = received.wasThere
+                item.replaced = received.replaced
+                outcome.problems += received.problems
+                there.removeAll { $0.name == received.backup.name }
+                there.append(received.backup)
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                fail(backup, error, &outcome)
+                if (error as? RemoteError)?.isUnreachable ?? false {
+                    outcome.items.append(item)
+                    giveUp(backups.dropFirst(index + 1), &outcome)
+                    break
+                }
+            }
+            outcome.items.append(item)
+        }
+        if outcome.items.contains(where: { $0.copy != nil }) { outcome.failure = nil }
+        return outcome
+    }
+
+    private func fail(_ backup: Backup, _ error: any Error, _ outcome: inout Outcome) {
+        outcome.failure = outcome.failure ?? error
+        let problem = Problem(
+            kind: .notCopied,
+            path: backup.name,
+            reason: "not copied: \(explain(error))"
+        )
+        outcome.problems.append(problem)
+        context.tell([problem])
+    }
+
+    /// Tells of the backups that come after one for which a folder could not be reached.
+    private func giveUp(_ backups: ArraySlice<Backup>, _ outcome: inout Outcome) {
+        for backup in backups {
+            fail(backup, MovingError.notTried(backup.displayName), &outcome)
+            outcome.items.append(Item(backup: backup))
+        }
+    }
+
+    private func copy(
+        _ backup: Backup,
+        _ annotation: Annotation?,
+        among there: [Backup]
+    ) async throws -> ReceiveArchive.Outcome {
+        let receive = ReceiveArchive(
+            folder: target,
+            sameName: options.sameName,
+            date: options.date,
+            context: context
+        )
+        let content = source.content(of: backup)
+        if let same = try await receive.same(as: backup, content: content, among: there) {
+            return .init(backup: same, wasThere: true)
+        }
+        if let damage = backup.damage, !options.allowsDamage {
+            throw MovingError.damaged(backup.displayName, reason: damage)
+        }
+        return try await receive.withParcel(named: backup.name) {
+            try await context.fetch(backup, from: source, to: $0)
+        } _: { parcel in
+            var known = backup
+            known.id = parcel.archived?.id ?? known.id
+            await context.rememberCheck(
+                of: known,
+                in: source,
+                damage: parcel.damage,
+                at: options.date
+            )
+            if let damage = parcel.damage, !options.allowsDamage {
+                throw MovingError.damaged(backup.displayName, reason: damage)
+            }
+            if let archived = parcel.archived {
+                known = try target.backup(backup.file, of: archived, damaged: parcel.damage != nil)
+            }
+            if backup.id == nil,
+                let same = try await receive.same(as: known, content: known.content, among: there)
+            {
+                return .init(backup: same, wasThere: true)
+            }
+            var annotation = annotation
+            if let damage = parcel.damage {
+                annotation = annotation ?? Annotation(of: backup.name, tags: [], note: nil)
+                annotation?.takeDamage(damage, of: backup, in: source.address, at: options.date)
+            }
+            return try await receive.put(parcel, as: known, annotation, among: there)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import ArgumentParser
+internal import Backups
+internal import Operations
+internal import SystemPackage
+
+struct FetchCommand: FolderCommand {
+    static let configuration = CommandConfiguration(
+        "fetch",
+        "Get the archive of a backup, as a zip of its own name.",
+        discussion: """
+            Nothing is overwritten, and the file appears once it is verified. Any program for zips opens it.
+            """,
+        example: "grocerydude fetch latest /media/usb"
+    )
+
+    @Argument(help: "The backup's name, any unique part of it, or 'latest'.")
+    var name: String
+
+    @Argument(
+        help: ArgumentHelp("The directory to put it into; else the working directory."),
+        completion: .directory
+    )
+    var directory = "."
+
+    @Flag(help: "Fetch a damaged backup too.")
+    var allowDamaged = false
+
+    @OptionGroup var folder: FolderOptions
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let folder = try invocation.folder()
+        let (backup, unreachable) = try await folder.findWithWaiting(name, now: invocation.now)
+        if let unreachable {
+            invocation.context.report(
+                .warning("only what waits for upload is known: \(unreachable)")
+            )
+        }
+        let outcome = try await FetchBackup(
+            from: folder,
+            allowsDamage: allowDamaged,
+            context: invocation.context
+        ).run(
+            backup,
+            into: invocation.absolute(FilePath(directory))
+        )
+        return try invocation.answer(FetchAnswer(outcome), problems: outcome.problems)
+    }
+}

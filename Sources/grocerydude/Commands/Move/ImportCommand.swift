@@ -1,0 +1,55 @@
+internal import ArgumentParser
+internal import Backups
+internal import Operations
+internal import SystemPackage
+
+struct ImportCommand: FolderCommand {
+    static let configuration = CommandConfiguration(
+        "import",
+        "Take an archive that was made elsewhere into the remote folder.",
+        discussion: """
+            It is verified first, and gets the name of the time at which it was made: as its manifest says, \
+            else '--time', else its own name, else the last change of its file. The file stays.
+            """,
+        example: "grocerydude import ~/Downloads/Stores.zip --time '2019-05-04 18:30'"
+    )
+
+    @Argument(help: "The archive.", completion: .file(extensions: ["zip"]))
+    var file: String
+
+    @Option(
+        help: ArgumentHelp(
+            "When it was made, if its manifest does not say so: '2019-05-04 18:30', or RFC 3339.",
+            valueName: "time"
+        )
+    )
+    var time: Moment?
+
+    @Option(help: ArgumentHelp("A tag for 'prune --keep-tag'; may be repeated.", valueName: "tag"))
+    var tag: [String] = []
+
+    @Option(help: ArgumentHelp("A note, which 'list' shows.", valueName: "text"))
+    var note: String?
+
+    @OptionGroup var sameName: SameNameOptions
+    @OptionGroup var folder: FolderOptions
+    @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        var options = ImportArchive.Options(date: invocation.now)
+        options.time = time?.date(in: invocation.timeZone)
+        options.tags = tag.flatMap { $0.split(separator: ",").map(String.init) }
+        options.note = note
+        options.sameName = sameName.sameName
+        options.limits = limits.limits
+        let outcome = try await ImportArchive(
+            to: invocation.folder(),
+            options: options,
+            context: invocation.context
+        ).run(FilePath(file))
+        return try invocation.answer(
+            ImportAnswer(outcome, invocation),
+            problems: outcome.problems
+        )
+    }
+}

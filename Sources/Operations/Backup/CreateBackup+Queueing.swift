@@ -34,13 +34,13 @@ extension CreateBackup {
             plain.options.queues = false
             do {
                 return try await plain.runLocked(directory, holding: locked)
-            } catch let error as RemoteError where error.isUnreachable {
+            } catch let error where error.isUnreachable {
                 return try await makeWaiting(directory, outbox, since: error)
             }
         }
         do {
             try await sendWaiting()
-        } catch let error as RemoteError where error.isUnreachable {
+        } catch let error where error.isUnreachable {
             return try await makeWaiting(directory, outbox, since: error)
         }
         let outcome: Outcome
@@ -51,7 +51,7 @@ extension CreateBackup {
                 backups.sortNewestFirst()
                 return try await makeLocked(directory, after: backups)
             }
-        } catch let error as RemoteError where error.isUnreachable {
+        } catch let error where error.isUnreachable {
             return try await makeWaiting(directory, outbox, since: error)
         }
         return outcome.isUnchanged ? outcome : try await send(outcome)
@@ -61,7 +61,7 @@ extension CreateBackup {
     private func makeWaiting(
         _ directory: StoresDirectory,
         _ outbox: Outbox,
-        since refusal: RemoteError
+        since refusal: any Error
     ) async throws -> Outcome {
         var create = self
         create.refusal = refusal
@@ -89,7 +89,7 @@ extension CreateBackup {
             } else {
                 outcome.waitsFor = sent.failure
             }
-        } catch let error as RemoteError where error.isUnreachable {
+        } catch let error where error.isUnreachable {
             outcome.waitsFor = error
         } catch let error as CancellationError {
             context.note("'\(outcome.backup.displayName)' was made, and waits for upload")

@@ -37,6 +37,8 @@ public struct Status: Sendable {
     public var size: Int64 = 0
     /// The backups that wait on this machine until the folder can be reached, newest first.
     public var waiting: [Backup] = []
+    /// What stayed in the folder that was used before this one.
+    public var behind: Behind?
     /// The newest backup that is not known to be damaged, nor from the future.
     public var newest: Backup?
     /// The age of that one.
@@ -50,6 +52,9 @@ public struct Status: Sendable {
     public var findings: [Finding] = []
     public var warnings: [String] = []
 
+    /// The stores directory as the log has it.
+    var logged: String { printable(stores) }
+
     /// Whether there is a good backup that is no older than a limit.
     public func isFresh(within limit: Duration) -> Bool {
         age.map { $0 <= limit } ?? false
@@ -59,7 +64,7 @@ public struct Status: Sendable {
 /// Looks at the state of things, and changes nothing: not even the remains of an interrupted run.
 public struct ShowStatus: Sendable {
     private let stores: FilePath
-    private let folder: BackupFolder
+    let folder: BackupFolder
     private let nextRun: Date?
     private let now: Date
 

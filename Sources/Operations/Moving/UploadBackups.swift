@@ -42,7 +42,7 @@ public struct UploadBackups: Sendable {
     ///
     /// - Parameter date: now.
     /// - Returns: what was sent, and what was not.
-    /// - Throws: `RemoteError` if the folder cannot be reached, `FileError.locked`, `CancellationError`:
+    /// - Throws: `RemoteError`, `FileError` if the folder cannot be reached, `FileError.locked`, `CancellationError`:
     ///   what was not sent waits.
     public func run(at date: Date) async throws -> Outcome {
         guard let outbox = folder.outbox, try await !outbox.waiting().isEmpty else {
@@ -73,7 +73,7 @@ public struct UploadBackups: Sendable {
                 )
             } catch let error as CancellationError {
                 throw error
-            } catch let error as RemoteError where error.isUnreachable {
+            } catch let error where error.isUnreachable {
                 throw error
             } catch {
                 outcome.failure = outcome.failure ?? error

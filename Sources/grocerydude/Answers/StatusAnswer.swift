@@ -17,6 +17,13 @@ struct StatusAnswer: Answer {
         var remedy: String?
     }
 
+    /// What stayed in the remote folder that was used before this one.
+    struct Behind: Encodable {
+        var remote: String
+        var backups: Int
+        var waiting: Int
+    }
+
     struct ScheduleState: Encodable {
         var schedule: String
         /// Whether a scheduler runs it.
@@ -31,6 +38,7 @@ struct StatusAnswer: Answer {
     var size: Int64?
     /// How many wait on this machine until the remote folder can be reached.
     var waiting: Int
+    var behind: Behind?
     var newest: Newest?
     var isFresh: Bool?
     var lastBackup: RunRow?
@@ -45,7 +53,8 @@ struct StatusAnswer: Answer {
     private let oldestWaiting: LocalTime?
 
     private enum CodingKeys: CodingKey {
-        case stores, storesExist, remote, remoteError, backups, size, waiting, newest, isFresh
+        case stores, storesExist, remote, remoteError, backups, size, waiting, behind, newest,
+            isFresh
         case lastBackup, lastRun, schedule, nextRun, findings, warnings
     }
 
@@ -60,6 +69,9 @@ struct StatusAnswer: Answer {
             size = status.size
         }
         waiting = status.waiting.count
+        behind = status.behind.map {
+            Behind(remote: $0.remote, backups: $0.backups, waiting: $0.waiting)
+        }
         oldestWaiting = status.waiting.last?.time.map(invocation.local)
         newest = status.newest.map {
             let time = $0.time.map(invocation.local)
@@ -94,6 +106,7 @@ struct StatusAnswer: Answer {
             rows.append(["waiting", "\(counted(waiting, "backup", "backups")) for upload\(since)"])
             rows.append(["", "run 'grocerydude upload'"])
         }
+        rows += behindRows
         if let lastBackup { rows.append(["last run", lastBackup.summary]) }
         if let lastRun, ranSince {
             rows.append(["since", "\(lastRun.command), \(lastRun.summary)"])
@@ -108,5 +121,22 @@ struct StatusAnswer: Answer {
             if let remedy = finding.remedy { rows.append(["", remedy]) }
         }
         console.answer(lines: Columns(rows: rows).lines)
+    }
+
+    /// What stayed in another folder, and the commands that bring it here.
+    private var behindRows: [[String]] {
+        guard let behind else { return [] }
+        var rows: [[String]] = []
+        if behind.backups > 0 {
+            let count = counted(behind.backups, "backup", "backups")
+            rows.append(["behind", "\(count) stayed behind in '\(behind.remote)'"])
+            rows.append(["", "grocerydude copy --all --remote '\(behind.remote)' --to '\(remote)'"])
+        }
+        if behind.waiting > 0 {
+            let count = counted(behind.waiting, "backup waits", "backups wait")
+            rows.append(["behind", "\(count) for upload to '\(behind.remote)'"])
+            rows.append(["", "grocerydude upload --remote '\(behind.remote)'"])
+        }
+        return rows
     }
 }

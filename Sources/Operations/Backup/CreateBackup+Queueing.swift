@@ -18,7 +18,11 @@ extension CreateBackup {
     /// - Throws: see `UploadBackups`.
     @discardableResult
     func sendWaiting() async throws -> UploadBackups.Outcome {
-        try await UploadBackups(to: folder, context: context).run(at: options.date)
+        let sent = try await UploadBackups(to: folder, context: context).run(at: options.date)
+        for item in sent.items {
+            context.note("sent '\(item.backup.displayName)', which waited for the folder")
+        }
+        return sent
     }
 
     /// Makes the backup, which stays in the outbox if the folder cannot be reached.
@@ -86,8 +90,12 @@ extension CreateBackup {
             outcome.problems += sent.problems
             if let item = sent.items.first(where: { $0.waiting.id == outcome.backup.id }) {
                 outcome.backup = item.backup
+            } else if let failure = sent.failure {
+                outcome.waitsFor = failure
             } else {
-                outcome.waitsFor = sent.failure
+                // Another run was faster.
+                let backups = try await folder.list().backups
+                outcome.backup = backups.first { $0.id == outcome.backup.id } ?? outcome.backup
             }
         } catch let error where error.isUnreachable {
             outcome.waitsFor = error

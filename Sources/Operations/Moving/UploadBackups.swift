@@ -67,10 +67,6 @@ public struct UploadBackups: Sendable {
                 there.append(item.backup)
                 outcome.items.append(item)
                 try await takeOut(backup, of: outbox)
-                let name = item.backup.displayName
-                context.note(
-                    "sent '\(name)', which waited" + (item.wasThere ? "; it was there" : "")
-                )
             } catch let error as CancellationError {
                 throw error
             } catch let error where error.isUnreachable {

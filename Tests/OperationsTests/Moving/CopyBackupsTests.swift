@@ -285,6 +285,29 @@ struct CopyBackupsTests {
         await #expect(throws: RemoteError.missing(other.address)) { try await copy() }
     }
 
+    @Test("locks both folders in one order, whichever way it goes")
+    func lockOrder() async throws {
+        let locks = [
+            try await FileLock.acquire(scene.remotePath), try await FileLock.acquire(other.path),
+        ]
+        defer { withExtendedLifetime(locks) {} }
+        var paths: [FilePath] = []
+        let folders = try [scene.folder(log: log), folder()]
+        for (source, target) in [(folders[0], folders[1]), (folders[1], folders[0])] {
+            do {
+                _ = try await CopyBackups(
+                    from: source,
+                    to: target,
+                    options: .init(date: now),
+                    context: scene.context()
+                ).run(nil)
+            } catch FileError.locked(let path, _) {
+                paths.append(path)
+            }
+        }
+        #expect(paths.count == 2 && paths.first == paths.last)
+    }
+
     @Test("removes what a killed copy left")
     func leftover() async throws {
         try await scene.backUp()

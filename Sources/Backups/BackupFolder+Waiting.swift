@@ -1,5 +1,4 @@
 package import Foundation
-public import Remotes
 
 // The folder together with what waits for it on this machine. Only who looks or restores takes them
 // together: what waits is not in the folder, and no policy may count it.
@@ -7,14 +6,14 @@ extension BackupFolder {
     /// Reads the folder, and adds the backups that wait for it.
     ///
     /// - Returns: all backups, and why the folder cannot be reached, if only those that wait are known.
-    /// - Throws: `RemoteError` if nothing waits, or for another reason than that.
-    public func listWithWaiting() async throws -> (listing: Listing, unreachable: RemoteError?) {
+    /// - Throws: `RemoteError`, `FileError` if nothing waits, or for another reason than that.
+    public func listWithWaiting() async throws -> (listing: Listing, unreachable: (any Error)?) {
         let waiting = try await outbox?.waiting() ?? []
         var listing = Listing()
-        var unreachable: RemoteError?
+        var unreachable: (any Error)?
         do {
             listing = try await list()
-        } catch let error as RemoteError where error.isUnreachable && !waiting.isEmpty {
+        } catch let error where error.isUnreachable && !waiting.isEmpty {
             unreachable = error
         }
         // One that was sent by a run that was killed then is in both.
@@ -31,7 +30,7 @@ extension BackupFolder {
     package func findWithWaiting(
         _ text: String,
         now: Date? = nil
-    ) async throws -> (backup: Backup, unreachable: RemoteError?) {
+    ) async throws -> (backup: Backup, unreachable: (any Error)?) {
         let (listing, unreachable) = try await listWithWaiting()
         let backups = listing.backups
         let exact = backups.filter { $0.name == text || $0.displayName == text }

@@ -8,14 +8,6 @@ extension RemoteError {
         return Problem(kind: .notSynced, path: name, reason: error.description)
     }
 
-    /// Whether it says that the folder cannot be reached just now, and nothing of what is in it.
-    package var isUnreachable: Bool {
-        switch self {
-        case .missing, .rclone, .noRclone: true
-        default: false
-        }
-    }
-
     /// Does something in a remote folder.
     ///
     /// - Returns: the problem, if it was done, but a loss of power may undo it.

@@ -28,8 +28,8 @@ extension OperationContext {
     }
 
     /// Says that only the backups that wait on this machine are known.
-    func warnOfUnknown(_ error: RemoteError) {
-        warn("only backups that wait for upload are known: \(error)")
+    public func warnOfUnknown(_ error: any Error) {
+        warn("only backups that wait for upload are known: \(explain(error))")
     }
 
     /// Removes what a killed run left in a folder that is locked: nobody else is writing.

@@ -73,4 +73,58 @@ struct CopyCommandTests {
         #expect(try names("Other") == [name])
         #expect(try program.run(["import", name, "--time", "noon"]).status == 64)
     }
+
+    @Test(
+        "copies through rclone, and knows what is there without having seen it",
+        .enabled(if: Tool.isInstalled("rclone"), "rclone is not installed")
+    )
+    func rclone() throws {
+        let other = "rclone:\(program.sandbox.path("Other").string)"
+        for _ in 1...2 { #expect(try program.run(["backup", "--tag", "a"] + places).status == 0) }
+        let copied = try program.run(["copy", "--all", "--to", other] + places)
+        #expect(copied.status == 0, "\(copied.errors)")
+        #expect(try names("Other") == names("Remote"))
+        try LocalFileSystem().remove(program.sandbox.path(".cache"))
+        let again = try program.run(["copy", "--all", "--to", other, "--json"] + places)
+        let answer = try #require(again.json as? [String: Any])
+        #expect((answer["skipped"] as? [Any])?.count == 2)
+        #expect(try names("Other") == names("Remote"))
+        let back = ["copy", "--all", "--remote", other, "--to", "Back"]
+        try program.sandbox.directory("Back")
+        #expect(try program.run(back).status == 0)
+        #expect(try names("Back") == names("Remote"))
+        let list = try program.run("list", "--remote", "Back", "--json").text
+        #expect(list.contains(#""tags":["a"]"#))
+        let hidden = try Directory.open(program.sandbox.path("Other")).names().map(\.description)
+        #expect(!hidden.contains { $0.hasSuffix(".partial") })
+    }
+
+    @Test(
+        "a backup waits while rclone fails, and goes along with the next",
+        .enabled(if: Tool.isInstalled("rclone"), "rclone is not installed")
+    )
+    func queue() throws {
+        // The way to it is no directory, then it is.
+        try program.sandbox.write("a file", to: "Mount")
+        let remote = ["--remote", "rclone:\(program.sandbox.path("Mount/Backups").string)"]
+        let stores = ["--stores", "Stores"]
+        let first = try program.run(["backup", "--queue", "--json"] + stores + remote)
+        #expect(first.status == 0 && first.errors.contains("waits for"), "\(first.errors)")
+        let listed = try program.run(["list"] + stores + remote)
+        #expect(listed.status != 0 && listed.text.contains("waiting for upload"))
+        let answer = try #require(first.json as? [String: Any])
+        #expect(answer["waiting"] as? Bool == true)
+        let name = try #require(answer["name"] as? String)
+        #expect(try program.run(["check", name] + stores + remote).status == 0)
+        #expect(try program.run(["restore", name, "--yes"] + stores + remote).status == 0)
+        #expect(try program.run(["upload"] + stores + remote).status != 0)
+        #expect(try program.run(["status", "--max-age", "1h"] + stores + remote).status != 0)
+        try LocalFileSystem().remove(program.sandbox.path("Mount"))
+        try program.sandbox.directory("Mount/Backups")
+        #expect(try program.run(["backup", "--queue"] + stores + remote).status == 0)
+        // The backup, what its restore replaced, and the new one.
+        #expect(try names("Mount/Backups").count == 3)
+        let status = try program.run(["status", "--max-age", "1h", "--json"] + stores + remote)
+        #expect(status.status == 0 && status.text.contains(#""waiting":0"#))
+    }
 }

@@ -18,7 +18,11 @@ extension CreateBackup {
     /// - Throws: see `UploadBackups`.
     @discardableResult
     func sendWaiting() async throws -> UploadBackups.Outcome {
-        try await UploadBackups(to: folder, context: context).run(at: options.date)
+        let sent = try await UploadBackups(to: folder, context: context).run(at: options.date)
+        for item in sent.items {
+            context.note("sent '\(item.backup.displayName)', which waited for the folder")
+        }
+        return sent
     }
 
     /// Makes the backup, which stays in the outbox if the folder cannot be reached.
@@ -34,13 +38,13 @@ extension CreateBackup {
             plain.options.queues = false
             do {
                 return try await plain.runLocked(directory, holding: locked)
-            } catch let error as RemoteError where error.isUnreachable {
+            } catch let error where error.isUnreachable {
                 return try await makeWaiting(directory, outbox, since: error)
             }
         }
         do {
             try await sendWaiting()
-        } catch let error as RemoteError where error.isUnreachable {
+        } catch let error where error.isUnreachable {
             return try await makeWaiting(directory, outbox, since: error)
         }
         let outcome: Outcome
@@ -51,7 +55,7 @@ extension CreateBackup {
                 backups.sortNewestFirst()
                 return try await makeLocked(directory, after: backups)
             }
-        } catch let error as RemoteError where error.isUnreachable {
+        } catch let error where error.isUnreachable {
             return try await makeWaiting(directory, outbox, since: error)
         }
         return outcome.isUnchanged ? outcome : try await send(outcome)
@@ -61,7 +65,7 @@ extension CreateBackup {
     private func makeWaiting(
         _ directory: StoresDirectory,
         _ outbox: Outbox,
-        since refusal: RemoteError
+        since refusal: any Error
     ) async throws -> Outcome {
         var create = self
         create.refusal = refusal
@@ -86,10 +90,14 @@ extension CreateBackup {
             outcome.problems += sent.problems
             if let item = sent.items.first(where: { $0.waiting.id == outcome.backup.id }) {
                 outcome.backup = item.backup
+            } else if let failure = sent.failure {
+                outcome.waitsFor = failure
             } else {
-                outcome.waitsFor = sent.failure
+                // Another run was faster.
+                let backups = try await folder.list().backups
+                outcome.backup = backups.first { $0.id == outcome.backup.id } ?? outcome.backup
             }
-        } catch let error as RemoteError where error.isUnreachable {
+        } catch let error where error.isUnreachable {
             outcome.waitsFor = error
         } catch let error as CancellationError {
             context.note("'\(outcome.backup.displayName)' was made, and waits for upload")

@@ -37,6 +37,8 @@ public struct Status: Sendable {
     public var size: Int64 = 0
     /// The backups that wait on this machine until the folder can be reached, newest first.
     public var waiting: [Backup] = []
+    /// What stayed in the folder that was used before this one.
+    public var behind: Behind?
     /// How many of these restores made of the data before them.
     public var safetyBackups = 0
     /// The newest complete backup that is not known to be damaged, nor from the future.
@@ -56,6 +58,9 @@ public struct Status: Sendable {
     public var remarks: [String] = []
     public var warnings: [String] = []
 
+    /// The stores directory as the log has it.
+    var logged: String { printable(stores) }
+
     /// Whether there is a good backup that is no older than a limit.
     public func isFresh(within limit: Duration) -> Bool {
         age.map { $0 <= limit } ?? false
@@ -65,7 +70,7 @@ public struct Status: Sendable {
 /// Looks at the state of things, and changes nothing: not even the remains of an interrupted run.
 public struct ShowStatus: Sendable {
     private let stores: FilePath
-    private let folder: BackupFolder
+    let folder: BackupFolder
     private let nextRun: Date?
     private let now: Date
 

@@ -105,7 +105,7 @@ public struct CopyBackups: Sendable {
                 throw error
             } catch {
                 fail(backup, error, &outcome)
-                if (error as? RemoteError)?.isUnreachable ?? false {
+                if error.isUnreachable {
                     outcome.items.append(item)
                     giveUp(backups.dropFirst(index + 1), &outcome)
                     break

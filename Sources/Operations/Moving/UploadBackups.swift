@@ -42,7 +42,7 @@ public struct UploadBackups: Sendable {
     ///
     /// - Parameter date: now.
     /// - Returns: what was sent, and what was not.
-    /// - Throws: `RemoteError` if the folder cannot be reached, `FileError.locked`, `CancellationError`:
+    /// - Throws: `RemoteError`, `FileError` if the folder cannot be reached, `FileError.locked`, `CancellationError`:
     ///   what was not sent waits.
     public func run(at date: Date) async throws -> Outcome {
         guard let outbox = folder.outbox, try await !outbox.waiting().isEmpty else {
@@ -67,13 +67,9 @@ public struct UploadBackups: Sendable {
                 there.append(item.backup)
                 outcome.items.append(item)
                 try await takeOut(backup, of: outbox)
-                let name = item.backup.displayName
-                context.note(
-                    "sent '\(name)', which waited" + (item.wasThere ? "; it was there" : "")
-                )
             } catch let error as CancellationError {
                 throw error
-            } catch let error as RemoteError where error.isUnreachable {
+            } catch let error where error.isUnreachable {
                 throw error
             } catch {
                 outcome.failure = outcome.failure ?? error

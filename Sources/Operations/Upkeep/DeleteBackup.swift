@@ -26,7 +26,10 @@ public struct DeleteBackup: Sendable {
         at date: Date,
         keepingTrash trash: Duration
     ) async throws -> [Problem] {
-        try await context.withLock(folder) {
+        // One that waits is nowhere else: from there it goes for good.
+        let folder = folder.home(of: backup)
+        let trash = backup.isWaiting ? .zero : trash
+        return try await context.withLock(folder) {
             // Only now that nobody else changes the folder.
             if try await folder.annotations().annotation(of: backup)?.isPinned ?? false {
                 throw BackupFolderError.pinned(backup.displayName)

@@ -18,6 +18,13 @@ struct StatusAnswer: Answer {
         var remedy: String?
     }
 
+    /// What stayed in the remote folder that was used before this one.
+    struct Behind: Encodable {
+        var remote: String
+        var backups: Int
+        var waiting: Int
+    }
+
     struct ScheduleState: Encodable {
         var schedule: String
         /// Whether a scheduler runs it.
@@ -32,6 +39,7 @@ struct StatusAnswer: Answer {
     var size: Int64?
     /// How many wait on this machine until the remote folder can be reached.
     var waiting: Int
+    var behind: Behind?
     /// How many of the backups restores made of the data before them.
     var safetyBackups: Int?
     /// The newest complete one.
@@ -53,8 +61,8 @@ struct StatusAnswer: Answer {
     private let oldestWaiting: LocalTime?
 
     private enum CodingKeys: CodingKey {
-        case stores, storesExist, remote, remoteError, backups, size, safetyBackups, waiting, newest
-        case newestPartial, isFresh, lastBackup
+        case stores, storesExist, remote, remoteError, backups, size, safetyBackups, waiting, behind
+        case newest, newestPartial, isFresh, lastBackup
         case lastRun, schedule, nextRun, findings, remarks, warnings
     }
 
@@ -70,6 +78,9 @@ struct StatusAnswer: Answer {
             safetyBackups = status.safetyBackups
         }
         waiting = status.waiting.count
+        behind = status.behind.map {
+            Behind(remote: $0.remote, backups: $0.backups, waiting: $0.waiting)
+        }
         oldestWaiting = status.waiting.last?.time.map(invocation.local)
         newest = status.newest.map { Newest($0, age: status.age, invocation) }
         let partialAge = status.newestPartial?.time.map {
@@ -105,6 +116,7 @@ struct StatusAnswer: Answer {
             rows.append(["waiting", "\(counted(waiting, "backup", "backups")) for upload\(since)"])
             rows.append(["", "run 'grocerydude upload'"])
         }
+        rows += behindRows
         if let lastBackup { rows.append(["last run", lastBackup.summary]) }
         if let lastRun, ranSince {
             rows.append(["since", "\(lastRun.command), \(lastRun.summary)"])
@@ -120,6 +132,23 @@ struct StatusAnswer: Answer {
         }
         rows += remarks.map { ["remark", $0] }
         console.answer(lines: Columns(rows: rows).lines)
+    }
+
+    /// What stayed in another folder, and the commands that bring it here.
+    private var behindRows: [[String]] {
+        guard let behind else { return [] }
+        var rows: [[String]] = []
+        if behind.backups > 0 {
+            let count = counted(behind.backups, "backup", "backups")
+            rows.append(["behind", "\(count) stayed behind in '\(behind.remote)'"])
+            rows.append(["", "grocerydude copy --all --remote '\(behind.remote)' --to '\(remote)'"])
+        }
+        if behind.waiting > 0 {
+            let count = counted(behind.waiting, "backup waits", "backups wait")
+            rows.append(["behind", "\(count) for upload to '\(behind.remote)'"])
+            rows.append(["", "grocerydude upload --remote '\(behind.remote)'"])
+        }
+        return rows
     }
 }
 

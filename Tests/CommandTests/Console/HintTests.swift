@@ -41,6 +41,8 @@ struct HintTests {
             (BackupFolderError.noBackups("/r"), "grocerydude backup'"),
             (BackupFolderError.notInTrash("a", address: "/r"), "grocerydude list --trash'"),
             (BackupFolderError.pinned("a"), "grocerydude unpin 'a''"),
+            (BackupFolderError.taken("a", address: "/r"), "--same-name replace"),
+            (MovingError.damaged("a", reason: "x"), "--allow-damaged"),
             (ArchivedBackupError.beyondLimit("a", reason: "x", .ratio), "with '--max-ratio'"),
             (ArchiveError.damaged("a", reason: "x"), "grocerydude list' and try an older backup"),
             (StoreError.damaged("a", reason: "x"), "--allow-damaged"),

@@ -71,7 +71,8 @@ struct OutboxTests {
     private func damage(_ backup: Backup) throws {
         let path = try #require(backup.file.location)
         var bytes = try File.contents(of: path, limit: 1 << 30)
-        bytes[bytes.count / 3] ^= 0xFF
+        // One byte may be one that no decoder looks at.
+        for index in bytes.count / 3..<bytes.count / 3 + 64 { bytes[index] ^= 0xFF }
         try LocalFileSystem().write(bytes, to: path)
     }
 
@@ -131,6 +132,18 @@ struct OutboxTests {
         #expect(outcome.backup.isWaiting && outcome.waitsFor is RemoteError)
         try LocalFileSystem().remove(scene.stores)
         #expect(try await upload().items.map(\.backup.id) == [outcome.backup.id])
+    }
+
+    @Test("waits where a mounted folder's server is away, and not where its disk is bad")
+    func mounted() async throws {
+        func folder(_ errno: Errno) -> BackupFolder {
+            self.folder(AwayFolder(error: .failed(.list, scene.remotePath, errno)))
+        }
+        #expect(try await backUp(to: folder(.staleNFSFileHandle)).backup.isWaiting)
+        await #expect(throws: FileError.self) { try await backUp(to: folder(.ioError)) }
+        #expect(try await folder(.hostIsDown).listWithWaiting().unreachable != nil)
+        await #expect(throws: FileError.self) { try await folder(.ioError).listWithWaiting() }
+        #expect(try await waiting().count == 1)
     }
 
     @Test("is not lost where the folder refuses it, which is a problem", arguments: [false, true])
@@ -282,6 +295,27 @@ struct OutboxTests {
         #expect(status.backups == 1 && status.newest?.id == old.id)
     }
 
+    @Test("can be pinned, and takes the pin along; deleted, it is gone for good")
+    func pinned() async throws {
+        let (first, second) = try await away {
+            let backups = (
+                try await backUp().backup, try await backUp(at: Scene.morning + 60).backup
+            )
+            let pin = PinBackup(in: folder(), context: scene.context())
+            #expect(try await pin.run(backups.0.name, isPinned: true, at: now).isWaiting)
+            await #expect(throws: RemoteError.self) {
+                try await pin.run("nothing", isPinned: true, at: now)
+            }
+            return backups
+        }
+        let delete = DeleteBackup(from: folder(), context: scene.context())
+        let (found, _) = try await folder().findWithWaiting(second.name)
+        try await delete.run(found, at: now, keepingTrash: .seconds(60))
+        #expect(try await waiting().map(\.id) == [first.id])
+        #expect(try await upload().items.count == 1)
+        #expect(try await scene.list().map(\.isPinned) == [true])
+    }
+
     @Test("is asked for by more than its name where the folder has another of that name")
     func ambiguous() async throws {
         let backup = try await away { try await backUp().backup }
@@ -323,4 +357,19 @@ private struct CutFolder: RemoteFolder {
     }
     func delete(_ name: String) async throws { try await folder.delete(name) }
     func subfolder(_ name: String) -> any RemoteFolder { folder.subfolder(name) }
+}
+
+/// A folder that can do nothing.
+private struct AwayFolder: RemoteFolder {
+    let error: FileError
+
+    var description: String { "away" }
+    func list() async throws -> [RemoteFile] { throw error }
+    func upload(_ file: FilePath, as name: String) async throws -> RemoteFile { throw error }
+    func download(_ name: String, to path: FilePath) async throws { throw error }
+    func move(_ name: String, to folder: any RemoteFolder, as newName: String) async throws {
+        throw error
+    }
+    func delete(_ name: String) async throws { throw error }
+    func subfolder(_ name: String) -> any RemoteFolder { self }
 }

@@ -109,11 +109,7 @@ struct RestoreCommand: FolderCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
         let (backup, unreachable) = try await find(in: folder, invocation)
-        if let unreachable {
-            invocation.context.report(
-                .warning("only what waits for upload is known: \(unreachable)")
-            )
-        }
+        if let unreachable { invocation.context.warnOfUnknown(unreachable) }
         var options = options(invocation)
         // With its folder away, what is replaced has to wait too.
         options.backup.queues = invocation.profile.queues || backup.isWaiting

@@ -35,10 +35,14 @@ struct DeleteCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let backup = try await folder.find(name, now: invocation.now)
+        let (backup, unreachable) = try await folder.findWithWaiting(name, now: invocation.now)
+        if let unreachable { invocation.context.warnOfUnknown(unreachable) }
         var problems: [Problem] = []
         if !dryRun {
-            let question = "Delete '\(backup.displayName)' from '\(invocation.address)'?"
+            let question =
+                backup.isWaiting
+                ? "Delete '\(backup.displayName)', which waits for upload, for good?"
+                : "Delete '\(backup.displayName)' from '\(invocation.address)'?"
             guard try invocation.confirm(question, yes: yes) else { return .declined }
             problems = try await DeleteBackup(from: folder, context: invocation.context).run(
                 backup,

@@ -30,13 +30,19 @@ struct StatusCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let (schedule, isInstalled) = await schedule(invocation)
-        let status = await ShowStatus(
+        let show = ShowStatus(
             of: invocation.absolute(invocation.stores),
             in: try invocation.folder(),
             nextRun: isInstalled
                 ? schedule?.next(after: invocation.now, in: invocation.timeZone) : nil,
             now: invocation.now
-        ).run()
+        )
+        var status = await show.run()
+        // One that is named just for now is no change of folders.
+        if invocation.isInProfilesPlaces {
+            let profile = invocation.profile.name
+            await show.lookElsewhere(&status, profile: profile, folder: invocation.folder(at:))
+        }
         let state = schedule.map {
             StatusAnswer.ScheduleState(schedule: $0.description, installed: isInstalled)
         }

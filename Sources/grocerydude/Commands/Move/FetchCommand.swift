@@ -30,11 +30,7 @@ struct FetchCommand: FolderCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
         let (backup, unreachable) = try await folder.findWithWaiting(name, now: invocation.now)
-        if let unreachable {
-            invocation.context.report(
-                .warning("only what waits for upload is known: \(unreachable)")
-            )
-        }
+        if let unreachable { invocation.context.warnOfUnknown(unreachable) }
         let outcome = try await FetchBackup(
             from: folder,
             allowsDamage: allowDamaged,

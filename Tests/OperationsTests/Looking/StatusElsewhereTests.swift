@@ -1,0 +1,104 @@
+import Files
+import Foundation
+import History
+import Remotes
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Backups
+@testable import Operations
+
+@Suite("Backups that stayed behind")
+struct StatusElsewhereTests {
+    private let scene: Scene
+    private let log: RunLog
+    private let other: LocalFolder
+
+    init() throws {
+        scene = try Scene()
+        log = RunLog(scene.sandbox.path("Cache/log.sqlite"))
+        other = LocalFolder(try scene.sandbox.directory("Other"))
+    }
+
+    private func folder(_ address: String) -> BackupFolder {
+        var folder = scene.folder(LocalFolder(FilePath(address)), log: log)
+        folder.outbox = Outbox(
+            scene.sandbox.path("Cache/outbox \(FilePath(address).lastComponent?.string ?? "")"),
+            limit: .init(),
+            memory: folder.memory,
+            timeZone: Scene.utc
+        )
+        return folder
+    }
+
+    private func record(to folder: LocalFolder, profile: String? = nil) throws {
+        try log.record(
+            RunLog.Entry(
+                command: "backup",
+                profile: profile,
+                stores: printable(scene.stores),
+                remote: folder.address,
+                began: Scene.morning,
+                duration: .seconds(1),
+                exitCode: 0
+            )
+        )
+    }
+
+    private func behind(profile: String? = nil) async -> Status.Behind? {
+        let show = ShowStatus(
+            of: scene.stores,
+            in: folder(other.address),
+            now: Scene.morning + 3600
+        )
+        var status = await show.run()
+        await show.lookElsewhere(&status, profile: profile, folder: folder)
+        return status.behind
+    }
+
+    @Test("are told after the folder was changed, until they are copied or gone")
+    func copied() async throws {
+        #expect(await behind() == nil)
+        try await scene.backUp()
+        try await scene.backUp(at: Scene.morning + 60)
+        try record(to: scene.remote)
+        let told = await behind()
+        #expect(told == .init(remote: scene.remote.address, backups: 2, waiting: 0))
+        _ = try await CopyBackups(
+            from: folder(scene.remote.address),
+            to: folder(other.address),
+            options: .init(date: Scene.morning),
+            context: scene.context()
+        ).run(["latest"])
+        #expect(await behind()?.backups == 1)
+        try LocalFileSystem().remove(scene.remotePath)
+        #expect(await behind() == nil)
+    }
+
+    @Test("are told of a profile after later runs too, and else only after the last")
+    func profile() async throws {
+        try await scene.backUp()
+        try record(to: scene.remote, profile: "photos")
+        try record(to: other, profile: "photos")
+        #expect(await behind() == nil)
+        #expect(await behind(profile: "photos")?.backups == 1)
+        #expect(await behind(profile: "others") == nil)
+    }
+
+    @Test("are those that wait for the other folder, too")
+    func waiting() async throws {
+        try LocalFileSystem().remove(scene.remotePath)
+        var options = scene.options()
+        options.queues = true
+        _ = try await CreateBackup(
+            of: scene.stores,
+            to: folder(scene.remote.address),
+            options: options,
+            context: scene.context()
+        ).run()
+        try record(to: scene.remote)
+        let told = await behind()
+        #expect(told == .init(remote: scene.remote.address, backups: 0, waiting: 1))
+    }
+}

@@ -31,7 +31,7 @@ extension [Backup] {
 
     /// Returns the newest good one.
     package func newestGood(at now: Date) -> Backup? {
-        first { $0.time != nil && $0.warning(at: now) == nil }
+        first { $0.ownTime != nil && $0.warning(at: now) == nil }
     }
 
     /// The newest whose manifest is known and that is not damaged.
@@ -54,18 +54,30 @@ extension [Backup] {
         }
     }
 
-    /// Puts the newest first; backups of unknown time come last, those of one moment by name, "(10)"
-    /// before "(9)".
+    /// Puts the newest first; those that do not tell their time themselves come after all others.
     mutating func sortNewestFirst() {
         sort { left, right in
-            switch (left.time, right.time) {
-            case (let first?, let second?) where first != second: first > second
+            switch (left.ownTime, right.ownTime) {
             case (_?, nil): true
             case (nil, _?): false
-            default:
-                left.name.count == right.name.count
-                    ? left.name > right.name : left.name.count > right.name.count
+            default: left.isNewer(than: right)
             }
+        }
+    }
+}
+
+extension Backup {
+    /// Returns whether it comes before another in a list that is newest first.
+    ///
+    /// Backups of unknown time come last, those of one moment by name, "(10)" before "(9)".
+    package func isNewer(than other: Backup) -> Bool {
+        switch (time, other.time) {
+        case (let first?, let second?) where first != second: first > second
+        case (_?, nil): true
+        case (nil, _?): false
+        default:
+            name.count == other.name.count
+                ? name > other.name : name.count > other.name.count
         }
     }
 }

@@ -105,6 +105,7 @@ public final class BackupCatalog: Sendable {
         } catch {
             // An unreadable archive is listed all the same, with the time of its name.
             backup.isUnreadable = true
+            backup.isCutOff = ArchivedBackup.isCutOff(location, error)
         }
         return backup
     }

@@ -16,6 +16,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case notInTrash(String, address: String)
     /// A backup that is pinned is removed only once it is not.
     case pinned(String)
+    /// A backup's archive has no end.
+    case notReady(String)
 
     public var description: String {
         switch self {
@@ -30,6 +32,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .notInTrash(let name, let address):
             "there is no deleted backup named '\(name)' in '\(address)'"
         case .pinned(let name): "'\(name)' is pinned, and was not removed"
+        case .notReady(let name): "'\(name)' is not ready: \(Backup.notReady)"
         }
     }
 
@@ -40,6 +43,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
             "restore it, or if no pin in it matters, remove it: see '\(address)/\(Annotations.subfolder)'"
         case .nameTaken: "rename that one first"
         case .pinned: "unpin it first"
+        case .notReady: "wait until all of it is there, or choose another backup"
         case .noBackup, .noBackups, .notInTrash: nil
         }
     }

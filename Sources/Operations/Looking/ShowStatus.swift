@@ -116,7 +116,7 @@ public struct ShowStatus: Sendable {
         status.backups = backups.count
         status.size = backups.reduce(0) { $0.addingSaturated($1.size) }
         for backup in backups {
-            guard let time = backup.time else { continue }
+            guard let time = backup.ownTime else { continue }
             guard let warning = backup.warning(at: now) else {
                 status.newest = backup
                 let age = now.timeIntervalSince(time)

@@ -13,6 +13,8 @@ struct BackupRow: AnswerRow {
     var timeSource: String?
     var anomaly: Bool
     var damaged: Bool
+    /// Whether its archive is still being copied, or was cut off.
+    var notReady: Bool
     /// The damage that a check or a glance found, here or on another machine.
     var damage: String?
     var pinned: Bool
@@ -49,8 +51,9 @@ struct BackupRow: AnswerRow {
         time = backup.time.map(invocation.local)
         timeSource = backup.timeSource?.rawValue
         anomaly = backup.isAnomalous
-        damaged = backup.damage != nil
-        damage = backup.damage
+        notReady = backup.isNotReady
+        damaged = backup.damage != nil && !notReady
+        damage = damaged ? backup.damage : nil
         pinned = backup.isPinned
         tags = backup.tags
         note = backup.note
@@ -59,11 +62,12 @@ struct BackupRow: AnswerRow {
     }
 
     static func write(_ rows: [BackupRow], to console: Console) {
-        let cells = rows.map {
-            [$0.displayName, byteCount($0.size), $0.time?.description ?? "unknown", $0.marks]
-        }
-        console.answer(lines: Columns(rows: cells, right: [1]).lines)
-        if rows.isEmpty { console.message("there are no backups yet") }
+        console.answer(lines: Columns(rows: rows.map(\.cells), right: [1]).lines)
+    }
+
+    /// Its columns in a list.
+    var cells: [String] {
+        [displayName, byteCount(size), time?.description ?? "unknown", marks]
     }
 
     private var marks: String {
@@ -71,6 +75,8 @@ struct BackupRow: AnswerRow {
         if pinned { marks.append("pinned") }
         if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }
         if let note { marks.append(note) }
+        if timeSource == Backup.TimeSource.file.rawValue { marks.append("time of its file") }
+        if notReady { marks.append("not ready: \(Backup.notReady)") }
         if anomaly { marks.append("much less than before") }
         if let lastCheck { marks.append(mark(of: lastCheck)) }
         if let damage, lastCheck?.damage == nil { marks.append("DAMAGED: \(damage)") }

@@ -121,7 +121,7 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: BackupFolderError) {
         switch error {
         case .noBackup, .noBackups, .ambiguous, .notInTrash: self = .notFound
-        case .badAnnotations, .nameTaken, .pinned: self = .failed
+        case .badAnnotations, .nameTaken, .pinned, .notReady: self = .failed
         }
     }
 

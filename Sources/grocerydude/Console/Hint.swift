@@ -77,6 +77,7 @@ enum Hint {
         case .noBackups: "run 'grocerydude backup' to make one"
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
+        case .notReady: "wait for it with '--wait 10m', or choose another: \(list)"
         case .ambiguous, .badAnnotations, .nameTaken: error.inWords
         }
     }

@@ -15,14 +15,15 @@ struct RestoreCommand: FolderCommand {
             two change places, in one step. If a store does not open there, the old data comes back. The \
             data that is replaced is backed up first.
 
-            A backup is named by its file name, its display name, any unique part of it, or 'latest'.
+            A backup is named by its file name, its display name, any unique part of it, or 'latest'. On a \
+            terminal it may be left out: then it is chosen from a list.
             """,
         example: "grocerydude restore latest",
         "grocerydude restore latest --target /tmp/look --quiet"
     )
 
-    @Argument(help: "The backup's name, or 'latest'.")
-    var name: String
+    @Argument(help: "The backup's name, or 'latest'; on a terminal, asked for if it is left out.")
+    var name: String?
 
     @OptionGroup var folder: FolderOptions
     @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
@@ -52,6 +53,14 @@ struct RestoreCommand: FolderCommand {
 
     @Flag(help: "Do not back up the data that is replaced.")
     var noSafetyBackup = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Wait this long for an archive that is still being copied: 10m.",
+            valueName: "time"
+        )
+    )
+    var wait: WaitTime?
 
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
@@ -84,7 +93,11 @@ struct RestoreCommand: FolderCommand {
             options: options(invocation),
             context: invocation.context
         )
-        let backup = try await folder.find(name, now: invocation.now)
+        guard var backup = try await invocation.backup(named: name, in: folder) else {
+            return .declined
+        }
+        backup = try await WaitForBackup(in: folder, context: invocation.context)
+            .run(backup, atMost: wait?.duration ?? .zero)
         warn(of: backup, invocation)
         let question =
             "Restore from '\(backup.displayName)'? It replaces the data in '\(invocation.stores.string)'."

@@ -1,0 +1,36 @@
+internal import Backups
+internal import Files
+internal import Operations
+
+extension Invocation {
+    /// Returns the backup that a person named, or chooses from a list on the terminal.
+    ///
+    /// - Returns: `nil` if none was chosen, which was told.
+    /// - Throws: `BackupFolderError`, `RemoteError`; `CommandError.noBackupNamed` if nobody can be asked.
+    func backup(named name: String?, in folder: BackupFolder) async throws -> Backup? {
+        if let name { return try await folder.find(name, now: now) }
+        guard console.canAsk else { throw CommandError.noBackupNamed }
+        let backups = BackupSelection()(try await folder.list().backups)
+        guard !backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
+        let rows = backups.enumerated().map { number, backup in
+            ["\(number + 1)"] + BackupRow(backup, self).cells
+        }
+        let choices = Columns(rows: rows, right: [0, 2]).lines
+        while let reply = console.prompt("Restore which? [1-\(backups.count)]", choices: choices) {
+            let text = reply.trimmingPrefix { $0 == " " }
+            if text.isEmpty { break }
+            if let number = Int(text), backups.indices.contains(number - 1) {
+                return backups[number - 1]
+            }
+            do {
+                // `latest` is that of the folder's own order.
+                return try await folder.find(String(text), now: now)
+            } catch let error as BackupFolderError {
+                console.message(explain(error))
+            }
+        }
+        try Interruption.check()
+        console.message("nothing was changed")
+        return nil
+    }
+}

@@ -208,6 +208,16 @@ public final class BackupCatalog: Sendable {
         return backups.isEmpty ? nil : remembered?.stores
     }
 
+    /// Forgets a folder, and the backups that were seen nowhere else.
+    package func forget(_ address: String) {
+        change { content in
+            content.files[address] = nil
+            content.expected[address] = nil
+            let seen = Set(content.files.values.flatMap { $0.values.map(\.id) })
+            content.backups = content.backups.filter { seen.contains($0.key) }
+        }
+    }
+
     /// Forgets the files of a folder that are gone, but none that another run has seen meanwhile.
     func keepOnly(_ names: Set<String>, in address: String) {
         state.withLock { state in

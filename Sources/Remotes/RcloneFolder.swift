@@ -8,12 +8,12 @@ public import SystemPackage
 /// A file is uploaded under a hidden name and then renamed, since not every cloud shows a file
 /// only once it is whole.
 public struct RcloneFolder: RemoteFolder {
-    private let root: String
+    let root: String
     /// The names of the subfolders on the way from the root.
     private let steps: [String]
 
     /// rclone's name of the folder: `remote:path`.
-    private var place: String { steps.reduce(root, Self.appending) }
+    var place: String { steps.reduce(root, Self.appending) }
     public var description: String { Self.scheme + place }
 
     /// The beginning of an address that is meant for rclone.
@@ -140,7 +140,7 @@ public struct RcloneFolder: RemoteFolder {
         place.hasSuffix(":") || place.hasSuffix("/") ? place + name : "\(place)/\(name)"
     }
 
-    private func rclone(_ arguments: [String]) async throws -> String {
+    func rclone(_ arguments: [String]) async throws -> String {
         let result: ChildProcess.Capture
         do {
             result = try await ChildProcess("rclone", arguments).capture()

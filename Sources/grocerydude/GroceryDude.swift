@@ -43,7 +43,12 @@ struct GroceryDude: AsyncParsableCommand {
                     UnpinCommand.self,
                 ]
             ),
-            CommandGroup(name: "Set up", subcommands: [ConfigCommand.self, ScheduleCommand.self]),
+            CommandGroup(
+                name: "Set up",
+                subcommands: [
+                    LinkCommand.self, UnlinkCommand.self, ConfigCommand.self, ScheduleCommand.self,
+                ]
+            ),
             CommandGroup(name: "Try", subcommands: [InitCommand.self, ItemsCommand.self]),
         ]
     )

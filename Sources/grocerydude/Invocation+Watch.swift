@@ -61,14 +61,14 @@ extension Invocation {
 
     /// Takes a look.
     ///
-    /// - Returns: the sight, and a text that is another only if the state is another: an age is not.
+    /// - Returns: the sight, and a text that is another only if the state is another: an age and free space are not.
     private func sight(
         _ look: (Invocation) async throws -> Sight
     ) async -> (text: String, seen: Seen) {
         do {
             let sight = try await look(self)
             let json = try Console.json(sight.answer)
-            return (json.replacing(#/"age_seconds":[^,}]*/#, with: ""), .sight(sight))
+            return (json.replacing(#/"(age_seconds|free|used)":[^,}]*/#, with: ""), .sight(sight))
         } catch {
             return ("error: \(explain(error))", .failure(error))
         }

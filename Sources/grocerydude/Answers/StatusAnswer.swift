@@ -26,6 +26,7 @@ struct StatusAnswer: Answer {
     var stores: String
     var storesExist: Bool
     var remote: String
+    var link: LinkState
     var remoteError: String?
     var backups: Int?
     var size: Int64?
@@ -42,11 +43,18 @@ struct StatusAnswer: Answer {
     private let newestText: String
 
     private enum CodingKeys: CodingKey {
-        case stores, storesExist, remote, remoteError, backups, size, newest, isFresh, lastBackup
+        case stores, storesExist, remote, link, remoteError, backups, size, newest, isFresh,
+            lastBackup
         case lastRun, schedule, nextRun, findings, warnings
     }
 
-    init(_ status: Status, _ schedule: ScheduleState?, _ invocation: Invocation) {
+    init(
+        _ status: Status,
+        _ link: LinkState,
+        _ schedule: ScheduleState?,
+        _ invocation: Invocation
+    ) {
+        self.link = link
         self.schedule = schedule
         stores = printable(status.stores)
         storesExist = status.hasStores
@@ -80,6 +88,7 @@ struct StatusAnswer: Answer {
 
     func write(to console: Console) {
         var rows = [["stores", stores + (storesExist ? "" : " (not there)")], ["remote", remote]]
+        rows += link.rows
         if let backups, let size {
             rows.append(["backups", "\(backups), \(byteCount(size))"])
             rows.append(["newest", newestText])

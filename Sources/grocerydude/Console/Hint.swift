@@ -21,6 +21,7 @@ enum Hint {
         case let error as RestoreError: after(error)
         case let error as BackupFolderError: after(error)
         case let error as SampleError: after(error)
+        case let error as LinkError: error.cause.flatMap(after) ?? error.hint
         case ArchivedBackupError.beyondLimit(_, _, let limit):
             error.inWords.map { "\($0) with '--max-\(limit)'" }
         case ArchiveError.notAnArchive, ArchiveError.damaged, ArchiveError.damagedEntry:

@@ -47,20 +47,24 @@ struct StatusCommand: FolderCommand {
 
     private func look(_ invocation: Invocation) async throws -> (status: Status, sight: Sight) {
         let (schedule, isInstalled) = await schedule(invocation)
+        let folder = try invocation.folder()
         let status = await ShowStatus(
             of: invocation.absolute(invocation.stores),
-            in: try invocation.folder(),
+            in: folder,
             nextRun: isInstalled
                 ? schedule?.next(after: invocation.now, in: invocation.timeZone) : nil,
             now: invocation.now
         ).run()
+        // One that does not answer is not asked again.
+        let facts = status.remoteError == nil ? try await FolderFacts(of: folder) : FolderFacts()
+        let link = LinkState(facts, invocation)
         let state = schedule.map {
             StatusAnswer.ScheduleState(schedule: $0.description, installed: isInstalled)
         }
         return (
             status,
             Sight(
-                answer: StatusAnswer(status, state, invocation),
+                answer: StatusAnswer(status, link, state, invocation),
                 remarks: status.warnings.map { .warning($0) }
             )
         )

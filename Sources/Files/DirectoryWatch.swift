@@ -19,9 +19,18 @@ public final class DirectoryWatch: Sendable {
     private let seen: Mutex<[String]>
 
     /// Begins to watch; a directory that is not there is not watched.
-    public init(_ paths: [FilePath]) {
+    public convenience init(_ paths: [FilePath]) {
+        self.init(paths, isTold: true)
+    }
+
+    /// Begins to watch.
+    ///
+    /// - Parameters:
+    ///   - paths: the directories.
+    ///   - isTold: whether the kernel is asked to tell, if it can.
+    init(_ paths: [FilePath], isTold: Bool) {
         self.paths = paths
-        queue = Self.openQueue(paths)
+        queue = isTold ? Self.openQueue(paths) : nil
         seen = Mutex(queue == nil ? Self.look(paths) : [])
     }
 

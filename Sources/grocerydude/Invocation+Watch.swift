@@ -35,7 +35,7 @@ extension Invocation {
                 let now = Invocation(profile, output, console)
                 let (text, show) = await now.sight(look)
                 if let error = show.error, shown == nil { throw error }
-                if text != shown { try present(show) }
+                if text != shown { try present(show, isFirst: shown == nil) }
                 shown = text
                 try? await now.memory.catalog.save()
                 if console.isAnswerLost { return CommandResult(.done) }
@@ -74,12 +74,16 @@ extension Invocation {
         }
     }
 
-    private func present(_ seen: Seen) throws {
+    private func present(_ seen: Seen, isFirst: Bool) throws {
         switch seen {
         case .failure(let error): console.error(error)
         case .sight(let sight):
             // Home, and wipe what is below (https://vt100.net/docs/vt510-rm/ED.html).
-            if console.redraws { console.answer(text: "\u{1B}[H\u{1B}[2J") }
+            if console.redraws {
+                console.answer(text: "\u{1B}[H\u{1B}[2J")
+            } else if !isFirst, !output.json {
+                console.answer(text: "\n")
+            }
             try console.answer(sight.answer)
             for remark in sight.remarks { console.show(remark) }
         }

@@ -3,6 +3,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import grocerydude
+
 @Suite("Linking")
 struct LinkTests {
     let program: Program
@@ -111,6 +113,33 @@ struct LinkTests {
         #expect(try program.run("link").status == 64)
         let meant = try program.run("link", "nas:backups")
         #expect(meant.status == 64 && meant.errors.contains("'rclone:nas:backups'"))
+    }
+
+    @Test("tells that the environment says something else")
+    func environment() throws {
+        let outcome = try program.run(
+            ["link", "R"],
+            environment: ["GROCERYDUDE_REMOTE": sandbox.path("Other").string]
+        )
+        #expect(outcome.status == 0 && outcome.errors.contains("GROCERYDUDE_REMOTE is set"))
+        #expect(try program.run("status").text.contains("linked to \(sandbox.path("R").string)"))
+        let other = try program.run("status", "--remote", "R", "--json")
+        let answer = try #require(other.json as? [String: Any])
+        #expect((answer["link"] as? [String: Any])?["linked"] as? Bool == false)
+    }
+
+    @Test("writes nothing over what somebody else has written meanwhile")
+    func meanwhile() throws {
+        try program.configure("prune: false\n")
+        let path = sandbox.path(Program.configuration).string
+        let place = try LinkedPlace(named: path, profile: nil, mayBeMissing: true)
+        let text = try place.text(with: [("remote", "/new")], in: nil)
+        try program.configure("prune: true\n")
+        #expect(throws: ConfigurationError.self) { try place.write(text) }
+        #expect(try configuration == "prune: true\n")
+        try program.configure("prune: false\n")
+        try place.write(text)
+        #expect(try configuration == "remote: /new\nprune: false\n")
     }
 
     @Test("is checked step by step, without a change")

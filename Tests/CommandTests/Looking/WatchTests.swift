@@ -99,6 +99,26 @@ struct WatchTests {
         #expect(watch.wait() == 143)
     }
 
+    @Test("a restore waits for an archive that is still being copied")
+    func restore() throws {
+        #expect(try program.run("backup", "--quiet").status == 0)
+        let listed = try program.run("list", "--json").json as? [[String: Any]]
+        let name = try #require(listed?.first?["name"] as? String)
+        let whole = try program.sandbox.read("Remote/\(name)")
+        try program.sandbox.write(whole.prefix(whole.count / 2), to: "Remote/New Stores.zip")
+        let refused = try program.run("restore", "New", "--yes")
+        #expect(refused.status == 21 && refused.errors.contains("'--wait 10m'"))
+        let waiting = try start("restore", "New", "--yes", "--wait", "1h")
+        // Whoever copies writes on into the file that is there.
+        try whole.withUnsafeBytes { bytes in
+            let path = program.sandbox.path("Remote/New Stores.zip").string
+            let handle = try #require(FileHandle(forWritingAtPath: path))
+            try handle.write(contentsOf: Data(bytes))
+            try handle.close()
+        }
+        #expect(waiting.wait() == 0)
+    }
+
     @Test("ends when nobody reads its answers any more")
     func closed() throws {
         let command = "'\(Program.path)' list --watch --json --interval 1s | head -n 1"

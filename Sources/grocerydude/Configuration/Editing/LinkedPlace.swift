@@ -19,7 +19,15 @@ struct LinkedPlace {
     ///   - mayBeMissing: whether the configuration and the profile may be made.
     /// - Throws: `ConfigurationError` if the configuration is invalid, or no profile of several is chosen.
     init(_ options: ConfigurationOptions, mayBeMissing: Bool) throws {
-        let named = options.configuration ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG")
+        try self.init(
+            named: options.configuration ?? ProcessEnvironment.value("GROCERYDUDE_CONFIG"),
+            profile: options.chosenProfile,
+            mayBeMissing: mayBeMissing
+        )
+    }
+
+    /// Finds the place in a configuration that is named, or the usual one.
+    init(named: String?, profile chosen: String?, mayBeMissing: Bool) throws {
         let path = FilePath(FileManager.default.currentDirectoryPath)
             .pushing(FilePath(named ?? Configuration.usualPath)).lexicallyNormalized()
         self.path = path.string
@@ -27,7 +35,7 @@ struct LinkedPlace {
         text = isThere || !mayBeMissing && named != nil ? try ConfigurationFile.text(of: path) : ""
         file = Self.isEmpty(text) ? nil : try ConfigurationFile(path.string, text: text)
         let names = file?.profiles.map(\.name) ?? []
-        if let chosen = options.chosenProfile {
+        if let chosen {
             guard ConfigurationReader.isName(chosen), mayBeMissing || names.contains(chosen) else {
                 throw ConfigurationError.noProfile(chosen, file: path.string, names: names)
             }

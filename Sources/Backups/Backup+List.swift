@@ -49,7 +49,7 @@ extension [Backup] {
 
     /// Returns the newest good one, which is complete.
     package func newestGood(at now: Date) -> Backup? {
-        ordinary.first { $0.time != nil && $0.warning(at: now) == nil && !$0.isPartial }
+        ordinary.first { $0.ownTime != nil && $0.warning(at: now) == nil && !$0.isPartial }
     }
 
     /// The newest whose manifest is known and that is not damaged.
@@ -74,18 +74,30 @@ extension [Backup] {
         }
     }
 
-    /// Puts the newest first; backups of unknown time come last, those of one moment by name, "(10)"
-    /// before "(9)".
+    /// Puts the newest first; those that do not tell their time themselves come after all others.
     package mutating func sortNewestFirst() {
         sort { left, right in
-            switch (left.time, right.time) {
-            case (let first?, let second?) where first != second: first > second
+            switch (left.ownTime, right.ownTime) {
             case (_?, nil): true
             case (nil, _?): false
-            default:
-                left.name.count == right.name.count
-                    ? left.name > right.name : left.name.count > right.name.count
+            default: left.isNewer(than: right)
             }
+        }
+    }
+}
+
+extension Backup {
+    /// Returns whether it comes before another in a list that is newest first.
+    ///
+    /// Backups of unknown time come last, those of one moment by name, "(10)" before "(9)".
+    package func isNewer(than other: Backup) -> Bool {
+        switch (time, other.time) {
+        case (let first?, let second?) where first != second: first > second
+        case (_?, nil): true
+        case (nil, _?): false
+        default:
+            name.count == other.name.count
+                ? name > other.name : name.count > other.name.count
         }
     }
 }

@@ -10,6 +10,8 @@ public struct Backup: Sendable, Equatable {
         case manifest
         /// Its name, which knows minutes of local time only.
         case name
+        /// Its file, which knows when that was written here: a copy has another time.
+        case file
     }
 
     /// Its file in the remote folder.
@@ -36,6 +38,8 @@ public struct Backup: Sendable, Equatable {
     package var isForeign = false
     /// Whether its archive could not be read when it was looked at.
     public var isUnreadable = false
+    /// Whether its archive begins as one and has no end: it is still being copied, or was cut off.
+    public var isCutOff = false
     /// The last checks of it, as far as they are remembered.
     public var checks = CheckHistory([])
     /// The damage that the folder's annotations tell of.
@@ -67,14 +71,32 @@ public struct Backup: Sendable, Equatable {
 
     /// Damage that its last checks or a glance found, or that its folder's notes tell of.
     package var damage: String? {
-        checks.damaged?.damage ?? notedDamage ?? (isUnreadable ? "its archive cannot be read" : nil)
+        knownDamage
+            ?? (isCutOff ? Self.notReady : isUnreadable ? "its archive cannot be read" : nil)
     }
+
+    /// Damage that a check found.
+    private var knownDamage: String? { checks.damaged?.damage ?? notedDamage }
+
+    /// Whether all that is wrong with it, as far as is known, is that it has no end yet.
+    package var isNotReady: Bool { isCutOff && knownDamage == nil }
+
+    /// The reason not to rely on an archive without an end.
+    package static let notReady = "it is still being copied, or was cut off"
 
     init(_ file: RemoteFile, timeZone: TimeZone) {
         self.file = file
-        time = BackupName.date(of: file.name, in: timeZone)
-        timeSource = time == nil ? nil : .name
+        if let date = BackupName.date(of: file.name, in: timeZone) {
+            (time, timeSource) = (date, .name)
+        } else if let date = file.modified {
+            (time, timeSource) = (date, .file)
+        }
     }
+
+    /// The moment that it tells of itself; `nil` if only its file has a time.
+    ///
+    /// A copy of an old archive has a new file: no age, no policy and no `latest` relies on that.
+    package var ownTime: Date? { timeSource == .file ? nil : time }
 
     /// Takes everything that its manifest says of it.
     mutating func take(_ header: ManifestHeader) {
@@ -104,13 +126,13 @@ extension Backup {
 
     /// Returns whether it was made later than now.
     package func isFromFuture(at now: Date) -> Bool {
-        time.map { $0.timeIntervalSince(now) > Self.clockTolerance } ?? false
+        ownTime.map { $0.timeIntervalSince(now) > Self.clockTolerance } ?? false
     }
 
     /// Returns the reason not to rely on it; `nil` for a good backup.
     package func warning(at now: Date) -> String? {
         if let warning = futureWarning(at: now) { return warning }
         if isAnomalous { return "'\(displayName)' has much less in it than the backup before it" }
-        return damage.map { "'\(displayName)' is damaged: \($0)" }
+        return damage.map { "'\(displayName)' is \(isNotReady ? "not ready" : "damaged"): \($0)" }
     }
 }

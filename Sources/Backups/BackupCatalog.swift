@@ -126,6 +126,7 @@ public final class BackupCatalog: Sendable {
         } catch {
             // An unreadable archive is listed all the same, with the time of its name.
             backup.isUnreadable = true
+            backup.isCutOff = ArchivedBackup.isCutOff(location, error)
         }
         return backup
     }
@@ -240,6 +241,18 @@ public final class BackupCatalog: Sendable {
             }
         }
         return backups.isEmpty && isListed ? nil : remembered?.stores
+    }
+
+    /// Forgets a folder, and the backups that were seen nowhere else.
+    package func forget(_ address: String) {
+        change { content in
+            content.files[address] = nil
+            content.listed?[address] = nil
+            content.vanished?[address] = nil
+            content.expected[address] = nil
+            let seen = Set(content.files.values.flatMap { $0.values.map(\.id) })
+            content.backups = content.backups.filter { seen.contains($0.key) }
+        }
     }
 
     /// Forgets the files of a folder that are gone, but none that another run has seen meanwhile; that a

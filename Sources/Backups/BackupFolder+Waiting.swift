@@ -51,7 +51,7 @@ extension BackupFolder {
     /// - Throws: `BackupFolderError.nothingToUndo`, `RemoteError`.
     package func newestSafety(
         now: Date
-    ) async throws -> (backup: Backup, unreachable: RemoteError?) {
+    ) async throws -> (backup: Backup, unreachable: (any Error)?) {
         let (listing, unreachable) = try await listWithWaiting()
         do {
             let backup = try listing.backups.newestSafety(address: address, now: now)

@@ -22,6 +22,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case notInTrash(String, address: String)
     /// A backup that is pinned is removed only once it is not.
     case pinned(String)
+    /// A backup's archive has no end.
+    case notReady(String)
 
     public var description: String {
         switch self {
@@ -42,6 +44,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .notInTrash(let name, let address):
             "there is no deleted backup named '\(name)' in '\(address)'"
         case .pinned(let name): "'\(name)' is pinned, and was not removed"
+        case .notReady(let name): "'\(name)' is not ready: \(Backup.notReady)"
         }
     }
 
@@ -53,6 +56,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .nameTaken: "rename that one first"
         case .taken: "give it the next number, or have the other one replaced"
         case .pinned: "unpin it first"
+        case .notReady: "wait until all of it is there, or choose another backup"
         case .onlySafetyBackups: "choose one by its name"
         case .noBackup, .noBackups, .nothingToUndo, .notInTrash: nil
         }

@@ -16,7 +16,7 @@ public final class ScratchDirectory: Sendable {
     private let directory: Directory
 
     /// Long enough that no user gives a directory such a name: one that has it may be removed.
-    private static let prefix = ".grocerydude-scratch."
+    public static let prefix = ".grocerydude-scratch."
 
     /// Makes a new one, with a name that nothing else has.
     ///

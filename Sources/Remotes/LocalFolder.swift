@@ -1,4 +1,5 @@
 public import Files
+internal import Foundation
 public import SystemPackage
 
 /// A directory of this machine: a synchronised folder, a mounted disk.
@@ -33,7 +34,12 @@ public struct LocalFolder: RemoteFolder {
                 // It may have gone since the names were read.
                 let info = try? directory.info(name), info.kind == .file
             else { return nil }
-            return RemoteFile(name: text, size: info.size, location: path.appending(text))
+            return RemoteFile(
+                name: text,
+                size: info.size,
+                location: path.appending(text),
+                modified: Date(timeIntervalSince1970: Double(info.modified) / 1e9)
+            )
         }
     }
 

@@ -8,12 +8,12 @@ public import SystemPackage
 /// A file is uploaded under a hidden name and then renamed, since not every cloud shows a file
 /// only once it is whole.
 public struct RcloneFolder: RemoteFolder {
-    private let root: String
+    let root: String
     /// The names of the subfolders on the way from the root.
     private let steps: [String]
 
     /// rclone's name of the folder: `remote:path`.
-    private var place: String { steps.reduce(root, Self.appending) }
+    var place: String { steps.reduce(root, Self.appending) }
     public var description: String { Self.scheme + place }
 
     /// The beginning of an address that is meant for rclone.
@@ -41,17 +41,28 @@ public struct RcloneFolder: RemoteFolder {
         struct Listed: Decodable {
             var Name: String
             var Size: Int64
+            var ModTime: String?
         }
         do {
-            let options = ["--files-only", "--no-modtime", "--no-mimetype"]
+            // Of S3 and Swift the time that the server knows: another would be one request a file.
+            let options = ["--files-only", "--use-server-modtime", "--no-mimetype"]
             let output = try await rclone(["lsjson"] + options + [place])
-            return try JSONDecoder().decode([Listed].self, from: Data(output.utf8))
-                .map { RemoteFile(name: $0.Name, size: $0.Size) }
+            return try JSONDecoder().decode([Listed].self, from: Data(output.utf8)).map {
+                let modified = $0.ModTime.flatMap(Self.date)
+                return RemoteFile(name: $0.Name, size: $0.Size, modified: modified)
+            }
         } catch RemoteError.missing where !steps.isEmpty {
             return []
         } catch is DecodingError {
             throw RemoteError.rclone(address, reason: "its list is not what was expected")
         }
+    }
+
+    /// Reads RFC 3339, to the second; `nil` for the epoch and before, which stands for "not known".
+    private static func date(rfc3339 text: String) -> Date? {
+        let whole = text.replacing(#/\.\d+/#, with: "")
+        guard let date = try? Date(whole, strategy: .iso8601) else { return nil }
+        return date.timeIntervalSince1970 > 0 ? date : nil
     }
 
     @discardableResult
@@ -129,7 +140,7 @@ public struct RcloneFolder: RemoteFolder {
         place.hasSuffix(":") || place.hasSuffix("/") ? place + name : "\(place)/\(name)"
     }
 
-    private func rclone(_ arguments: [String]) async throws -> String {
+    func rclone(_ arguments: [String]) async throws -> String {
         let result: ChildProcess.Capture
         do {
             result = try await ChildProcess("rclone", arguments).capture()

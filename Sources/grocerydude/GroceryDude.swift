@@ -49,7 +49,12 @@ struct GroceryDude: AsyncParsableCommand {
                     CopyCommand.self, UploadCommand.self, ImportCommand.self, FetchCommand.self,
                 ]
             ),
-            CommandGroup(name: "Set up", subcommands: [ConfigCommand.self, ScheduleCommand.self]),
+            CommandGroup(
+                name: "Set up",
+                subcommands: [
+                    LinkCommand.self, UnlinkCommand.self, ConfigCommand.self, ScheduleCommand.self,
+                ]
+            ),
             CommandGroup(name: "Try", subcommands: [InitCommand.self, ItemsCommand.self]),
         ]
     )

@@ -108,7 +108,8 @@ struct Invocation {
     /// depend on the working directory.
     var address: String { address(profile.remote) }
 
-    private func address(_ address: String) -> String {
+    /// Returns the address in the form that does not depend on the working directory.
+    func address(_ address: String) -> String {
         address.hasPrefix(RcloneFolder.scheme) ? address : absolute(FilePath(address)).string
     }
 

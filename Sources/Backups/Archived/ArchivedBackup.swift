@@ -57,6 +57,17 @@ package final class ArchivedBackup {
         return (header?.id ?? foreignID(of: reader), header)
     }
 
+    /// Returns whether the error of a glance is that an archive has no end, and the file begins as one.
+    static func isCutOff(_ path: FilePath, _ error: any Error) -> Bool {
+        guard case ArchiveError.notAnArchive = error, let file = try? File.open(path),
+            let size = try? file.info().size
+        else { return false }
+        let mark = Array("PK\u{3}\u{4}".utf8)
+        // A copy makes the file before it writes into it.
+        let count = Int(min(size, Int64(mark.count)))
+        return (try? file.readExactly(count: count, at: 0)) == Array(mark.prefix(count))
+    }
+
     private static func foreignID(of reader: ArchiveReader) -> BackupID {
         BackupID(rawValue: "sha256:\(reader.directoryDigest)")
     }

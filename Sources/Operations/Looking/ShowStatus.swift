@@ -137,7 +137,7 @@ public struct ShowStatus: Sendable {
             status.warnings.append(vanished.warning(in: folder.timeZone))
         }
         for backup in backups.ordinary {
-            guard let time = backup.time else { continue }
+            guard let time = backup.ownTime else { continue }
             guard let warning = backup.warning(at: now) else {
                 if backup.isPartial {
                     status.newestPartial = status.newestPartial ?? backup

@@ -34,7 +34,8 @@ struct PresentStores {
             let name = anomaly.path.map { "'\($0)'" } ?? "all stores together"
             let now = "\(anomaly.before ?? 0) now"
             return switch anomaly.kind {
-            case .missing: "\(name) is not in it as a sound store, and has \(counted(anomaly.before)) now"
+            case .missing:
+                "\(name) is not in it as a sound store, and has \(counted(anomaly.before)) now"
             case .unreadable:
                 "\(name) could not be counted in it, and has \(counted(anomaly.before)) now"
             default:

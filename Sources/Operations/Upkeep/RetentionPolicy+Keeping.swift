@@ -1,5 +1,5 @@
 internal import Backups
-internal import Foundation
+package import Foundation
 
 extension RetentionPolicy {
     /// The facts of a backup that the policy looks at.
@@ -107,7 +107,7 @@ extension CalendarSpan {
     /// Returns the moment that is this long before another, at the same time of the day but for the hours.
     ///
     /// The 31st of a shorter month is in the next one, as in restic.
-    func before(_ date: Date, in timeZone: TimeZone) -> Date {
+    package func before(_ date: Date, in timeZone: TimeZone) -> Date {
         let parts = Timestamp.parts(of: date, in: timeZone)
         let month = parts.year * 12 + parts.month - 1 - years * 12 - months
         let year = Timestamp.floorDivide(month, 12)

@@ -17,6 +17,8 @@ struct BackupRow: AnswerRow {
     var partial: Bool
     var anomaly: Bool
     var damaged: Bool
+    /// Whether its archive is still being copied, or was cut off.
+    var notReady: Bool
     /// The damage that a check or a glance found, here or on another machine.
     var damage: String?
     var pinned: Bool
@@ -57,8 +59,9 @@ struct BackupRow: AnswerRow {
         reason = backup.reason
         partial = backup.isPartial
         anomaly = backup.isAnomalous
-        damaged = backup.damage != nil
-        damage = backup.damage
+        notReady = backup.isNotReady
+        damaged = backup.damage != nil && !notReady
+        damage = damaged ? backup.damage : nil
         pinned = backup.isPinned
         waiting = backup.isWaiting
         tags = backup.tags
@@ -68,11 +71,12 @@ struct BackupRow: AnswerRow {
     }
 
     static func write(_ rows: [BackupRow], to console: Console) {
-        let cells = rows.map {
-            [$0.displayName, byteCount($0.size), $0.time?.description ?? "unknown", $0.marks]
-        }
-        console.answer(lines: Columns(rows: cells, right: [1]).lines)
-        if rows.isEmpty { console.message("there are no backups yet") }
+        console.answer(lines: Columns(rows: rows.map(\.cells), right: [1]).lines)
+    }
+
+    /// Its columns in a list.
+    var cells: [String] {
+        [displayName, byteCount(size), time?.description ?? "unknown", marks]
     }
 
     private var marks: String {
@@ -83,6 +87,8 @@ struct BackupRow: AnswerRow {
         if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }
         if let note { marks.append(note) }
         if partial { marks.append("partial") }
+        if timeSource == Backup.TimeSource.file.rawValue { marks.append("time of its file") }
+        if notReady { marks.append("not ready: \(Backup.notReady)") }
         if anomaly { marks.append("much less than before") }
         if let lastCheck { marks.append(mark(of: lastCheck)) }
         if let damage, lastCheck?.damage == nil { marks.append("DAMAGED: \(damage)") }

@@ -34,6 +34,7 @@ struct StatusAnswer: Answer {
     var stores: String
     var storesExist: Bool
     var remote: String
+    var link: LinkState
     var remoteError: String?
     var backups: Int?
     var size: Int64?
@@ -61,12 +62,18 @@ struct StatusAnswer: Answer {
     private let oldestWaiting: LocalTime?
 
     private enum CodingKeys: CodingKey {
-        case stores, storesExist, remote, remoteError, backups, size, safetyBackups, waiting, behind
-        case newest, newestPartial, isFresh, lastBackup
+        case stores, storesExist, remote, link, remoteError, backups, size, safetyBackups, waiting
+        case behind, newest, newestPartial, isFresh, lastBackup
         case lastRun, schedule, nextRun, findings, remarks, warnings
     }
 
-    init(_ status: Status, _ schedule: ScheduleState?, _ invocation: Invocation) {
+    init(
+        _ status: Status,
+        _ link: LinkState,
+        _ schedule: ScheduleState?,
+        _ invocation: Invocation
+    ) {
+        self.link = link
         self.schedule = schedule
         stores = printable(status.stores)
         storesExist = status.hasStores
@@ -106,6 +113,7 @@ struct StatusAnswer: Answer {
 
     func write(to console: Console) {
         var rows = [["stores", stores + (storesExist ? "" : " (not there)")], ["remote", remote]]
+        rows += link.rows
         if let backups, let size {
             rows.append(["backups", "\(backups), \(byteCount(size))"])
             rows.append([newestPartialText == nil ? "newest" : "newest complete", newestText])

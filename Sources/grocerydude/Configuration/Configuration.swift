@@ -29,6 +29,14 @@ struct Configuration {
         try refuseSharedPlaces()
     }
 
+    /// Takes a configuration that was read, and has a profile chosen.
+    init(_ file: ConfigurationFile?, path: String, profile: String?) throws {
+        chosen = profile
+        self.path = path
+        self.file = file
+        try refuseSharedPlaces()
+    }
+
     /// The path of the configuration, unless another is named.
     static var usualPath: String { ProcessEnvironment.configuration + "/grocerydude/config.yaml" }
 

@@ -17,6 +17,10 @@ enum ConfigurationError: ExplainedError {
     case shared(key: String, value: String, names: [String])
     /// A flag or a variable of the environment has an invalid value.
     case wrongValue(String, WrongValue)
+    /// It cannot be changed without a risk of losing something of it.
+    case notEditable(String, profile: String?, lines: [String])
+    /// Somebody else has changed it since it was read.
+    case changedMeanwhile(String)
 
     var description: String {
         switch self {
@@ -34,6 +38,10 @@ enum ConfigurationError: ExplainedError {
         case .shared(let key, let value, let names):
             "the profiles \(names.map { "'\($0)'" }.joined(separator: " and ")) have different stores and one \(key == "remote" ? "remote folder" : "metrics file"): '\(value)'"
         case .wrongValue(let name, let wrong): "\(name) \(wrong.reason)"
+        case .notEditable(let path, _, _):
+            "the configuration '\(path)' was not changed: its form is not one that can be changed safely"
+        case .changedMeanwhile(let path):
+            "the configuration '\(path)' was not changed: somebody else has changed it meanwhile"
         }
     }
 
@@ -57,6 +65,10 @@ enum ConfigurationError: ExplainedError {
         case .notForAll: return "set it in each profile, or name one with '--profile'"
         case .shared(let key, _, _): return "give each profile a '\(key)' of its own"
         case .wrongValue(_, let wrong): return wrong.hint
+        case .notEditable(_, let profile, let lines):
+            let place = profile.map { "in profile '\($0)'" } ?? "at the top"
+            return "write there yourself, \(place): \(lines.joined(separator: "; "))"
+        case .changedMeanwhile: return "try again"
         }
     }
 }

@@ -25,10 +25,14 @@ struct ConfigurationFile {
     init(_ path: String) throws {
         let path = FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(path))
             .lexicallyNormalized()
-        self.path = path.string
-        let text = try Self.text(of: path)
-        var reader = ConfigurationReader(file: path.string)
-        reader.read(try Self.compose(text, of: path.string))
+        try self.init(path.string, text: Self.text(of: path))
+    }
+
+    /// Reads a configuration's text; throws `ConfigurationError` with all faults that there are.
+    init(_ path: String, text: String) throws {
+        self.path = path
+        var reader = ConfigurationReader(file: path)
+        reader.read(try Self.compose(text, of: path))
         guard reader.faults.isEmpty else {
             throw ConfigurationError.invalid(reader.faults.sorted { $0.line < $1.line })
         }
@@ -36,7 +40,7 @@ struct ConfigurationFile {
         profiles = reader.profiles
     }
 
-    private static func text(of path: FilePath) throws -> String {
+    static func text(of path: FilePath) throws -> String {
         let name = printable(path)
         func unreadable(_ reason: String, _ hint: String? = nil) -> ConfigurationError {
             ConfigurationError.unreadable(name, reason: reason, hint: hint)

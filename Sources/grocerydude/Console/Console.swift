@@ -115,6 +115,19 @@ final class Console: Sendable {
         return reply == "y" || reply == "yes"
     }
 
+    /// Asks a question to be answered with text; `nil` if there is no answer.
+    func prompt(_ question: String, choices: [String]) -> String? {
+        let lines = (choices + ["\(question) "]).map { printable(bytes: $0.utf8) }
+        withoutProgress { writeAll(lines.joined(separator: "\n"), to: 2) }
+        return readLine()
+    }
+
+    /// Whether answers take each other's place on a terminal.
+    var redraws: Bool { isatty(1) == 1 && !options.json }
+
+    /// Whether nobody reads answers any more.
+    var isAnswerLost: Bool { lostAnswer.withLock { $0 != nil } }
+
     /// Shows an event of an operation.
     func show(_ event: OperationEvent) {
         switch event {
@@ -174,7 +187,8 @@ final class Console: Sendable {
         }
     }
 
-    private static func json(_ value: some Encodable) throws -> String {
+    /// Returns an answer in JSON, in one line.
+    static func json(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

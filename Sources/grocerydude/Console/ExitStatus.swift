@@ -63,6 +63,8 @@ struct ExitStatus: RawRepresentable, Equatable {
         switch error {
         case let error as OperationError: self.init(error)
         case let error as RestoreError: self.init(error)
+        case LinkError.notConfigured: self = .notFound
+        case let error as LinkError: self = error.cause.map(ExitStatus.init) ?? .failed
         case let error as BackupFolderError: self.init(error)
         case let error as FileError: self.init(error)
         case let error as RemoteError: self.init(error)
@@ -73,7 +75,8 @@ struct ExitStatus: RawRepresentable, Equatable {
         case HistoryError.busy: self = .locked
         case ArchiveError.encrypted: self = .password
         case CommandError.answerLost: self = .partial
-        case CommandError.tooFewThreads: self = .failed
+        case CommandError.tooFewThreads, CommandError.alreadyLinked, CommandError.sharesDefault:
+            self = .failed
         case is CommandError, is ConfigurationError, is UsageError: self = .usage
         default: self = .failed
         }
@@ -124,7 +127,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         switch error {
         case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash:
             self = .notFound
-        case .badAnnotations, .nameTaken, .taken, .pinned: self = .failed
+        case .badAnnotations, .nameTaken, .taken, .pinned, .notReady: self = .failed
         }
     }
 

@@ -22,6 +22,7 @@ enum Hint {
         case let error as BackupFolderError: after(error)
         case let error as SampleError: after(error)
         case let error as MovingError: after(error)
+        case let error as LinkError: error.cause.flatMap(after) ?? error.hint
         case ArchivedBackupError.beyondLimit(_, _, let limit):
             error.inWords.map { "\($0) with '--max-\(limit)'" }
         case ArchiveError.notAnArchive, ArchiveError.damaged, ArchiveError.damagedEntry:
@@ -85,6 +86,7 @@ enum Hint {
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
         case .taken: "add '--same-name number' for the next number, or '--same-name replace'"
+        case .notReady: "wait for it with '--wait 10m', or choose another: \(list)"
         case .ambiguous, .badAnnotations, .nameTaken: error.inWords
         }
     }

@@ -112,6 +112,12 @@ struct SchemaTests {
         try run("config-validate", "config", "validate")
         try run("schedule-show", "schedule", "show")
         try run("schedule-install", "schedule", "install", "--dry-run", "--kind", "cron")
+        try run("link-check", "link", "--check")
+        try run("link-check", "link", "Nowhere", "--check", status: 10)
+        try run("link", "link", sandbox.path("Remote").string)
+        try run("link", "link", sandbox.path("Other").string, "--replace")
+        try run("unlink", "unlink", "--yes", "--no-enable")
+        try run("unlink", "unlink", "--dry-run")
         try run("schedule-remove", "schedule", "remove", "--dry-run", "--kind", "systemd-user")
     }
 

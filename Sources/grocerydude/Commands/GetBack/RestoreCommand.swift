@@ -17,16 +17,16 @@ struct RestoreCommand: FolderCommand {
             data that is replaced is backed up first.
 
             A backup is named by its file name, its display name, any unique part of it, or 'latest', which \
-            is never the backup that a restore made of the data it replaced: '--undo' restores that.
+            is never the backup that a restore made of the data it replaced: '--undo' restores that. On a \
+            terminal a name may be left out: then it is chosen from a list.
             """,
         example: "grocerydude restore latest",
         "grocerydude restore --undo",
         "grocerydude restore latest --target /tmp/look --quiet"
     )
 
-    @Argument(help: "The backup's name, or 'latest'.")
+    @Argument(help: "The backup's name, or 'latest'; on a terminal, asked for if it is left out.")
     var name: String?
-
     @Flag(help: "Undo the last restore: restore the backup that it made of the data before it.")
     var undo = false
 
@@ -73,6 +73,14 @@ struct RestoreCommand: FolderCommand {
     @Flag(help: "Do not back up the data that is replaced.")
     var noSafetyBackup = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Wait this long for an archive that is still being copied: 10m.",
+            valueName: "time"
+        )
+    )
+    var wait: WaitTime?
+
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
 
@@ -94,9 +102,7 @@ struct RestoreCommand: FolderCommand {
     }
 
     func validate() throws {
-        guard undo != (name != nil) else {
-            throw ValidationError(undo ? "'--undo' takes no name" : "name a backup, or 'latest'")
-        }
+        guard !undo || name == nil else { throw ValidationError("'--undo' takes no name") }
         guard stripComponents.map({ $0 >= 0 }) ?? true else {
             throw ValidationError("'--strip-components' takes 0 or more")
         }
@@ -108,8 +114,13 @@ struct RestoreCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let (backup, unreachable) = try await find(in: folder, invocation)
-        if let unreachable { invocation.context.warnOfUnknown(unreachable) }
+        guard
+            var backup = undo
+                ? try await invocation.backupToUndo(in: folder)
+                : try await invocation.backup(named: name, in: folder)
+        else { return .declined }
+        backup = try await WaitForBackup(in: folder, context: invocation.context)
+            .run(backup, atMost: wait?.duration ?? .zero)
         var options = options(invocation)
         // With its folder away, what is replaced has to wait too.
         options.backup.queues = invocation.profile.queues || backup.isWaiting
@@ -148,14 +159,6 @@ struct RestoreCommand: FolderCommand {
         }
         return outcome.isAnnounced
             ? result : result.with(.partial, "the application was not told of the restore")
-    }
-
-    private func find(
-        in folder: BackupFolder,
-        _ invocation: Invocation
-    ) async throws -> (Backup, unreachable: RemoteError?) {
-        guard let name else { return try await folder.newestSafety(now: invocation.now) }
-        return try await folder.findWithWaiting(name, now: invocation.now)
     }
 
     /// Warns if the user may have meant another backup.

@@ -7,33 +7,65 @@ struct ListCommand: FolderCommand {
     static let configuration = CommandConfiguration(
         "list",
         "List the backups, newest first.",
-        example: "grocerydude list --remote /mnt/nas/backups"
+        discussion: """
+            A backup's time is that of its manifest, else that of its name, else that of its file. The last \
+            is marked, since a copy of an old archive has a new file: such a backup is 'latest' only if \
+            there is no other, and no policy counts or removes it.
+
+            With '--watch', Ctrl-C ends it with exit code 130.
+            """,
+        example: "grocerydude list --remote /mnt/nas/backups",
+        "grocerydude list --since 7d --tag before-upgrade --sort size"
     )
 
     @OptionGroup var folder: FolderOptions
+    @OptionGroup var selection: SelectionOptions
 
     @Flag(help: "List the deleted backups that can come back.")
     var trash = false
 
+    @OptionGroup var watch: WatchOptions
+
+    func validate() throws {
+        guard !trash || selection.isPlain else {
+            throw ValidationError(
+                "'--trash' goes with none of '--sort', '--reverse', '--since' and '--tag'"
+            )
+        }
+    }
+
     func run(_ invocation: Invocation) async throws -> CommandResult {
+        if watch.isOn { return try await invocation.watch(watch, look) }
+        let sight = try await look(invocation)
+        try invocation.console.answer(sight.answer)
+        for remark in sight.remarks { invocation.context.report(remark) }
+        if let error = sight.unreachable { throw error }
+        return CommandResult(.done)
+    }
+
+    private func look(_ invocation: Invocation) async throws -> Sight {
+        let folder = try invocation.folder()
         if trash {
-            let backups = try await invocation.folder().trashed()
-            return try invocation.answer(backups.map { TrashRow($0, invocation) })
+            return Sight(answer: try await folder.trashed().map { TrashRow($0, invocation) })
         }
-        let (outcome, unreachable) = try await invocation.folder().listWithWaiting()
-        try invocation.console.answer(outcome.backups.map { BackupRow($0, invocation) })
-        if let error = outcome.annotationsError {
-            invocation.context.report(.warning(explain(error)))
+        let (outcome, unreachable) = try await folder.listWithWaiting()
+        let backups = selection.selection(invocation)(outcome.backups)
+        var sight = Sight(answer: backups.map { BackupRow($0, invocation) })
+        sight.unreachable = unreachable
+        if backups.isEmpty {
+            let reason =
+                outcome.backups.isEmpty ? "there are no backups yet" : "no backup is like that"
+            sight.remarks.append(.note(reason))
         }
+        if let error = outcome.annotationsError { sight.remarks.append(.warning(explain(error))) }
         if output.level >= .verbose {
             if let error = outcome.logError {
-                invocation.context.report(.warning("the log cannot be read: \(explain(error))"))
+                sight.remarks.append(.warning("the log cannot be read: \(explain(error))"))
             }
-            for file in outcome.passedOver {
-                invocation.console.message("passed over '\(file.name)': \(file.reason)")
+            sight.remarks += outcome.passedOver.map {
+                .note("passed over '\($0.name)': \($0.reason)")
             }
         }
-        if let unreachable { throw unreachable }
-        return CommandResult(.done)
+        return sight
     }
 }

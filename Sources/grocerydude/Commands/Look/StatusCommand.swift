@@ -8,7 +8,10 @@ struct StatusCommand: FolderCommand {
         "Show the newest backup, the last run, and work that is half done.",
         discussion: """
             Nothing is changed, not even the remains of an interrupted run. A backup whose last check found \
-            damage, and one from the future, do not count as the newest.
+            damage, and one from the future, do not count as the newest. Nor does one that only its file has a \
+            time of.
+
+            With '--watch', Ctrl-C ends it with exit code 130.
             """,
         example: "grocerydude status --max-age 26h || echo 'no backup since yesterday'"
     )
@@ -23,16 +26,31 @@ struct StatusCommand: FolderCommand {
     )
     var maxAge: WaitTime?
 
+    @OptionGroup var watch: WatchOptions
+
     var recovery: Recovery { .none }
     var ownFlags: [FlagValue?] {
         [FlagValue("--max-age", "max_age", maxAge?.text)]
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
+        if watch.isOn {
+            return try await invocation.watch(watch) { try await look($0).sight }
+        }
+        let (status, sight) = try await look(invocation)
+        try invocation.console.answer(sight.answer)
+        for remark in sight.remarks { invocation.context.report(remark) }
+        if let error = status.remoteError { throw error }
+        let isFresh = invocation.profile.maxAge.map { status.isFresh(within: $0) } ?? true
+        return CommandResult(isFresh ? .done : .tooOld)
+    }
+
+    private func look(_ invocation: Invocation) async throws -> (status: Status, sight: Sight) {
         let (schedule, isInstalled) = await schedule(invocation)
+        let folder = try invocation.folder()
         let show = ShowStatus(
             of: invocation.absolute(invocation.stores),
-            in: try invocation.folder(),
+            in: folder,
             nextRun: isInstalled
                 ? schedule?.next(after: invocation.now, in: invocation.timeZone) : nil,
             now: invocation.now
@@ -43,14 +61,19 @@ struct StatusCommand: FolderCommand {
             let profile = invocation.profile.name
             await show.lookElsewhere(&status, profile: profile, folder: invocation.folder(at:))
         }
+        // One that does not answer is not asked again.
+        let facts = status.remoteError == nil ? try await FolderFacts(of: folder) : FolderFacts()
+        let link = LinkState(facts, invocation)
         let state = schedule.map {
             StatusAnswer.ScheduleState(schedule: $0.description, installed: isInstalled)
         }
-        try invocation.console.answer(StatusAnswer(status, state, invocation))
-        for warning in status.warnings { invocation.context.report(.warning(warning)) }
-        if let error = status.remoteError { throw error }
-        let isFresh = invocation.profile.maxAge.map { status.isFresh(within: $0) } ?? true
-        return CommandResult(isFresh ? .done : .tooOld)
+        return (
+            status,
+            Sight(
+                answer: StatusAnswer(status, link, state, invocation),
+                remarks: status.warnings.map { .warning($0) }
+            )
+        )
     }
 
     /// Returns the schedule of these backups, and whether it is known to be installed.

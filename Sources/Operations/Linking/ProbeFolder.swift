@@ -1,0 +1,263 @@
+public import Backups
+internal import Files
+public import Foundation
+internal import Remotes
+internal import SystemPackage
+
+/// Finds out whether backups can be kept in a folder, in the order in which a person would look.
+///
+/// A small hidden file is written, listed, read back, renamed and deleted. If a run is killed meanwhile,
+/// it is left as a partial upload is, and removed with those.
+public struct ProbeFolder: Sendable {
+    /// The things that are looked at.
+    public enum Step: String, Sendable, CaseIterable {
+        case rclone, remote, folder, writable, clock, space
+    }
+
+    /// The result of one step.
+    public struct Finding: Sendable {
+        public var step: Step
+        /// The state in words.
+        public var what: String
+        /// Whether it is worth a warning.
+        public var isDoubtful = false
+        /// The reason that backups cannot be kept there; then nothing further was looked at.
+        public var error: (any Error)?
+    }
+
+    /// The results, in order.
+    public struct Outcome: Sendable {
+        public var findings: [Finding] = []
+        public var facts = FolderFacts()
+
+        /// The reason that backups cannot be kept there, if they cannot.
+        public var error: (any Error)? { findings.lazy.compactMap(\.error).first }
+    }
+
+    /// How far clocks may differ, in seconds.
+    ///
+    /// Those of several machines never agree; beyond this, names and ages mislead.
+    private static let clockTolerance: TimeInterval = 60
+
+    private let folder: BackupFolder
+    private let now: Date
+    private let start = ContinuousClock.now
+    private let context: OperationContext
+
+    public init(_ folder: BackupFolder, now: Date, context: OperationContext) {
+        self.folder = folder
+        self.now = now
+        self.context = context
+    }
+
+    /// Makes the folder, if it is not there.
+    ///
+    /// - Throws: `LinkError`, `RemoteError.noRclone`.
+    public func make() async throws {
+        do {
+            if let rclone = folder.remote as? RcloneFolder {
+                try await rclone.make()
+            } else if let local = folder.remote as? LocalFolder {
+                try LocalFileSystem().createDirectories(local.path)
+            }
+        } catch let error as RemoteError where error == .noRclone(folder.address) {
+            throw error
+        } catch {
+            throw explained(error, "make")
+        }
+    }
+
+    /// Looks at everything, until something is wrong.
+    ///
+    /// - Returns: the findings.
+    /// - Throws: `CancellationError`; `FileError.locked` if another run uses the folder.
+    public func run() async throws -> Outcome {
+        var outcome = Outcome()
+        do {
+            let backups = try await reach(&outcome)
+            let listed = try await context.withLock(folder) { try await write() }
+            let done = "a file was written, listed, read back, renamed and deleted"
+            outcome.findings.append(Finding(step: .writable, what: done))
+            outcome.findings.append(compareClocks(listed))
+            outcome.facts = try await FolderFacts(of: folder)
+            let largest = backups.map(\.size).max() ?? 0
+            outcome.findings.append(judge(outcome.facts.space, against: largest))
+        } catch FileError.locked(let path, let holder) {
+            throw FileError.locked(path, holder: holder)
+        } catch let error as CancellationError {
+            throw error
+        } catch let failure as Failure {
+            outcome.findings.append(
+                Finding(step: failure.step, what: explain(failure.error), error: failure.error)
+            )
+        }
+        return outcome
+    }
+
+    /// An error, and the step that it ended.
+    private struct Failure: Error {
+        var step: Step
+        var error: any Error
+    }
+
+    private func reach(_ outcome: inout Outcome) async throws -> [Backup] {
+        let rclone = folder.remote as? RcloneFolder
+        if let rclone {
+            do {
+                let version = try await rclone.version()
+                outcome.findings.append(Finding(step: .rclone, what: version))
+            } catch {
+                throw Failure(step: .rclone, error: error)
+            }
+        }
+        let backups: [Backup]
+        do {
+            backups = try await folder.list().backups
+        } catch let error as RemoteError {
+            guard rclone != nil, case .rclone = error else {
+                if rclone != nil { outcome.findings.append(reached) }
+                throw Failure(step: .folder, error: error)
+            }
+            throw Failure(step: .remote, error: explained(error, "reach"))
+        } catch {
+            throw Failure(step: .folder, error: explained(error, "list"))
+        }
+        if rclone != nil { outcome.findings.append(reached) }
+        let count = counted(backups.count, "backup is", "backups are")
+        outcome.findings.append(Finding(step: .folder, what: "\(count) in it"))
+        return backups
+    }
+
+    private var reached: Finding {
+        let name = (folder.remote as? RcloneFolder)?.remoteName
+        return Finding(step: .remote, what: name.map { "'\($0)' answers" } ?? "it answers")
+    }
+
+    /// Names the remote that is not configured; else says what could not be done.
+    private func explained(_ error: any Error, _ doing: String) -> LinkError {
+        if RcloneFolder.isNotConfigured(error),
+            let name = (folder.remote as? RcloneFolder)?.remoteName
+        {
+            return .notConfigured(name)
+        }
+        return .cannot(doing: doing, address: folder.address, error)
+    }
+
+    // MARK: - Writing
+
+    /// Writes, lists, reads back, renames and deletes a file.
+    ///
+    /// - Returns: the file as it was listed, and when it was written.
+    /// - Throws: `Failure`.
+    private func write() async throws -> (file: RemoteFile, written: Date) {
+        let remote = folder.remote
+        let names = (PartialName.make(), PartialName.make())
+        let bytes = (0..<256).map { _ in UInt8.random(in: .min ... .max) }
+        do {
+            let scratch = try ScratchDirectory(in: folder.staging)
+            let draft = folder.staging.appending(PartialName.make())
+            try await step("write a file into") {
+                do {
+                    try make(draft, bytes)
+                    try await remote.upload(draft, as: names.0)
+                } catch {
+                    try? LocalFileSystem().remove(draft)
+                    throw error
+                }
+            }
+            let written = now + Double(start.duration(to: .now).components.seconds)
+            let listed = try await step("list") { try await find(names.0, after: "written") }
+            try await step("read a file from") {
+                let copy = scratch.path.appending("copy")
+                try await remote.download(names.0, to: copy)
+                guard try File.contents(of: copy, limit: 1 << 16) == bytes else {
+                    throw LinkError.changed(folder.address)
+                }
+            }
+            try await step("rename a file in") {
+                try await remote.move(names.0, to: remote, as: names.1)
+                _ = try await find(names.1, after: "renamed")
+            }
+            try await step("delete a file in") {
+                try await remote.delete(names.1)
+                guard try await !remote.list().contains(where: { $0.name == names.1 }) else {
+                    throw LinkError.listedWrong(folder.address, after: "deleted")
+                }
+            }
+            return (listed, written)
+        } catch {
+            for name in [names.0, names.1] { try? await remote.delete(name) }
+            if error is CancellationError { throw error }
+            throw Failure(step: .writable, error: error)
+        }
+    }
+
+    /// Makes the file; a time of its own shows whether the remote keeps the times that it is given.
+    private func make(_ path: FilePath, _ bytes: [UInt8]) throws {
+        let file = try File.create(path)
+        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+        try file.sync()
+        guard folder.remote is RcloneFolder else { return }
+        try file.setModified(Self.givenTime * 1_000_000_000)
+    }
+
+    /// 2001-09-09 01:46:40 UTC, in seconds since 1970.
+    private static let givenTime: Int64 = 1_000_000_000
+
+    private func find(_ name: String, after step: String) async throws -> RemoteFile {
+        guard let file = try await folder.remote.list().first(where: { $0.name == name }) else {
+            throw LinkError.listedWrong(folder.address, after: step)
+        }
+        return file
+    }
+
+    private func step<Result>(
+        _ doing: String,
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        try context.checkCancellation()
+        do {
+            return try await body()
+        } catch let error where error is LinkError || error is CancellationError {
+            throw error
+        } catch {
+            throw LinkError.cannot(doing: doing, address: folder.address, error)
+        }
+    }
+
+    // MARK: - Clock and space
+
+    private func compareClocks(_ probe: (file: RemoteFile, written: Date)) -> Finding {
+        let given = Date(timeIntervalSince1970: Double(Self.givenTime))
+        guard let modified = probe.file.modified, abs(modified.timeIntervalSince(given)) > 3600
+        else { return Finding(step: .clock, what: "it does not tell its own time") }
+        let difference = modified.timeIntervalSince(probe.written)
+        guard abs(difference) > Self.clockTolerance else {
+            return Finding(step: .clock, what: "it agrees with this machine's")
+        }
+        let seconds = Int64(abs(difference))
+        let what = "it is \(seconds) s \(difference > 0 ? "ahead of" : "behind") this machine's"
+        return Finding(step: .clock, what: what, isDoubtful: true)
+    }
+
+    private func judge(_ space: RemoteSpace?, against largest: Int64) -> Finding {
+        guard let space, let free = space.free ?? space.left else {
+            return Finding(step: .space, what: "it does not tell")
+        }
+        let isEnough = free > largest
+        let what = "\(byteCount(free)) free"
+        return Finding(
+            step: .space,
+            what: isEnough ? what : "\(what), less than the largest backup there takes",
+            isDoubtful: !isEnough
+        )
+    }
+}
+
+extension RemoteSpace {
+    /// Bytes that are neither used nor said to be free.
+    fileprivate var left: Int64? {
+        guard let total, let used else { return nil }
+        return max(0, total - used)
+    }
+}

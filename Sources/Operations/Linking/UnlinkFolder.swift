@@ -1,0 +1,41 @@
+public import Backups
+internal import Files
+internal import Remotes
+internal import SystemPackage
+
+/// Forgets all that this machine has of a remote folder: its staging directory, and what it remembers.
+///
+/// Nothing in the folder itself is touched.
+public struct UnlinkFolder: Sendable {
+    private let folder: BackupFolder
+    private let context: OperationContext
+
+    public init(_ folder: BackupFolder, context: OperationContext) {
+        self.folder = folder
+        self.context = context
+    }
+
+    /// Forgets the folder.
+    ///
+    /// - Returns: the staging directory's path, printable, if there is something in it that is no remainder
+    ///   of a run; it is left as it is.
+    /// - Throws: `FileError`; `.locked` if another run uses the folder.
+    public func run() async throws -> String? {
+        folder.memory.catalog.forget(folder.address)
+        try await folder.memory.catalog.save()
+        // The staging directory of a directory is that itself.
+        guard folder.remote is RcloneFolder, (try? Directory.open(folder.staging)) != nil else {
+            return nil
+        }
+        return try await context.withLock(on: folder.staging) {
+            let names = try Directory.open(folder.staging).names().map(\.description)
+            guard names.allSatisfy(Self.isRemainder) else { return printable(folder.staging) }
+            try LocalFileSystem().remove(folder.staging)
+            return nil
+        }
+    }
+
+    private static func isRemainder(_ name: String) -> Bool {
+        PartialName.matches(name) || name.hasPrefix(ScratchDirectory.prefix)
+    }
+}

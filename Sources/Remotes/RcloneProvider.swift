@@ -1,0 +1,52 @@
+internal import Foundation
+internal import Processes
+
+/// A kind of place that rclone knows: Dropbox, an SFTP server.
+public struct RcloneProvider: Sendable, Equatable {
+    /// The word for it: `dropbox`.
+    public let word: String
+
+    /// Returns the provider that a word means.
+    ///
+    /// - Parameter word: what a person calls it.
+    /// - Returns: `nil` if rclone knows none of that name.
+    /// - Throws: `RemoteError.noRclone`, `.rclone`.
+    public static func named(_ word: String) async throws -> RcloneProvider? {
+        struct Known: Decodable {
+            var Name: String
+            var Prefix: String?
+        }
+        let output = try await RcloneFolder("").rclone(["config", "providers"])
+        guard let known = try? JSONDecoder().decode([Known].self, from: Data(output.utf8)) else {
+            throw RemoteError.rclone(word, reason: "its list of providers is not what was expected")
+        }
+        return known.contains { $0.Name == word || $0.Prefix == word }
+            ? RcloneProvider(word: word) : nil
+    }
+
+    /// Returns the type of a remote in rclone's configuration; `nil` if there is no such remote.
+    ///
+    /// - Throws: `RemoteError.noRclone`, `.rclone`.
+    public static func type(of remote: String) async throws -> String? {
+        let output = try await RcloneFolder("").rclone(["config", "dump"])
+        let remotes = try? JSONDecoder()
+            .decode([String: [String: String]].self, from: Data(output.utf8))
+        return remotes?[remote]?["type"]
+    }
+
+    /// Has rclone ask on the terminal for all that it needs, and keep it under a remote's name.
+    ///
+    /// - Throws: `RemoteError.noRclone`; `.rclone` if no remote came of it.
+    public func configure(as remote: String) async throws {
+        let ending: ChildProcess.Ending
+        do {
+            ending = try await ChildProcess("rclone", ["config", "create", remote, word, "--all"])
+                .runOnTerminal()
+        } catch ProcessError.notInstalled {
+            throw RemoteError.noRclone("\(word):")
+        }
+        guard ending == .exited(0), try await Self.type(of: remote) != nil else {
+            throw RemoteError.rclone("\(remote):", reason: "it was not configured")
+        }
+    }
+}

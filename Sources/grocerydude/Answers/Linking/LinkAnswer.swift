@@ -1,0 +1,56 @@
+internal import Operations
+internal import Remotes
+
+/// A folder that was linked, or had been.
+struct LinkAnswer: Answer {
+    var profile: String?
+    var remote: String
+    /// The configuration that says so.
+    var configuration: String
+    var alreadyLinked: Bool
+    /// The folder that was linked before.
+    var replaced: String?
+    var account: String?
+    var space: RemoteSpace?
+    private let facts: FolderFacts
+
+    private enum CodingKeys: CodingKey {
+        case profile, remote, configuration, alreadyLinked, replaced, account, space
+    }
+
+    init(
+        _ place: LinkedPlace,
+        to remote: String,
+        isOld: Bool = false,
+        replaced: String? = nil,
+        _ facts: FolderFacts
+    ) {
+        profile = place.profile
+        self.remote = remote
+        configuration = place.path
+        alreadyLinked = isOld
+        self.replaced = replaced
+        account = facts.account
+        space = facts.space
+        self.facts = facts
+    }
+
+    func write(to console: Console) {
+        let who = profile.map { "'\($0)' " } ?? ""
+        let place = facts.phrase(for: remote)
+        let space = facts.spaceText.map { " (\($0))" } ?? ""
+        console.done(
+            alreadyLinked
+                ? "\(who)is already linked to \(place)\(space)".trimmed
+                : "linked \(who)to \(place)\(space)"
+        )
+        if let replaced {
+            console.message("it was linked to '\(replaced)': the backups there stay")
+        }
+    }
+}
+
+extension String {
+    /// The text; a sentence whose subject is left out begins with its verb's participle.
+    fileprivate var trimmed: String { hasPrefix("is ") ? String(dropFirst(3)) : self }
+}

@@ -1,0 +1,49 @@
+internal import Files
+internal import Operations
+internal import Remotes
+
+/// Whether a remote folder is linked, whose it is, and the space there.
+struct LinkState: Encodable {
+    /// Whether the configuration names it.
+    var linked: Bool
+    var account: String?
+    var space: RemoteSpace?
+    /// The lines about it in the status.
+    let rows: [[String]]
+
+    private enum CodingKeys: CodingKey {
+        case linked, account, space
+    }
+
+    init(_ facts: FolderFacts, _ invocation: Invocation) {
+        account = facts.account
+        space = facts.space
+        let origin = invocation.profile.origin(of: "remote")
+        if case .file = origin { linked = true } else { linked = false }
+        let state =
+            switch origin {
+            case .file: "linked to \(facts.phrase(for: invocation.address))"
+            case .default: "not linked: 'grocerydude link DIR' has backups go to a folder of yours"
+            case .flag, .environment: "not linked: named by \(origin)"
+            }
+        rows = [["link", state]] + (facts.spaceText.map { [["space", $0]] } ?? [])
+    }
+}
+
+extension FolderFacts {
+    /// The space as people read it: `1.20 GB of 2.00 GB used`.
+    var spaceText: String? {
+        guard let space else { return nil }
+        if let used = space.used, let total = space.total {
+            return "\(byteCount(used)) of \(byteCount(total)) used"
+        }
+        return space.free.map { "\(byteCount($0)) free" }
+    }
+
+    /// Returns an address and whose it is, as people read it.
+    func phrase(for address: String) -> String {
+        let isRclone = address.hasPrefix(RcloneFolder.scheme)
+        let place = isRclone ? String(address.dropFirst(RcloneFolder.scheme.count)) : address
+        return place + (account.map { " as \($0)" } ?? "")
+    }
+}

@@ -1,0 +1,124 @@
+internal import ArgumentParser
+internal import Files
+internal import Operations
+internal import Remotes
+internal import SystemPackage
+
+struct LinkCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        "link",
+        "Have a profile's backups go to a folder, which is made and tried out.",
+        discussion: """
+            The folder is a directory, 'rclone:REMOTE:PATH', or one of rclone's providers: dropbox, drive, \
+            onedrive, s3, sftp, webdav and whatever else 'rclone help backends' names. For a provider, rclone's \
+            own configuration runs on the terminal, unless it has a remote of that name already; the folder \
+            is then '--path' in it.
+
+            A small file is written to the folder, listed, read back, renamed and deleted. Then the folder is \
+            written into the configuration, which is made if there is none. Comments and everything else in \
+            it stay.
+
+            '--check' links nothing. It says whether backups can be kept in the folder, and what is wrong, in \
+            the order in which a person would look.
+            """,
+        example: "grocerydude link ~/Dropbox/Backups --profile photos --stores ~/Photos/Stores",
+        "grocerydude link rclone:nas:backups/app",
+        "grocerydude link --check"
+    )
+
+    @Argument(
+        help:
+            "A directory, 'rclone:REMOTE:PATH', or a provider; with '--check', else the linked one.",
+        completion: .directory
+    )
+    var folder: String?
+
+    @OptionGroup var stores: StoresOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The folder in a provider's remote; S3 and its like want a bucket's name first.",
+            valueName: "path"
+        )
+    )
+    var path = "Apps/Grocery Dude"
+
+    @Flag(help: "Link another folder than the one that is linked; the backups there stay.")
+    var replace = false
+
+    @Flag(help: "Only find out whether backups can be kept in the folder.")
+    var check = false
+
+    func run(on console: Console) async throws -> ExitStatus {
+        guard folder != nil || check else { throw CommandError.nothingToLink }
+        let target = try await folder.asyncMap { try await LinkTarget($0, path: path) }
+        return check
+            ? try await check(target, console) : try await link(target, console)
+    }
+
+    private func check(_ target: LinkTarget?, _ console: Console) async throws -> ExitStatus {
+        let flag = FlagValue("the folder", "remote", target?.address)
+        let profile = try Configuration(stores.configuration).profile(stores.flags + [flag])
+        let invocation = Invocation(profile, output, console)
+        let outcome = try await invocation.probe().run()
+        try console.answer(ProbeAnswer(outcome, of: invocation.address))
+        if let error = outcome.error { throw error }
+        return outcome.findings.contains { $0.isDoubtful } ? .partial : .done
+    }
+
+    private func link(_ target: LinkTarget?, _ console: Console) async throws -> ExitStatus {
+        guard let target else { throw CommandError.nothingToLink }
+        let place = try LinkedPlace(stores.configuration, mayBeMissing: true)
+        var profile = Profile(name: place.profile, file: place.path)
+        profile.remote = target.address
+        profile.origins["remote"] = .flag("the folder")
+        let invocation = Invocation(profile, output, console)
+        let address = invocation.address
+        let old = try place.remote.map { invocation.address($0.address) }
+        if old == address, stores.path == nil {
+            let facts = try await FolderFacts(of: invocation.folder())
+            try console.answer(LinkAnswer(place, to: address, isOld: true, facts))
+            return .done
+        }
+        if let old, old != address, !replace {
+            throw CommandError.alreadyLinked(profile: place.profile, to: old)
+        }
+        var changes: [(key: String, value: String?)] = [("remote", address)]
+        if let path = stores.path {
+            changes.insert(("stores", invocation.absolute(.init(path)).string), at: 0)
+        }
+        // Before anything is made: it may be one that cannot be changed.
+        let text = try place.text(with: changes, in: place.profile)
+        try await target.configure(on: console)
+        let probe = try invocation.probe()
+        try await probe.make()
+        let outcome = try await probe.run()
+        if let error = outcome.error { throw error }
+        for finding in outcome.findings where finding.isDoubtful {
+            console.show(.warning("\(finding.step.rawValue): \(finding.what)"))
+        }
+        try place.write(text)
+        let replaced = old == address ? nil : old
+        try console.answer(LinkAnswer(place, to: address, replaced: replaced, outcome.facts))
+        if ProcessEnvironment.value("GROCERYDUDE_REMOTE") != nil {
+            console.show(.warning("GROCERYDUDE_REMOTE is set, and wins over the configuration"))
+        }
+        return .done
+    }
+}
+
+extension Invocation {
+    fileprivate func probe() throws -> ProbeFolder {
+        ProbeFolder(try folder(), now: now, context: context)
+    }
+}
+
+extension Optional where Wrapped == String {
+    fileprivate func asyncMap<Result>(
+        _ body: (String) async throws -> Result
+    ) async throws -> Result? {
+        guard let self else { return nil }
+        return try await body(self)
+    }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+internal import Remotes
+
+/// The folder that a person wants to link.
+struct LinkTarget {
+    /// Its address; a relative directory begins at the working directory.
+    let address: String
+    private let provider: RcloneProvider?
+
+    /// Providers that a person means even if rclone is not there to say that it knows them.
+    private static let wellKnown: Set = [
+        "b2", "box", "drive", "dropbox", "ftp", "gcs", "onedrive", "pcloud", "s3", "sftp", "smb",
+        "webdav",
+    ]
+
+    /// Reads what a person typed.
+    ///
+    /// A word is a directory if there is one of that name, else a provider if rclone knows one.
+    ///
+    /// - Throws: `CommandError.meansRclone`, `RemoteError`.
+    init(_ text: String, path: String) async throws {
+        var isDirectory: ObjCBool = false
+        let isThere = FileManager.default.fileExists(atPath: text, isDirectory: &isDirectory)
+        if text.hasPrefix(RcloneFolder.scheme) || isThere {
+            (address, provider) = (text, nil)
+        } else if let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") {
+            throw CommandError.meansRclone(text)
+        } else if !text.contains("/"), let provider = try await Self.provider(text) {
+            self.provider = provider
+            address = "\(RcloneFolder.scheme)\(provider.word):\(path)"
+        } else {
+            (address, provider) = (text, nil)
+        }
+    }
+
+    private static func provider(_ word: String) async throws -> RcloneProvider? {
+        do {
+            return try await RcloneProvider.named(word)
+        } catch RemoteError.noRclone where !wellKnown.contains(word) {
+            return nil
+        } catch RemoteError.noRclone {
+            throw RemoteError.noRclone("\(word):")
+        }
+    }
+
+    /// Has rclone configure the provider's remote, if it has none of that name.
+    ///
+    /// - Throws: `CommandError.noTerminalForRclone`; `RemoteError`.
+    func configure(on console: Console) async throws {
+        guard let provider else { return }
+        if try await RcloneProvider.type(of: provider.word) != nil { return }
+        guard console.canAsk else { throw CommandError.noTerminalForRclone(provider.word) }
+        console.message("rclone asks for what it needs to know of '\(provider.word)':")
+        try await provider.configure(as: provider.word)
+    }
+}

@@ -1,0 +1,89 @@
+internal import ArgumentParser
+internal import Backups
+internal import Files
+internal import Operations
+
+struct UnlinkCommand: ConsoleCommand {
+    static let configuration = CommandConfiguration(
+        "unlink",
+        "Have a profile's backups go to its folder no longer.",
+        discussion: """
+            The setting is taken out of the configuration, installed schedules are removed, and this machine \
+            forgets the folder. The backups in it stay, and so does the data.
+            """,
+        example: "grocerydude unlink --profile photos"
+    )
+
+    @OptionGroup var options: ConfigurationOptions
+    @OptionGroup var output: OutputOptions
+
+    @Flag(help: "Remove the files of schedules, and stop nothing.")
+    var noEnable = false
+
+    @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+
+    func run(on console: Console) async throws -> ExitStatus {
+        let place = try LinkedPlace(options, mayBeMissing: false)
+        let linked = try place.remote
+        let flag = FlagValue("the configuration", "remote", linked?.address)
+        let profile = try Configuration(options).profile([flag])
+        let invocation = Invocation(profile, output, console)
+        var answer = UnlinkAnswer(
+            profile: place.profile,
+            stores: printable(invocation.absolute(invocation.stores)),
+            dryRun: dryRun
+        )
+        guard let linked else {
+            try console.answer(answer)
+            return .done
+        }
+        answer.remote = invocation.address
+        guard linked.isOwn || place.profilesCount < 2 else {
+            throw CommandError.linkedForAll(invocation.address, configuration: place.path)
+        }
+        let text = try textWithout(linked.isOwn ? place.profile : nil, place)
+        let folder = try invocation.folder()
+        if let backups = try? await folder.list().backups {
+            answer.backups = backups.count
+            answer.size = backups.reduce(0) { $0.addingSaturated($1.size) }
+        }
+        let question = "Unlink '\(invocation.address)'? The backups in it stay."
+        guard try invocation.confirm(question, yes: yes || dryRun) else { return .failed }
+        answer.schedules = try await removeSchedules(of: profile)
+        if !dryRun {
+            try place.write(text)
+            let left = try await UnlinkFolder(folder, context: invocation.context).run()
+            if let left { console.show(.note("'\(left)' was left: there is more in it")) }
+        }
+        try console.answer(answer)
+        return .done
+    }
+
+    private func textWithout(_ profile: String?, _ place: LinkedPlace) throws -> String {
+        do {
+            return try place.text(with: [("remote", nil)], in: profile)
+        } catch ConfigurationError.shared(key: "remote", _, let names) {
+            let other = names.first { $0 != profile }
+            throw CommandError.sharesDefault(profile ?? "", with: other ?? "")
+        }
+    }
+
+    private func removeSchedules(of profile: Profile) async throws -> [String] {
+        var removed: [String] = []
+        for kind in ScheduleKind.allCases {
+            let installation = ScheduleInstallation(kind: kind, enables: !noEnable)
+            for command in Run.Command.scheduled {
+                let name = ScheduledJob.name(command, of: profile)
+                let paths =
+                    try await dryRun
+                    ? installation.installed(name).map(\.path) : installation.uninstall(name)
+                removed += paths.map { $0 == ScheduleFile.crontab ? "\($0): \(name)" : $0 }
+            }
+        }
+        return removed
+    }
+}

@@ -1,0 +1,212 @@
+import Files
+import Foundation
+import Remotes
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Backups
+@testable import Operations
+
+@Suite("A selection of backups")
+struct BackupSelectionTests {
+    private func backup(_ name: String, size: Int64 = 1, tags: [String] = []) -> Backup {
+        var backup = Backup(RemoteFile(name: name, size: size), timeZone: Scene.utc)
+        backup.tags = tags
+        return backup
+    }
+
+    @Test("is in the order that was asked for, or the opposite one")
+    func order() {
+        let backups = [
+            backup("[2026-Nov-21] 09.01 AM Stores.zip", size: 2),
+            backup("[2026-Apr-21] 09.01 AM Stores.zip", size: 3), backup("B Stores.zip", size: 1),
+        ]
+        var selection = BackupSelection()
+        #expect(selection(backups.reversed()).map(\.size) == [2, 3, 1])
+        selection.order = .name
+        #expect(selection(backups).map(\.size) == [1, 3, 2])
+        selection.order = .size
+        #expect(selection(backups).map(\.size) == [3, 2, 1])
+        selection.isReversed = true
+        #expect(selection(backups).map(\.size) == [1, 2, 3])
+    }
+
+    @Test("has those of a moment and later, and none whose time nobody knows")
+    func since() throws {
+        let backups = [
+            backup("[2026-Nov-21] 09.01 AM Stores.zip"),
+            backup("[2026-Nov-20] 09.01 AM Stores.zip"), backup("B Stores.zip"),
+        ]
+        var selection = BackupSelection()
+        selection.since = backups[0].time
+        #expect(selection(backups) == [backups[0]])
+        selection.since = .distantPast
+        #expect(selection(backups) == [backups[0], backups[1]])
+    }
+
+    @Test("has those with all tags of one list, as restic's")
+    func tags() {
+        let backups = [
+            backup("1 Stores.zip", tags: ["a", "b"]), backup("2 Stores.zip", tags: ["c"]),
+            backup("3 Stores.zip", tags: ["a"]), backup("4 Stores.zip"),
+        ]
+        var selection = BackupSelection()
+        selection.order = .name
+        selection.tags = [["a", "b"], ["c"]]
+        #expect(selection(backups) == [backups[0], backups[1]])
+        selection.tags = [["a"]]
+        #expect(selection(backups) == [backups[0], backups[2]])
+        selection.tags = [[""]]
+        #expect(selection(backups) == [backups[3]])
+    }
+}
+
+/// Archives that tell nothing of their time, in a folder of ours.
+@Suite("The time of a file")
+struct FileTimeTests {
+    /// A scene with a backup, and a foreign archive whose file is newer and has the time of a moment.
+    private func scene(at date: Date) async throws -> Scene {
+        let scene = try Scene()
+        try await scene.backUp()
+        try foreign("Old Stores.zip", at: date, in: scene)
+        return scene
+    }
+
+    private func foreign(_ name: String, at date: Date, in scene: Scene) throws {
+        let path = try scene.sandbox.write(
+            [80, 75, 5, 6] + [UInt8](repeating: 0, count: 18),
+            to: "Remote/\(name)"
+        )
+        try Tool.check("touch", ["-d", "@\(Int(date.timeIntervalSince1970))", path.string])
+    }
+
+    @Test("is a backup's own, if it tells none, and says so")
+    func isShown() async throws {
+        let moment = Date(timeIntervalSince1970: 1_000_000_000)
+        let scene = try await scene(at: moment)
+        for _ in 0..<2 {
+            let catalog = scene.catalog
+            let found = try await scene.folder(catalog: catalog).list().backups
+            let old = try #require(found.first { $0.name == "Old Stores.zip" })
+            #expect(old.time == moment && old.timeSource == .file && old.isForeign)
+            #expect(found.first { $0.name != old.name }?.timeSource == .manifest)
+            // What is remembered says the same.
+            try await catalog.save()
+        }
+    }
+
+    @Test("makes no backup the latest while another tells its own")
+    func latest() async throws {
+        let scene = try await scene(at: Scene.morning + 3600)
+        let now = Scene.morning + 7200
+        #expect(try await scene.folder().find("latest", now: now).timeSource == .manifest)
+        // A list that is sorted by time shows it where its file's time is.
+        let sorted = BackupSelection()(try await scene.list())
+        #expect(sorted.map(\.timeSource) == [.file, .manifest])
+        // Of files alone, the newest is all there is.
+        let name = try #require(sorted.last?.name)
+        try LocalFileSystem().remove(scene.remotePath.appending(name))
+        try foreign("Older Stores.zip", at: Scene.morning, in: scene)
+        #expect(try await scene.folder().find("latest", now: now).name == "Old Stores.zip")
+    }
+
+    @Test("is no age of a backup")
+    func age() async throws {
+        let scene = try await scene(at: Scene.morning + 86_000)
+        let status = await ShowStatus(
+            of: scene.stores,
+            in: scene.folder(),
+            now: Scene.morning + 86_400
+        ).run()
+        #expect(status.newest?.timeSource == .manifest)
+        #expect(status.age.map { $0 > .seconds(86_000) } ?? false)
+        #expect(status.warnings.isEmpty)
+    }
+
+    @Test("is nothing that a policy goes by")
+    func prune() async throws {
+        let scene = try await scene(at: Scene.morning - 1e8)
+        try await scene.backUp(at: Scene.morning + 86_400)
+        var policy = RetentionPolicy()
+        policy.counts = [.last: 1]
+        let options = PruneBackups.Options(policy: policy, now: Scene.morning + 90_000)
+        let outcome = try await PruneBackups(
+            in: scene.folder(),
+            options: options,
+            context: scene.context()
+        ).run()
+        #expect(outcome.removed.map(\.time) == [Scene.morning])
+        #expect(try await scene.list().map(\.name).contains("Old Stores.zip"))
+        // Nor does it take the place of one that a policy keeps.
+        try foreign("Old Stores.zip", at: Scene.morning + 88_000, in: scene)
+        let plan = try await PruneBackups(
+            in: scene.folder(),
+            options: options,
+            context: scene.context()
+        ).plan()
+        #expect(plan.remove.isEmpty && plan.keep.count == 2)
+    }
+}
+
+/// Archives that have no end yet.
+@Suite("A cut archive")
+struct CutArchiveTests {
+    @Test("is not ready, is no good backup, and is not called damaged")
+    func isNotReady() async throws {
+        let scene = try Scene()
+        let name = try await scene.backUp().backup.name
+        let whole = try scene.sandbox.read("Remote/\(name)")
+        for length in [0, 3, 4, whole.count / 2, whole.count - 1] {
+            try scene.sandbox.write(whole.prefix(length), to: "Remote/\(name)")
+            let backup = try #require(try await scene.list().first)
+            #expect(backup.isUnreadable && backup.isNotReady, "\(length)")
+            let warning = backup.warning(at: Scene.morning + 60)
+            #expect(warning?.hasSuffix("is not ready: \(Backup.notReady)") ?? false, "\(length)")
+        }
+        // Of another beginning, it is none.
+        try scene.sandbox.write("no zip at all", to: "Remote/\(name)")
+        let backup = try #require(try await scene.list().first)
+        #expect(backup.isUnreadable && !backup.isNotReady)
+    }
+
+    @Test("is waited for until it is whole")
+    func waiting() async throws {
+        let scene = try Scene()
+        let name = try await scene.backUp().backup.name
+        let whole = try scene.sandbox.read("Remote/\(name)")
+        try scene.sandbox.write(whole.prefix(100), to: "Remote/\(name)")
+        let folder = scene.folder()
+        let cut = try #require(try await folder.list().backups.first)
+        let wait = WaitForBackup(in: folder, context: scene.context())
+        await #expect(throws: RestoreError.self) { try await wait.run(cut, atMost: .zero) }
+        #expect(scene.told.isEmpty)
+        await #expect(throws: RestoreError.self) {
+            try await wait.run(cut, atMost: .milliseconds(150))
+        }
+        // It is completed while somebody waits.
+        let completing = scene.context(meanwhile: {
+            try scene.sandbox.write(whole, to: "Remote/\(name)")
+        })
+        let found = try await WaitForBackup(in: folder, context: completing)
+            .run(cut, atMost: .seconds(60))
+        #expect(!found.isUnreadable && found.timeSource == .manifest)
+        #expect(scene.told.contains { $0.hasPrefix("waiting for '\(cut.displayName)'") })
+        #expect(try await wait.run(found, atMost: .zero) == found)
+    }
+
+    @Test("that goes away is not waited for")
+    func goesAway() async throws {
+        let scene = try Scene()
+        let name = try await scene.backUp().backup.name
+        try scene.sandbox.write("PK", to: "Remote/\(name)")
+        let folder = scene.folder()
+        let cut = try #require(try await folder.list().backups.first)
+        let removing = scene.context(meanwhile: {
+            try LocalFileSystem().remove(scene.remotePath.appending(name))
+        })
+        await #expect(throws: BackupFolderError.self) {
+            try await WaitForBackup(in: folder, context: removing).run(cut, atMost: .seconds(60))
+        }
+    }
+}

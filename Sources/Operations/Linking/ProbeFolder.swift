@@ -52,7 +52,7 @@ public struct ProbeFolder: Sendable {
 
     /// Makes the folder, if it is not there.
     ///
-    /// - Throws: `LinkError`, `RemoteError.noRclone`.
+    /// - Throws: `LinkError`, `RemoteError`.
     public func make() async throws {
         do {
             if let rclone = folder.remote as? RcloneFolder {
@@ -134,13 +134,16 @@ public struct ProbeFolder: Sendable {
     }
 
     /// Names the remote that is not configured; else says what could not be done.
-    private func explained(_ error: any Error, _ doing: String) -> LinkError {
+    ///
+    /// rclone's own failures say it themselves.
+    private func explained(_ error: any Error, _ doing: String) -> any Error {
         if RcloneFolder.isNotConfigured(error),
             let name = (folder.remote as? RcloneFolder)?.remoteName
         {
-            return .notConfigured(name)
+            return LinkError.notConfigured(name)
         }
-        return .cannot(doing: doing, address: folder.address, error)
+        if case RemoteError.rclone = error { return error }
+        return LinkError.cannot(doing: doing, address: folder.address, error)
     }
 
     // MARK: - Writing

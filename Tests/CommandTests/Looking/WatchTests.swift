@@ -64,7 +64,11 @@ struct WatchTests {
         #expect(try program.run("backup", "--quiet").status == 0)
         // The log has the run a little later than the folder has the backup.
         try look { $0["backups"] as? Int == 1 && $0["last_backup"] != nil }
-        // Seconds, in which looks find the newest backup older than before.
+        // Looks after these find nothing but the newest backup older than before.
+        for number in 1...3 {
+            try program.sandbox.write("no backup", to: "Remote/notes \(number).txt")
+            #expect(try program.run("list").status == 0)
+        }
         #expect(try program.run("backup", "--quiet").status == 0)
         try look { $0["backups"] as? Int == 2 }
         watch.signal(SIGTERM)

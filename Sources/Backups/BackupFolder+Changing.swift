@@ -37,6 +37,7 @@ extension BackupFolder {
     /// - Parameters:
     ///   - new: the archive, which is on the disk.
     ///   - date: the time that its name tells.
+    ///   - other: a folder that it goes on to, whose names it does not take as far as they are known.
     ///   - warn: told if the trash cannot be looked into.
     ///   - checkCancellation: asked before each try.
     /// - Returns: the backup, and the error if it may not be on the disk.
@@ -44,10 +45,12 @@ extension BackupFolder {
     package func publish(
         _ new: NewBackup,
         at date: Date,
+        onItsWayTo other: BackupFolder? = nil,
         warn: (RemoteError) -> Void,
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
-        let taken = try await trashedNames(warn)
+        var taken = try await trashedNames(warn)
+        if let other { taken.formUnion(memory.catalog.names(in: other.address)) }
         for number in 1... {
             let name = BackupName.make(date, in: timeZone, number: number)
             // A deleted backup may come back under its name.

@@ -188,6 +188,11 @@ public final class BackupCatalog: Sendable {
         }
     }
 
+    /// Returns the names of a folder's files, as far as they are remembered.
+    func names(in address: String) -> [String] {
+        known.files[address].map { Array($0.keys) } ?? []
+    }
+
     /// The annotations that backups had in the folders that they were seen in.
     var annotations: [BackupID: Annotation] { known.annotations ?? [:] }
 

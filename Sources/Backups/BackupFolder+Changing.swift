@@ -42,6 +42,7 @@ extension BackupFolder {
     /// - Parameters:
     ///   - new: the archive, which is on the disk.
     ///   - date: the time that its name tells.
+    ///   - other: a folder that it goes on to, whose names it does not take as far as they are known.
     ///   - warn: told if the trash cannot be looked into, or if nothing could be noted beside the archive that
     ///     its manifest does not say as well.
     ///   - checkCancellation: asked before each try.
@@ -50,10 +51,12 @@ extension BackupFolder {
     package func publish(
         _ new: NewBackup,
         at date: Date,
+        onItsWayTo other: BackupFolder? = nil,
         warn: (any Error) -> Void,
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
-        let taken = try await trashedNames(warn)
+        var taken = try await trashedNames(warn)
+        if let other { taken.formUnion(memory.catalog.names(in: other.address)) }
         for number in 1... {
             let name = BackupName.make(date, in: timeZone, number: number)
             // A deleted backup may come back under its name.

@@ -270,6 +270,7 @@ public struct CreateBackup: Sendable {
                 note: options.note
             ),
             at: options.date,
+            onItsWayTo: options.queues ? folder : nil,
             warn: { context.warn(explain($0)) },
             checkCancellation: context.checkCancellation
         )

@@ -242,6 +242,8 @@ struct OutboxTests {
         try StoreApplication(on: store, "DELETE FROM t WHERE x > 9").end()
         let outcome = try await away { try await backUp(to: folder(catalog: catalog)) }
         #expect(outcome.backup.isAnomalous)
+        // Nor does it take a name that is remembered.
+        #expect(outcome.backup.displayName == "[2026-Nov-21] 09.01 AM (2)")
         // The next one is compared with what that was compared with, wherever it is.
         #expect(try await backUp(to: folder(catalog: catalog)).backup.isAnomalous)
     }

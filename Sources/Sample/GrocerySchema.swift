@@ -2,6 +2,9 @@ internal import GRDB
 
 /// The tables of the sample store.
 enum GrocerySchema {
+    /// The schema's versions, in order.
+    ///
+    /// A version that was released never changes: there are stores of it.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1: items, units, locations") { database in
@@ -25,6 +28,15 @@ enum GrocerySchema {
                 // 0x02, the UUID of a file in the external data as text, NUL.
                 definition.column("photo", .blob)
             }
+        }
+        // The key of a row is its identity. GRDB checks foreign keys at a migration's end.
+        migrator.registerMigration("2: identities, thumbnails") { database in
+            try database.create(table: "given_identity") { definition in
+                definition.primaryKey("identity", .text)
+            }
+            // A PNG as it is: Core Data, too, keeps what is small in the row.
+            try database.alter(table: "item") { $0.add(column: "thumbnail", .blob) }
+            try GroceryDefaults.identifyFirst(database)
         }
         return migrator
     }

@@ -8,18 +8,6 @@ public import SystemPackage
 /// It stands for any application: a SQLite database in WAL mode, with photos that are kept as files
 /// beside it as Core Data keeps them.
 public struct GroceryStore {
-    /// An item of the grocery list.
-    public struct Item: Sendable, Equatable {
-        public var name: String
-        public var quantity: Double
-        public var unit: String?
-        public var isListed: Bool
-        public var isCollected: Bool
-        public var locationAtHome: String?
-        public var locationAtShop: String?
-        public var hasPhoto: Bool
-    }
-
     /// The database's name in a stores directory.
     public static let fileName = "Grocery-Dude.sqlite"
 
@@ -28,7 +16,14 @@ public struct GroceryStore {
 
     private var path: FilePath { directory.appending(Self.fileName) }
 
-    /// Opens the store in a stores directory.
+    /// The directory of the photos, which need not be there.
+    var photos: PhotoFiles {
+        PhotoFiles(
+            directory: directory.appending(".Grocery-Dude_SUPPORT").appending("_EXTERNAL_DATA")
+        )
+    }
+
+    /// Opens the store in a stores directory; one of an older version is upgraded.
     ///
     /// - Throws: `SampleError.missing` if there is none; `SampleError.failed`.
     public init(in directory: FilePath) throws {
@@ -49,7 +44,7 @@ public struct GroceryStore {
         guard try FileInfo.ifPresent(path) == nil else { throw SampleError.exists(path) }
         try LocalFileSystem().createDirectories(directory)
         let store = try GroceryStore(opening: path, in: directory)
-        try store.write { try GroceryDefaults.insert(into: $0) }
+        _ = try store.write { try GroceryDefaults.current.give(to: $0, isNew: true) }
         if withTestData { try store.insertTestData() }
         return store
     }
@@ -66,11 +61,12 @@ public struct GroceryStore {
         }
     }
 
-    private func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try SampleError.translating(path) { try queue.read(body) }
     }
 
-    private func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    /// Runs `body` in one transaction, of which nothing stays if it throws.
+    func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try SampleError.translating(path) { try queue.write(body) }
     }
 
@@ -78,30 +74,7 @@ public struct GroceryStore {
     ///
     /// - Throws: `SampleError.failed`.
     public func items() throws -> [Item] {
-        try read { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT item.*, unit.name AS unit_name, home.name AS home, shop.name AS shop
-                    FROM item
-                    LEFT JOIN unit ON unit.id = item.unit_id
-                    LEFT JOIN location_at_home AS home ON home.id = item.location_at_home_id
-                    LEFT JOIN location_at_shop AS shop ON shop.id = item.location_at_shop_id
-                    ORDER BY item.name, item.id
-                    """
-            ).map { row in
-                Item(
-                    name: row["name"],
-                    quantity: row["quantity"],
-                    unit: row["unit_name"],
-                    isListed: row["listed"],
-                    isCollected: row["collected"],
-                    locationAtHome: row["home"],
-                    locationAtShop: row["shop"],
-                    hasPhoto: row["photo"] != nil
-                )
-            }
-        }
+        try read { try Item.fetchAll($0).map(\.item) }
     }
 
     /// Adds an item to the list; a unit that is not known yet is made.
@@ -109,14 +82,15 @@ public struct GroceryStore {
     /// - Throws: `SampleError.failed`.
     public func add(name: String, quantity: Double, unit: String?) throws {
         try write { database in
-            let unitID = try unit.map { try GroceryDefaults.row(in: "unit", named: $0, database) }
-            try database.execute(
-                sql: """
-                    INSERT INTO item (id, name, quantity, listed, collected, unit_id)
-                    VALUES (?, ?, ?, 1, 0, ?)
-                    """,
-                arguments: [UUID().uuidString, name, quantity, unitID]
-            )
+            try Item(
+                identity: UUID().uuidString,
+                name: name,
+                quantity: quantity,
+                unit: unit,
+                isListed: true,
+                isCollected: false,
+                hasPhoto: false
+            ).insert(into: database)
         }
     }
 
@@ -126,38 +100,46 @@ public struct GroceryStore {
     /// - Throws: `SampleError.noItem` if there is none; `SampleError.failed`, `FileError`.
     public func remove(name: String) throws -> Int {
         let sql = "DELETE FROM item WHERE name = ? RETURNING photo"
-        let photos = try write { try Data?.fetchAll($0, sql: sql, arguments: [name]) }
-        guard !photos.isEmpty else { throw SampleError.noItem(name) }
-        for case let photo? in photos {
-            let file = String(decoding: photo.dropFirst().dropLast(), as: UTF8.self)
-            try LocalFileSystem().remove(externalDirectory.appending(file))
+        let references = try write { try Data?.fetchAll($0, sql: sql, arguments: [name]) }
+        guard !references.isEmpty else { throw SampleError.noItem(name) }
+        for case let reference? in references {
+            try LocalFileSystem().remove(photos.path(of: reference))
         }
-        return photos.count
+        return references.count
     }
 
-    private var externalDirectory: FilePath {
-        directory.appending(".Grocery-Dude_SUPPORT").appending("_EXTERNAL_DATA")
+    /// Adds the default data of this version that the store was never given, each row once.
+    ///
+    /// - Returns: how many rows were added, in all tables.
+    /// - Throws: `SampleError.failed`.
+    public func update() throws -> Int {
+        try update(to: .current)
+    }
+
+    /// Adds the default data of a set; see `update()`.
+    func update(to defaults: GroceryDefaults) throws -> Int {
+        try write { try defaults.give(to: $0, isNew: false) }
     }
 
     /// Adds items with photos until there are about 20 MB of them.
     private func insertTestData() throws {
-        try LocalFileSystem().createDirectories(externalDirectory)
-        var generator = SystemRandomNumberGenerator()
-        try write { database in
-            for number in 1...200 {
-                let identifier = UUID().uuidString
-                // A photo does not compress, so random bytes stand for one.
-                let photo = (0..<(100_000 / 8)).map { _ in generator.next() as UInt64 }
-                let file = try File.create(externalDirectory.appending(identifier))
-                try photo.withUnsafeBytes { try file.write($0, at: 0) }
-                let reference = Data([2]) + Data(identifier.utf8) + Data([0])
-                try database.execute(
-                    sql: """
-                        INSERT INTO item (id, name, quantity, listed, collected, photo)
-                        VALUES (?, ?, 1, 0, 0, ?)
-                        """,
-                    arguments: [UUID().uuidString, "Test Item \(number)", reference]
-                )
+        try photos.whileAdding(isSynced: false) { photos in
+            try write { database in
+                for name in (1...200).map({ "Test Item \($0)" }) {
+                    let picture = ItemPicture(of: name)
+                    try Item(
+                        identity: GroceryDefaults.identity(of: .item, named: name),
+                        name: name,
+                        quantity: 1,
+                        isListed: false,
+                        isCollected: false,
+                        hasPhoto: true
+                    ).insert(
+                        into: database,
+                        photo: photos.add(picture.photo),
+                        thumbnail: Data(picture.thumbnail)
+                    )
+                }
             }
         }
     }

@@ -10,6 +10,8 @@ public enum SampleError: ExplainedError, Equatable {
     case missing(FilePath)
     /// No item has this name.
     case noItem(String)
+    /// A file of items, or what is given in its place, is not good; nothing was imported.
+    case badItems(String, reason: String)
     /// SQLite cannot open, read or change the store.
     case failed(FilePath, reason: String)
 
@@ -30,6 +32,8 @@ public enum SampleError: ExplainedError, Equatable {
         case .exists(let path): "there is a store already: '\(printable(path))'"
         case .missing(let path): "there is no store: '\(printable(path))'"
         case .noItem(let name): "there is no item named '\(name)'"
+        case .badItems(let source, let reason):
+            "'\(source)' cannot be imported, nothing was changed: \(reason)"
         case .failed(let path, let reason):
             "the store '\(printable(path))' cannot be used: \(reason)"
         }

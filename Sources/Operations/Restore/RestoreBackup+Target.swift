@@ -14,17 +14,21 @@ extension RestoreBackup {
     public func extract(_ backup: Backup, to target: FilePath) async throws -> Outcome {
         // Of an existing directory the name is needed, which "." and "a/.." do not have.
         let target = (try? target.resolved()) ?? target
-        if let info = try FileInfo.ifPresent(target) {
-            guard info.kind == .directory, try Directory.open(target).names().isEmpty else {
-                throw RestoreError.targetNotEmpty(target)
-            }
-        }
+        try Self.refuseOccupied(target)
         try makeParent(of: target)
         let plan = try await open(backup)
         do {
             return try extract(plan, backup, to: target)
         } catch {
             throw RestoreError.saying(error)
+        }
+    }
+
+    /// Throws `RestoreError.targetNotEmpty` if something is at a path but an empty directory.
+    static func refuseOccupied(_ target: FilePath) throws {
+        guard let info = try FileInfo.ifPresent((try? target.resolved()) ?? target) else { return }
+        guard info.kind == .directory, try Directory.open(target).names().isEmpty else {
+            throw RestoreError.targetNotEmpty(target)
         }
     }
 

@@ -2,6 +2,7 @@ internal import Sample
 
 /// An item of the sample store.
 struct ItemRow: AnswerRow {
+    var id: String
     var name: String
     var quantity: Double
     var unit: String?
@@ -12,6 +13,7 @@ struct ItemRow: AnswerRow {
     var photo: Bool
 
     init(_ item: GroceryStore.Item) {
+        id = item.identity
         name = item.name
         quantity = item.quantity
         unit = item.unit

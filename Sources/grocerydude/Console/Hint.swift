@@ -33,6 +33,7 @@ enum Hint {
             "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
         case FileError.locked: "wait for it with '--lock-wait 60s'"
         case RemoteError.notAFolder: "name a directory with '--remote'"
+        case CopyStoresError.inside: error.inWords.map { "\($0) with '--stores'" }
         case RemoteError.noFile: "\(list) to see what is there"
         case RemoteError.notSynced:
             "see what the disk has with 'grocerydude list'; for its errors run 'dmesg'"
@@ -104,6 +105,7 @@ enum Hint {
         case .missing:
             "run 'grocerydude init' to make one, or name another directory with '--stores'"
         case .noItem: "run 'grocerydude items' to see them"
+        case .badItems: "'grocerydude items export' writes such a file"
         case .failed: error.inWords
         }
     }

@@ -54,6 +54,8 @@ struct HintTests {
             (SampleError.exists("a"), "grocerydude items'"),
             (SampleError.missing("a"), "grocerydude init'"),
             (SampleError.noItem("a"), "grocerydude items'"),
+            (SampleError.badItems("a", reason: "x"), "grocerydude items export'"),
+            (CopyStoresError.inside("/a/b", "/a"), "'--stores'"),
         ] as [(any Error & Sendable, String)]
     )
     func commands(_ error: any Error & Sendable, _ advice: String) {

@@ -72,7 +72,13 @@ struct SchemaTests {
         try run("init", "init")
         try run("items-add", "items", "add", "Honey")
         try run("items-show", "items", "show")
+        try run("items-export", "items", "export", sandbox.path("items.json").string)
         try run("items-remove", "items", "remove", "Honey")
+        try run("items-import", "items", "import", sandbox.path("items.json").string)
+        try expect(try sandbox.read("items.json"), "items-file", ["items export"])
+        try run("init", "init", "--update")
+        let old = sandbox.path("Stores").string
+        try run("init", "init", "--stores", sandbox.path("Copy").string, "--from", old)
         try run("backup", "backup", "--tag", "a", "--note", "first")
         try run("backup", "backup", "--skip-if-unchanged")
         try run("backup", "backup", "--all-profiles")

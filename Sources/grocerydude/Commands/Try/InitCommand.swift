@@ -1,13 +1,20 @@
-internal import Sample
 internal import ArgumentParser
+internal import Files
 internal import Operations
+internal import Sample
 internal import SystemPackage
 
 struct InitCommand: InvokedCommand {
     static let configuration = CommandConfiguration(
         "init",
         "Create a sample store, a grocery list, to try things with.",
-        example: "grocerydude init --test-data"
+        discussion: """
+            With '--from', the data of the first directory in the list that has a store, be it of this or any \
+            application, is copied instead. Nothing is changed there, and it may be in use.
+            """,
+        example: "grocerydude init --test-data",
+        "grocerydude init --update",
+        "grocerydude init --stores ~/app/Stores --from ~/app/data ~/Documents/app"
     )
 
     @OptionGroup var stores: StoresOptions
@@ -16,17 +23,87 @@ struct InitCommand: InvokedCommand {
     @Flag(help: "Add about 20 MB of items with photos, which are files beside the store.")
     var testData = false
 
+    @Flag(
+        help: "Add the default data of this version that the store was never given; nothing twice."
+    )
+    var update = false
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Copy the stores directory from the first of these places that has a store.",
+            valueName: "dir"
+        ),
+        completion: .directory
+    )
+    var from: [String] = []
+
     private struct Facts: Encodable {
+        /// The store, or the stores directory after a copy.
         var path: String
-        var items: Int
+        var items: Int?
+        /// Rows that an update added.
+        var added: Int?
+        /// The directory that was copied.
+        var from: String?
+        var stores: Int?
+        var files: Int?
+
+        /// Returns these with the count of a store's items.
+        func with(_ store: GroceryStore) throws -> Facts {
+            var facts = self
+            facts.items = try store.items().count
+            return facts
+        }
+    }
+
+    func validate() throws {
+        guard [testData, update, !from.isEmpty].count(where: \.self) < 2 else {
+            throw ValidationError("'--test-data', '--update' and '--from' exclude each other")
+        }
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let store = try GroceryStore.create(in: invocation.stores, withTestData: testData)
+        guard from.isEmpty else { return try await copy(invocation) }
         let path = invocation.stores.appending(GroceryStore.fileName).string
-        let facts = try Facts(path: path, items: store.items().count)
+        guard !update else {
+            let store = try GroceryStore(in: invocation.stores)
+            let facts = try Facts(path: path, added: store.update()).with(store)
+            let added = facts.added ?? 0
+            let line =
+                added == 0
+                ? "'\(path)' lacks nothing of the default data"
+                : "added \(counted(added, "row", "rows")) of the default data to '\(path)'"
+            return try invocation.answer(DoneAnswer(facts: facts, line: line))
+        }
+        let store = try GroceryStore.create(in: invocation.stores, withTestData: testData)
+        let facts = try Facts(path: path).with(store)
         return try invocation.answer(
-            DoneAnswer(facts: facts, line: "created '\(path)' with \(facts.items) items")
+            DoneAnswer(facts: facts, line: "created '\(path)' with \(facts.items ?? 0) items")
+        )
+    }
+
+    private func copy(_ invocation: Invocation) async throws -> CommandResult {
+        let outcome = try await CopyStores(
+            from: from.map { FilePath($0) },
+            at: invocation.now,
+            tool: invocation.tool,
+            context: invocation.context
+        ).run(to: invocation.stores)
+        let facts = Facts(
+            path: invocation.stores.string,
+            from: printable(outcome.source),
+            stores: outcome.stores,
+            files: outcome.files
+        )
+        let counts = [
+            counted(outcome.stores, "store", "stores"), counted(outcome.files, "file", "files"),
+            byteCount(outcome.bytes),
+        ].joined(separator: ", ")
+        let line = "copied '\(printable(outcome.source))' to '\(facts.path)': \(counts)"
+        return try invocation.answer(
+            DoneAnswer(facts: facts, line: line),
+            problems: outcome.problems
         )
     }
 }

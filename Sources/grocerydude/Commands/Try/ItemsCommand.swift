@@ -8,7 +8,8 @@ struct ItemsCommand: AsyncParsableCommand {
         "Show or change the items in the sample store.",
         example: "grocerydude items",
         "grocerydude items add Honey --quantity 2 --unit jar",
-        subcommands: [Show.self, Add.self, Remove.self],
+        "grocerydude items export list.json",
+        subcommands: [Show.self, Add.self, Remove.self, Export.self, Import.self],
         defaultSubcommand: Show.self
     )
 

@@ -1,0 +1,136 @@
+internal import Foundation
+
+/// A file of items, in JSON, for another store or another program.
+struct ItemsFile: Codable {
+    /// Says that a file is one of these.
+    static let format = "grocerydude-items"
+    /// Newer files may say what this program does not know.
+    static let version = 1
+
+    var format = ItemsFile.format
+    var version = ItemsFile.version
+    var items: [Item]
+
+    /// An item with its pictures, which are Base64 in the file.
+    struct Item: Codable {
+        var id: String
+        var name: String
+        var quantity: Double
+        var unit: String?
+        var listed: Bool
+        var collected: Bool
+        var locationAtHome: String?
+        var locationAtShop: String?
+        var photo: Data?
+        var thumbnail: Data?
+
+        enum CodingKeys: String, CodingKey {
+            case id, name, quantity, unit, listed, collected, photo, thumbnail
+            case locationAtHome = "location_at_home"
+            case locationAtShop = "location_at_shop"
+        }
+    }
+
+    /// Returns the file's bytes: keys and items in a fixed order, so that two files can be compared.
+    func encoded() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+    }
+
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - source: its name, for messages.
+    /// - Returns: the file, whose items are good.
+    /// - Throws: `SampleError.badItems` if not all of it is good.
+    static func decode(_ bytes: [UInt8], from source: String) throws -> ItemsFile {
+        func refuse(_ reason: String) -> SampleError { .badItems(source, reason: reason) }
+        // A newer version's file is told as such, whatever its items are like.
+        struct Head: Decodable {
+            var format: String
+            var version: Int
+        }
+        do {
+            let head = try JSONDecoder().decode(Head.self, from: Data(bytes))
+            guard head.format == format else { throw refuse("'format' is not '\(format)'") }
+            guard head.version <= version else {
+                throw refuse("a newer version of the program wrote it")
+            }
+            let file = try JSONDecoder().decode(ItemsFile.self, from: Data(bytes))
+            if let reason = file.fault { throw refuse(reason) }
+            return file
+        } catch let error as DecodingError {
+            throw refuse(Self.reason(error))
+        }
+    }
+
+    /// Why the items cannot be imported, though the file can be read.
+    private var fault: String? {
+        var seen: Set<String> = []
+        for (index, item) in items.enumerated() {
+            let place = "items[\(index)]"
+            if item.name.isEmpty { return "'\(place).name' is empty" }
+            if item.id.isEmpty { return "'\(place).id' is empty" }
+            if item.quantity < 0 { return "'\(place).quantity' cannot be \(item.quantity)" }
+            if !seen.insert(item.identity).inserted { return "two items have the id '\(item.id)'" }
+        }
+        return nil
+    }
+
+    private static func reason(_ error: DecodingError) -> String {
+        func place(_ path: [any CodingKey]) -> String {
+            path.reduce("") { text, key in
+                if let index = key.intValue { return "\(text)[\(index)]" }
+                return text.isEmpty ? key.stringValue : "\(text).\(key.stringValue)"
+            }
+        }
+        switch error {
+        case .keyNotFound(let key, let context):
+            return "'\(place(context.codingPath + [key]))' is missing"
+        case .valueNotFound(_, let context), .typeMismatch(_, let context):
+            return context.codingPath.isEmpty
+                ? "it is not an object" : "'\(place(context.codingPath))' is of the wrong type"
+        case .dataCorrupted(let context):
+            return context.codingPath.isEmpty
+                ? "it is not JSON" : "'\(place(context.codingPath))' cannot be read"
+        @unknown default: return "it cannot be read"
+        }
+    }
+}
+
+extension ItemsFile.Item {
+    /// The identity, in the form in which stores keep UUIDs.
+    var identity: String { UUID(uuidString: id)?.uuidString ?? id }
+
+    /// The item, for a store.
+    var item: GroceryStore.Item {
+        GroceryStore.Item(
+            identity: identity,
+            name: name,
+            quantity: quantity,
+            unit: unit,
+            isListed: listed,
+            isCollected: collected,
+            locationAtHome: locationAtHome,
+            locationAtShop: locationAtShop,
+            hasPhoto: photo != nil
+        )
+    }
+
+    init(_ stored: GroceryStore.Item.Stored, photo: Data?) {
+        self.init(
+            id: stored.item.identity,
+            name: stored.item.name,
+            quantity: stored.item.quantity,
+            unit: stored.item.unit,
+            listed: stored.item.isListed,
+            collected: stored.item.isCollected,
+            locationAtHome: stored.item.locationAtHome,
+            locationAtShop: stored.item.locationAtShop,
+            photo: photo,
+            thumbnail: stored.thumbnail
+        )
+    }
+}

@@ -1,0 +1,104 @@
+internal import ArgumentParser
+internal import Files
+internal import Foundation
+internal import Operations
+internal import Sample
+internal import SystemPackage
+
+extension ItemsCommand {
+    struct Export: InvokedCommand {
+        static let configuration = CommandConfiguration(
+            "export",
+            "Write all items, with their photos, to a JSON file.",
+            discussion: "Nothing is overwritten. '-' is standard output.",
+            example: "grocerydude items export list.json",
+            "grocerydude items export - | gzip >list.json.gz"
+        )
+
+        @Argument(help: "The new file, or '-'.", completion: .file(extensions: ["json"]))
+        var file: String
+
+        @OptionGroup var stores: StoresOptions
+        @OptionGroup var output: OutputOptions
+
+        private struct Facts: Encodable {
+            var path: String
+            var items: Int
+        }
+
+        func run(_ invocation: Invocation) async throws -> CommandResult {
+            let (json, count) = try GroceryStore(in: invocation.stores).exportItems()
+            guard file != "-" else {
+                // With or without '--json': it is JSON, and all of the answer.
+                invocation.console.answer(text: String(decoding: json, as: UTF8.self))
+                return CommandResult(.done)
+            }
+            let path = FilePath(file)
+            guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
+            try LocalFileSystem().write(json, to: path)
+            let items = counted(count, "item", "items")
+            return try invocation.answer(
+                DoneAnswer(
+                    facts: Facts(path: file, items: count),
+                    line: "exported \(items) to '\(file)'"
+                )
+            )
+        }
+    }
+
+    struct Import: InvokedCommand {
+        static let configuration = CommandConfiguration(
+            "import",
+            "Add the items of a JSON file that are not there yet.",
+            discussion: """
+                Items are told apart by their 'id': one that is there stays as it is. If anything in the file \
+                is wrong, nothing is added. '-' is standard input.
+                """,
+            example: "grocerydude items import list.json",
+            "ssh kitchen grocerydude items export - | grocerydude items import -"
+        )
+
+        /// A longer file is no list of groceries, and would fill our memory.
+        private static let limit = 1 << 30
+
+        @Argument(
+            help: "A file that 'items export' wrote, or '-'.",
+            completion: .file(extensions: ["json"])
+        )
+        var file: String
+
+        @OptionGroup var stores: StoresOptions
+        @OptionGroup var output: OutputOptions
+
+        private struct Facts: Encodable {
+            var added: Int
+            var present: Int
+        }
+
+        func run(_ invocation: Invocation) async throws -> CommandResult {
+            let store = try GroceryStore(in: invocation.stores)
+            let imported = try store.importItems(
+                read(),
+                from: file == "-" ? "standard input" : file
+            )
+            let facts = Facts(added: imported.added, present: imported.present)
+            let added = "added \(counted(facts.added, "item", "items"))"
+            let line = facts.present == 0 ? added : "\(added); \(facts.present) were there already"
+            return try invocation.answer(DoneAnswer(facts: facts, line: line))
+        }
+
+        private func read() throws -> [UInt8] {
+            guard file == "-" else {
+                return try File.contents(of: FilePath(file), limit: Int64(Self.limit))
+            }
+            var input: [UInt8] = []
+            while let part = try FileHandle.standardInput.read(upToCount: 1 << 20), !part.isEmpty {
+                input += part
+                guard input.count <= Self.limit else {
+                    throw FileError.tooLong("/dev/stdin", limit: Int64(Self.limit))
+                }
+            }
+            return input
+        }
+    }
+}

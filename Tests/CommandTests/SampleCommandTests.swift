@@ -1,0 +1,95 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The commands to try things with.
+@Suite("The sample's commands")
+struct SampleCommandTests {
+    let program: Program
+
+    init() throws {
+        program = try Program()
+    }
+
+    @Test("bring an old sample store up to date, each row once")
+    func update() throws {
+        let sandbox = program.sandbox
+        try sandbox.directory("Stores")
+        let sql = String(decoding: try Fixtures.read("sample/schema-1.sql"), as: UTF8.self)
+        let path = sandbox.path("Stores/Grocery-Dude.sqlite")
+        try Tool.check("sqlite3", [path.string, sql])
+        let places = ["--stores", "Stores"]
+        let first = try program.run(["init", "--update"] + places)
+        #expect(first.text == "added 3 rows of the default data to 'Stores/Grocery-Dude.sqlite'\n")
+        let second = try program.run(["init", "--update"] + places)
+        #expect(second.text == "'Stores/Grocery-Dude.sqlite' lacks nothing of the default data\n")
+        let json = try program.run(["init", "--update", "--json"] + places).json as? [String: Any]
+        #expect(json?["added"] as? Int == 0 && json?["items"] as? Int == 12)
+        let none = try program.run("init", "--update", "--stores", "Nowhere")
+        #expect(none.status == 1)
+        #expect(none.errors.contains("there is no store") && none.errors.contains("hint: run"))
+        #expect(!sandbox.exists("Nowhere"))
+    }
+
+    @Test("take the first old place that has a store, and say which")
+    func from() throws {
+        let sandbox = program.sandbox
+        try sandbox.directory("Empty")
+        #expect(try program.run("init", "--stores", "Old").status == 0)
+        #expect(try program.run("items", "add", "Figs", "--stores", "Old").status == 0)
+        let old = try sandbox.contents(of: "Old")
+        let copied = try program.run("init", "--stores", "New", "--from", "None", "Empty", "Old")
+        #expect(copied.status == 0)
+        #expect(
+            copied.text.hasPrefix("copied '\(sandbox.path("Old"))' to 'New': 1 store, 1 file, ")
+        )
+        #expect(copied.errors.contains("'None' is not there"))
+        #expect(copied.errors.contains("no store is in 'Empty'"))
+        #expect(try sandbox.contents(of: "Old") == old)
+        #expect(try program.run("items", "--stores", "New").text.contains("Figs"))
+        let none = try program.run("init", "--stores", "Other", "--from", "None", "Empty")
+        #expect(none.status == 1 && none.text.isEmpty)
+        #expect(none.errors.contains("there is no store in 'None', 'Empty'"))
+        let taken = try program.run("init", "--stores", "New", "--from", "Old")
+        #expect(taken.status == 1)
+        #expect(taken.errors.contains("'New' is there already and not empty"))
+        let both = try program.run("init", "--update", "--from", "Old")
+        #expect(both.status == 64 && both.errors.contains("exclude each other"))
+    }
+
+    @Test("carry items to another store, through a file or a pipe")
+    func transfer() throws {
+        for name in ["One", "Two", "Three"] {
+            #expect(try program.run("init", "--stores", name).status == 0)
+        }
+        #expect(try program.run("items", "add", "Figs", "--stores", "One").status == 0)
+        let exported = try program.run("items", "export", "a b.json", "--stores", "One")
+        #expect(exported.text == "exported 13 items to 'a b.json'\n")
+        let again = try program.run("items", "export", "a b.json", "--stores", "Two")
+        #expect(again.status == 1)
+        #expect(again.errors.contains("'a b.json' is there already"))
+        let imported = try program.run("items", "import", "a b.json", "--stores", "Two")
+        #expect(imported.text == "added 1 item; 12 were there already\n")
+        #expect(try program.run("items", "--stores", "Two").text.contains("Figs"))
+        let file = try program.sandbox.read("a b.json")
+        let piped = try program.run("items", "export", "-", "--stores", "Two")
+        #expect(piped.output == file && piped.errors.isEmpty)
+        func pipe(_ input: [UInt8]) throws -> Tool.Outcome {
+            try Tool.run(
+                Program.path,
+                ["items", "import", "-", "--stores", "Three"],
+                environment: program.environment,
+                directory: program.sandbox.path,
+                input: input
+            )
+        }
+        let cut = try pipe(file.dropLast(9))
+        #expect(cut.status == 1)
+        #expect(cut.errors.contains("'standard input' cannot be imported, nothing was changed"))
+        #expect(cut.errors.contains("hint: 'grocerydude items export' writes such a file"))
+        #expect(try !program.run("items", "--stores", "Three").text.contains("Figs"))
+        #expect(try pipe(file).text == "added 1 item; 12 were there already\n")
+    }
+}

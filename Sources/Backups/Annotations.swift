@@ -5,6 +5,8 @@ internal import Remotes
 internal import SystemPackage
 
 /// Tags, note and pin of one backup, beside it in the remote folder, so that its archive stays as it is.
+///
+/// Facts that no other machine could know without fetching the archive are here too.
 package struct Annotation: Codable, Equatable, Sendable {
     /// The backup's file name when this was written, for a backup whose identity is not known here.
     var name: String
@@ -14,6 +16,10 @@ package struct Annotation: Codable, Equatable, Sendable {
     package var note: String?
     /// Whether the backup is removed only by name.
     package var isPinned = false
+    /// The reason of a safety backup.
+    var reason: String?
+    /// Whether the backup was made in part only.
+    var isPartial: Bool?
     /// Damage that checks found, by the file's name: a copy of the backup may be whole.
     var damage: [String: Damage]?
 
@@ -118,14 +124,17 @@ package struct Annotation: Codable, Equatable, Sendable {
         let (older, newer) = changed < other.changed ? (self, other) : (other, self)
         var merged = newer
         merged.isPinned = newer.isPinned || older.isPinned
+        merged.reason = newer.reason ?? older.reason
+        merged.isPartial = newer.isPartial ?? older.isPartial
         let damage = (older.damage ?? [:]).merging(newer.damage ?? [:]) { $1 }
         merged.damage = damage.isEmpty ? nil : damage
         return merged
     }
 
     private enum CodingKeys: String, CodingKey {
-        case name, changed, tags, note, damage
+        case name, changed, tags, note, reason, damage
         case isPinned = "pinned"
+        case isPartial = "partial"
     }
 }
 
@@ -251,6 +260,8 @@ package struct Annotations {
             backups[index].tags = annotation.tags
             backups[index].note = annotation.note
             backups[index].isPinned = annotation.isPinned
+            backups[index].reason = backup.reason ?? annotation.reason
+            backups[index].isPartial = backup.isPartial || annotation.isPartial ?? false
             backups[index].notedDamage = annotation.damage(of: backup, isCopy)?.reason
         }
     }
@@ -316,6 +327,8 @@ package struct Annotations {
         annotation.tags += other.tags.filter { !annotation.tags.contains($0) }
         annotation.note = annotation.note ?? other.note
         annotation.isPinned = annotation.isPinned || other.isPinned
+        annotation.reason = annotation.reason ?? other.reason
+        annotation.isPartial = annotation.isPartial ?? other.isPartial
         if let damage = other.damage?.values.first {
             annotation.damage = (annotation.damage ?? [:]).merging([backup.name: damage]) { $1 }
         }

@@ -5,14 +5,18 @@ extension [Backup] {
     /// Finds the backup that a person means.
     ///
     /// - Parameters:
-    ///   - text: its file name, its display name, any unique part of it, or `latest`.
+    ///   - text: its file name, its display name, any unique part of it, or `latest`, which is no
+    ///     safety backup.
     ///   - address: the folder, for messages.
     ///   - now: a later backup is `latest` only if there is no other; `nil` if that does not matter.
     /// - Returns: the only one that fits.
-    /// - Throws: `BackupFolderError.noBackup`, `.noBackups`, `.ambiguous`.
+    /// - Throws: `BackupFolderError.noBackup`, `.noBackups`, `.onlySafetyBackups`, `.ambiguous`.
     package func matching(_ text: String, address: String, now: Date? = nil) throws -> Backup {
-        let real = now.map(notFromFuture) ?? self
-        if text == "latest", let newest = real.first ?? first { return newest }
+        if text == "latest", !isEmpty {
+            let real = now.map(ordinary.notFromFuture) ?? ordinary
+            if let newest = real.first ?? ordinary.first { return newest }
+            throw BackupFolderError.onlySafetyBackups(address)
+        }
         if let exact = first(where: { $0.name == text || $0.displayName == text }) { return exact }
         let matches = text.isEmpty ? [] : filter { $0.name.contains(text) }
         guard matches.count < 2 else {
@@ -29,13 +33,29 @@ extension [Backup] {
     /// Returns the backups that are not from the future, in the same order.
     package func notFromFuture(_ now: Date) -> [Backup] { filter { !$0.isFromFuture(at: now) } }
 
-    /// Returns the newest good one.
+    /// The backups that were made for their own sake, in the same order.
+    package var ordinary: [Backup] { filter { !$0.isSafety } }
+
+    /// Returns the backup that undoes the last restore.
+    ///
+    /// - Throws: `BackupFolderError.nothingToUndo`.
+    package func newestSafety(address: String, now: Date) throws -> Backup {
+        let safety = filter(\.isSafety)
+        guard let newest = safety.notFromFuture(now).first ?? safety.first else {
+            throw BackupFolderError.nothingToUndo(address)
+        }
+        return newest
+    }
+
+    /// Returns the newest good one, which is complete.
     package func newestGood(at now: Date) -> Backup? {
-        first { $0.time != nil && $0.warning(at: now) == nil }
+        ordinary.first { $0.time != nil && $0.warning(at: now) == nil && !$0.isPartial }
     }
 
     /// The newest whose manifest is known and that is not damaged.
-    package var newestKnown: Backup? { first { $0.damage == nil && $0.timeSource == .manifest } }
+    package var newestKnown: Backup? {
+        ordinary.first { $0.damage == nil && $0.timeSource == .manifest }
+    }
 
     /// Whether the anomaly guard is up: no policy may then remove a backup.
     ///

@@ -14,6 +14,10 @@ public struct Backup: Sendable, Equatable {
 
     /// Its file in the remote folder.
     public var file: RemoteFile
+    /// The reason of a safety backup; `nil` for any other.
+    public internal(set) var reason: String?
+    /// Whether something is missing in it, or is not as of one moment, as far as is known.
+    public internal(set) var isPartial = false
     /// Its identity; `nil` until its archive was looked at.
     package var id: BackupID?
     /// The moment it was made; `nil` if nothing tells.
@@ -53,6 +57,12 @@ public struct Backup: Sendable, Equatable {
     /// The key under which checks and annotations are kept: its name as long as nothing else is known.
     package var key: BackupID { id ?? Self.key(of: name) }
 
+    /// Whether a restore made it of the data that it replaced.
+    ///
+    /// Such a backup is never `latest`, and is no measure of what there should be: a restore replaced it
+    /// because it was not wanted.
+    public var isSafety: Bool { reason != nil }
+
     static func key(of name: String) -> BackupID { BackupID(rawValue: "name:\(name)") }
 
     /// Damage that its last checks or a glance found, or that its folder's notes tell of.
@@ -77,6 +87,7 @@ public struct Backup: Sendable, Equatable {
         offset = parts.offset
         isAnomalous = header.anomalies != nil
         root = header.root
+        reason = header.reason
         isForeign = false
     }
 }

@@ -1,5 +1,5 @@
 internal import Files
-internal import Foundation
+public import Foundation
 internal import Remotes
 internal import Synchronization
 public import SystemPackage
@@ -17,6 +17,10 @@ public final class BackupCatalog: Sendable {
         var offset: Int?
         /// `nil` if it was no anomaly.
         var isAnomalous: Bool?
+        /// The reason of a safety backup.
+        var reason: String?
+        /// `nil` if it was made in whole, or that is not known.
+        var isPartial: Bool?
         /// The trailer's digest of all content.
         var content: String?
         var root: ManifestHeader.Root?
@@ -59,6 +63,10 @@ public final class BackupCatalog: Sendable {
         var backups: [BackupID: Facts] = [:]
         /// By the address of a folder.
         var expected: [String: Expectation] = [:]
+        /// When each folder was last listed, and what had gone from it by then without our doing: by
+        /// address, and by name, in milliseconds since 1970-01-01 UTC.
+        var listed: [String: Int64]?
+        var vanished: [String: [String: Int64]]?
         /// The annotations of backups, which may be moved to another folder without them.
         var annotations: [BackupID: Annotation]?
     }
@@ -84,11 +92,24 @@ public final class BackupCatalog: Sendable {
     /// Another run writes the file within milliseconds.
     private static let patience = Duration.seconds(10)
 
+    /// The least time between two notes of when a folder was listed.
+    private static let listingGrain: Int64 = 3_600_000
+    /// How long a backup is remembered that has gone.
+    private static let vanishedLimit: Int64 = 30 * 86_400_000
+
     private let path: FilePath
+    private let now: Int64?
     private let state = Mutex(State())
 
     /// Names the cache file, which need not be there.
-    public init(_ path: FilePath) { self.path = path }
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - now: when folders are listed, to tell later when a backup was there last; `nil` if nobody asks.
+    public init(_ path: FilePath, at now: Date? = nil) {
+        self.path = path
+        self.now = now.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
+    }
 
     /// Returns a backup with everything that is remembered of it; else with what its manifest says if it
     /// is on this machine, or its name.
@@ -126,6 +147,8 @@ public final class BackupCatalog: Sendable {
         backup.timeSource = .manifest
         backup.offset = facts.offset
         backup.isAnomalous = facts.isAnomalous ?? false
+        backup.reason = facts.reason
+        backup.isPartial = facts.isPartial ?? false
         return true
     }
 
@@ -153,6 +176,8 @@ public final class BackupCatalog: Sendable {
             time: time.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) },
             offset: backup.offset,
             isAnomalous: backup.isAnomalous ? true : nil,
+            reason: backup.reason,
+            isPartial: backup.isPartial ? true : nil,
             content: backup.content,
             root: backup.root
         )
@@ -222,18 +247,47 @@ public final class BackupCatalog: Sendable {
         return backups.isEmpty && isListed ? nil : remembered?.stores
     }
 
-    /// Forgets the files of a folder that are gone, but none that another run has seen meanwhile.
+    /// Forgets the files of a folder that are gone, but none that another run has seen meanwhile; that a
+    /// backup has gone is remembered for a while, unless it is there under another name.
     func keepOnly(_ names: Set<String>, in address: String) {
+        let now = now
         state.withLock { state in
             read(&state)
-            let known = state.content.files[address].map { Set($0.keys) } ?? []
-            let gone = known.subtracting(names)
-            guard !gone.isEmpty else { return }
+            let files = state.content.files[address] ?? [:]
+            let gone = files.filter { !names.contains($0.key) }
+            let kept = Set(files.filter { names.contains($0.key) }.values.map(\.id))
+            let lost = gone.filter { !kept.contains($0.value.id) }.map(\.key)
+            let back = (state.content.vanished?[address] ?? [:]).keys.filter(names.contains)
+            let listed = state.content.listed?[address]
+            let isDue = now.map { $0 - (listed ?? .min / 2) >= Self.listingGrain } ?? false
+            guard !gone.isEmpty || !back.isEmpty || isDue else { return }
             state.change { content in
-                for name in gone { content.files[address]?[name] = nil }
+                for name in gone.keys { content.files[address]?[name] = nil }
                 let seen = Set(content.files.values.flatMap { $0.values.map(\.id) })
                 content.backups = content.backups.filter { seen.contains($0.key) }
+                guard let now else { return }
+                var vanished = content.vanished?[address] ?? [:]
+                for name in lost { vanished[name] = listed ?? now }
+                for name in back { vanished[name] = nil }
+                vanished = vanished.filter { now - $0.value < Self.vanishedLimit }
+                content.vanished = (content.vanished ?? [:]).merging([address: vanished]) { $1 }
+                content.listed = (content.listed ?? [:]).merging([address: now]) { $1 }
             }
+        }
+    }
+
+    /// Forgets a file of a folder that this program took away: nobody is to wonder where it is.
+    func forget(_ name: String, in address: String) {
+        change {
+            $0.files[address]?[name] = nil
+            $0.vanished?[address]?[name] = nil
+        }
+    }
+
+    /// Returns the backups that have gone from a folder without our doing, and when each was last seen.
+    func vanished(from address: String) -> [String: Date] {
+        (known.vanished?[address] ?? [:]).mapValues {
+            Date(timeIntervalSince1970: Double($0) / 1000)
         }
     }
 

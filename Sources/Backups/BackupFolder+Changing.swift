@@ -11,6 +11,8 @@ extension BackupFolder {
         var size: Int64
         var header: ManifestHeader
         var content: String
+        /// Whether something is missing in it, or is not as of one moment.
+        var isPartial: Bool
         var tags: [String]
         var note: String?
 
@@ -19,6 +21,7 @@ extension BackupFolder {
             size: Int64,
             header: ManifestHeader,
             content: String,
+            isPartial: Bool,
             tags: [String],
             note: String?
         ) {
@@ -26,6 +29,7 @@ extension BackupFolder {
             self.size = size
             self.header = header
             self.content = content
+            self.isPartial = isPartial
             self.tags = tags
             self.note = note
         }
@@ -33,12 +37,14 @@ extension BackupFolder {
 
     /// Gives an archive the next free name of its minute.
     ///
-    /// Tags and note are written before the archive can be seen, so that no policy finds it without.
+    /// Tags, note and reason are written before the archive can be seen, so that no policy finds it
+    /// without.
     /// - Parameters:
     ///   - new: the archive, which is on the disk.
     ///   - date: the time that its name tells.
     ///   - other: a folder that it goes on to, whose names it does not take as far as they are known.
-    ///   - warn: told if the trash cannot be looked into.
+    ///   - warn: told if the trash cannot be looked into, or if nothing could be noted beside the archive that
+    ///     its manifest does not say as well.
     ///   - checkCancellation: asked before each try.
     /// - Returns: the backup, and the error if it may not be on the disk.
     /// - Throws: `RemoteError`, `FileError`; nothing is in the folder then.
@@ -46,7 +52,7 @@ extension BackupFolder {
         _ new: NewBackup,
         at date: Date,
         onItsWayTo other: BackupFolder? = nil,
-        warn: (RemoteError) -> Void,
+        warn: (any Error) -> Void,
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
         var taken = try await trashedNames(warn)
@@ -59,15 +65,7 @@ extension BackupFolder {
             var backup = Backup(RemoteFile(name: name, size: new.size), timeZone: timeZone)
             backup.take(new.header)
             backup.content = new.content
-            if !new.tags.isEmpty || new.note != nil {
-                var annotations = try await annotations()
-                try await annotations.change(backup, at: date) {
-                    $0.tags = new.tags
-                    $0.note = new.note
-                }
-                backup.tags = new.tags
-                backup.note = new.note
-            }
+            try await annotate(&backup, as: new, at: date, warn)
             var notSynced: RemoteError?
             do {
                 backup.file = try await remote.upload(new.partial, as: name)
@@ -77,15 +75,42 @@ extension BackupFolder {
                 notSynced = error
                 backup.file = try await remote.list().first { $0.name == name } ?? backup.file
             }
-            let rows = new.header.successorRows
-            memory.catalog.rememberExpectedRows(rows, after: backup, in: address)
+            if !backup.isSafety {
+                let rows = new.header.successorRows
+                memory.catalog.rememberExpectedRows(rows, after: backup, in: address)
+            }
             memory.catalog.remember(backup, in: address)
             return (backup, notSynced)
         }
         preconditionFailure("numbers do not end")
     }
 
-    func trashedNames(_ warn: (RemoteError) -> Void) async throws -> Set<String> {
+    private func annotate(
+        _ backup: inout Backup,
+        as new: NewBackup,
+        at date: Date,
+        _ warn: (any Error) -> Void
+    ) async throws {
+        backup.isPartial = new.isPartial
+        guard !new.tags.isEmpty || new.note != nil || backup.isSafety || new.isPartial else {
+            return
+        }
+        do {
+            var annotations = try await annotations()
+            try await annotations.change(backup, at: date) {
+                $0.tags = new.tags
+                $0.note = new.note
+                $0.reason = new.header.reason
+                $0.isPartial = new.isPartial ? true : nil
+            }
+        } catch  where new.tags.isEmpty && new.note == nil && !(error is CancellationError) {
+            warn(error)
+        }
+        backup.tags = new.tags
+        backup.note = new.note
+    }
+
+    func trashedNames(_ warn: (any Error) -> Void) async throws -> Set<String> {
         do {
             return try await Set(trash.entries().map(\.name))
         } catch let error as RemoteError {
@@ -122,13 +147,15 @@ extension BackupFolder {
         at date: Date,
         keepingTrash duration: Duration
     ) async throws -> Problem? {
-        try await RemoteError.problem {
+        let problem = try await RemoteError.problem {
             if duration > .zero {
                 try await trash.put(backup.name, at: date)
             } else {
                 try await remote.delete(backup.name)
             }
         }
+        memory.catalog.forget(backup.name, in: address)
+        return problem
     }
 
     /// Brings a deleted backup back.

@@ -45,6 +45,22 @@ extension BackupFolder {
         }
     }
 
+    /// Returns the backup that undoes the last restore, which may wait, and the reason that only those that
+    /// wait are known.
+    ///
+    /// - Throws: `BackupFolderError.nothingToUndo`, `RemoteError`.
+    package func newestSafety(
+        now: Date
+    ) async throws -> (backup: Backup, unreachable: (any Error)?) {
+        let (listing, unreachable) = try await listWithWaiting()
+        do {
+            let backup = try listing.backups.newestSafety(address: address, now: now)
+            return (backup, unreachable)
+        } catch {
+            throw unreachable ?? error
+        }
+    }
+
     /// Returns the folder that a backup is in: this one, or that of the backups that wait for it.
     package func home(of backup: Backup) -> BackupFolder {
         backup.isWaiting ? outbox?.folder ?? self : self

@@ -6,6 +6,10 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case noBackup(String, address: String)
     /// There is no backup at all.
     case noBackups(String)
+    /// There are backups, and restores made all of them of what they replaced.
+    case onlySafetyBackups(String)
+    /// No restore made a backup of what it replaced.
+    case nothingToUndo(String)
     /// Several backups have that in their names.
     case ambiguous(String, matches: [String])
     /// A file with tags, notes and pins cannot be read.
@@ -23,6 +27,10 @@ public enum BackupFolderError: ExplainedError, Equatable {
         switch self {
         case .noBackup(let name, let address): "there is no backup named '\(name)' in '\(address)'"
         case .noBackups(let address): "there is no backup in '\(address)'"
+        case .onlySafetyBackups(let address):
+            "in '\(address)' there are only backups that restores made of the data that they replaced"
+        case .nothingToUndo(let address):
+            "there is no restore to undo: none left a backup of the data before it in '\(address)'"
         case .ambiguous(let name, let matches):
             "'\(name)' is in the names of \(matches.count) backups: \(matches.prefix(5).joined(separator: ", "))"
         case .badAnnotations(let address, let file):
@@ -45,7 +53,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .nameTaken: "rename that one first"
         case .taken: "give it the next number, or have the other one replaced"
         case .pinned: "unpin it first"
-        case .noBackup, .noBackups, .notInTrash: nil
+        case .onlySafetyBackups: "choose one by its name"
+        case .noBackup, .noBackups, .nothingToUndo, .notInTrash: nil
         }
     }
 }

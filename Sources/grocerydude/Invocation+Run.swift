@@ -55,7 +55,12 @@ extension Invocation {
     private func recover(_ recovery: Recovery) async throws {
         guard recovery != .none else { return }
         do {
-            try await RecoverRestore(of: stores, context: context).run()
+            try await RecoverRestore(
+                of: stores,
+                announcing: announcement,
+                context: context,
+                fileSystem: fileSystem
+            ).run()
         } catch  where recovery != .required {
             let hint = Hint.after(error).map { " (\($0))" } ?? ""
             context.report(.warning(explain(error) + hint))
@@ -66,7 +71,7 @@ extension Invocation {
     private func saveCatalog() async {
         do {
             try await memory.catalog.save()
-        } catch  where output.verbose {
+        } catch  where output.level >= .verbose {
             console.message("the list of known backups was not saved: \(explain(error))")
         } catch {}
     }
@@ -83,7 +88,7 @@ extension Invocation {
         }
         if applies("metrics_file") { run.metricsFile = profile.metricsFile }
         run.log = log
-        run.tellsLogTrouble = output.verbose
+        run.tellsLogTrouble = output.level >= .verbose
         noteOtherPlaces()
         return run
     }
@@ -112,6 +117,11 @@ extension Invocation {
                     + "no monitor is told\(profile.prunes && !prunes ? ", and nothing is pruned" : "")"
             )
         )
+    }
+
+    /// Word to the application of the configuration that its stores were replaced.
+    var announcement: RestoreAnnouncement {
+        isWithProfilesStores ? profile.restore.announcement : RestoreAnnouncement()
     }
 
     /// The commands that a restore runs around the exchange.

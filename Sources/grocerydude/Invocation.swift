@@ -40,13 +40,22 @@ struct Invocation {
         log = RunLog(FilePath(ProcessEnvironment.state + "/grocerydude/log.sqlite"))
         memory = BackupMemory(
             catalog: BackupCatalog(
-                FilePath(ProcessEnvironment.cache + "/grocerydude/catalog.json")
+                FilePath(ProcessEnvironment.cache + "/grocerydude/catalog.json"),
+                at: now
             ),
             log: log
         )
     }
 
     var stores: FilePath { profile.stores }
+
+    /// The file system, which tells its steps if they are wanted.
+    var fileSystem: any FileSystem {
+        guard output.level >= .verbose else { return LocalFileSystem() }
+        return TellingFileSystem { [context, output] text, weight in
+            if weight == .step || output.level == .debug { context.report(.note(text)) }
+        }
+    }
 
     /// Returns the backup folder; throws `FileError` if the built-in one, or a staging directory, is
     /// missing and cannot be made.
@@ -74,7 +83,7 @@ struct Invocation {
                 timeZone: timeZone
             )
         } else {
-            let local = LocalFolder(FilePath(address))
+            let local = LocalFolder(FilePath(address), fileSystem: fileSystem)
             folder = BackupFolder(local, memory: memory, timeZone: timeZone)
         }
         folder.outbox = Outbox(

@@ -50,7 +50,11 @@ struct CommandTests {
         let list = text(try run("list"))
         #expect(list.split(separator: "\n").count == 2)
         #expect(list.contains(" kB  20"))
-        #expect(text(try run("show", "latest")).contains("before the restore of"))
+        #expect(list.contains("before restore of"))
+        #expect(try run("restore", "--undo", "--yes").status == 0)
+        #expect(text(try run("items", "show")).contains("Honey"))
+        #expect(text(try run("list")).split(separator: "\n").count == 3)
+        #expect(try run("delete", "(2)", "--yes").status == 0)
         #expect(try run("delete", "latest", "--yes").status == 0)
         #expect(text(try run("list")).split(separator: "\n").count == 1)
     }

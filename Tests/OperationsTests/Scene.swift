@@ -47,8 +47,12 @@ final class Scene: Sendable {
 
     var catalog: BackupCatalog { BackupCatalog(sandbox.path("Cache/catalog.json")) }
 
-    /// The notes, warnings and problems that were told.
-    var told: [String] {
+    /// The notes, warnings and problems that were told, but for the one of every first backup here: that it
+    /// is on the stores' own file system.
+    var told: [String] { all.filter { !$0.contains("on the same file system") } }
+
+    /// All notes, warnings and problems that were told.
+    var all: [String] {
         events.withLock { events in
             events.compactMap { event in
                 switch event {

@@ -16,6 +16,8 @@ package final class ArchivedBackup {
     package let bytes: Int64
 
     let reader: ArchiveReader
+    /// How many directories are taken off every name; see `strip`.
+    private(set) var strippedComponents = 0
     /// The directory of an archive that was fetched, which goes with the last reference.
     private let scratch: ScratchDirectory?
 
@@ -66,6 +68,11 @@ package final class ArchivedBackup {
             : nil
     }
 
+    /// Takes so many directories off every name, as tar's `--strip-components` does.
+    ///
+    /// An entry that has no more names is then as if it were not in the archive. A manifest's names stay.
+    package func strip(_ count: Int) { strippedComponents = count }
+
     // MARK: - Entries
 
     /// Calls `body` for every entry but the manifest, in the order of the archive.
@@ -98,9 +105,12 @@ package final class ArchivedBackup {
 
     private func foreignItem(at index: Int) throws -> ArchiveExtractor.Item? {
         let entry = try reader.entry(at: index)
-        // It came along from an archive of ours that was unpacked.
-        guard entry.attributes.path != Manifest.path else { return nil }
+        // The manifest came along from an archive of ours that was unpacked.
+        guard let path = restoredPath(entry.attributes.path), path != Manifest.path else {
+            return nil
+        }
         var attributes = entry.attributes
+        attributes.path = path
         // A stranger's program must not run with the rights of the user who restores it.
         attributes.mode &= 0o777
         return ArchiveExtractor.Item(entry: entry, attributes: attributes)

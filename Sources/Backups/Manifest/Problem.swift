@@ -35,6 +35,14 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         self.reason = reason
     }
 
+    /// Whether the backup lacks something for it, or has something that is not as of one moment.
+    package var isOfTheBackup: Bool {
+        switch kind {
+        case .neverStill, .unreadable, .damagedStore, .missingExternalData: true
+        default: false
+        }
+    }
+
     public var description: String {
         switch kind {
         case .anomaly: reason

@@ -72,6 +72,12 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         bytes.split(separator: slash).map { FileName(unchecked: Array($0)) }
     }
 
+    /// Returns the path without its first components; `nil` if it has no more.
+    public func dropping(first count: Int) -> RelativePath? {
+        let rest = components.dropFirst(count).map(\.bytes)
+        return rest.isEmpty ? nil : RelativePath(unchecked: Array(rest.joined(separator: [slash])))
+    }
+
     /// Returns this path in a directory.
     public func below(_ directory: FilePath) -> FilePath {
         let bytes = bytes.map { CInterop.PlatformChar(bitPattern: $0) } + [0]

@@ -10,7 +10,8 @@ extension CreateBackup {
     func unchanged(_ written: WrittenArchive, since backups: [Backup]) async throws -> Backup? {
         guard options.skipsUnchanged, written.trailer.problems.isEmpty,
             written.header.anomalies == nil,
-            let newest = backups.notFromFuture(options.date).first, newest.damage == nil
+            let newest = backups.ordinary.notFromFuture(options.date).first,
+            newest.damage == nil, !newest.isPartial
         else { return nil }
         var root = newest.root
         if let location = newest.file.location {

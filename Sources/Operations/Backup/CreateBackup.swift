@@ -57,6 +57,8 @@ public struct CreateBackup: Sendable {
         public var entries: Int
         /// Bytes in all files before compression.
         public var bytes: Int64
+        /// How many backups are in the folder now.
+        public var backups: Int
         /// How many stores were cut.
         public var stores: Int
         /// Everything that could not be done as it should; the backup is partial if there is any.
@@ -140,6 +142,11 @@ public struct CreateBackup: Sendable {
         if let warning = backups.first?.futureWarning(at: options.date) {
             context.warn(warning)
         }
+        if backups.ordinary.isEmpty {
+            let places = Places(stores: path, folder: folder)
+            if let warning = places.warning { context.warn(warning) }
+            if let remark = places.remark { context.note(remark) }
+        }
         do {
             try context.removeLeftovers(of: archives)
             return try await make(directory, after: backups)
@@ -159,6 +166,7 @@ public struct CreateBackup: Sendable {
     }
 
     private func anomalyGuard(after backups: [Backup]) -> AnomalyGuard {
+        let backups = backups.ordinary
         let real = backups.notFromFuture(options.date)
         let expected = folder.memory.catalog.expectedRows(
             after: real.isEmpty ? backups : real,
@@ -186,13 +194,13 @@ public struct CreateBackup: Sendable {
             if let same = try await unchanged(written, since: backups) {
                 let (backup, isAnnotated) = try await annotate(same)
                 try LocalFileSystem().remove(file.path)
-                var outcome = Outcome(backup, written, isUnchanged: true)
+                var outcome = Outcome(backup, written, isUnchanged: true, of: backups.count)
                 outcome.isAnnotated = isAnnotated
                 return outcome
             }
             try file.sync()
             let (backup, error) = try await publish(file, written)
-            var outcome = Outcome(backup, written, isUnchanged: false)
+            var outcome = Outcome(backup, written, isUnchanged: false, of: backups.count + 1)
             outcome.notSynced = error
             outcome.problems += error?.problem.map { [$0] } ?? []
             return outcome
@@ -257,6 +265,7 @@ public struct CreateBackup: Sendable {
                 size: size,
                 header: written.header,
                 content: written.trailer.content,
+                isPartial: written.trailer.problems.contains(where: \.isOfTheBackup),
                 tags: options.tags,
                 note: options.note
             ),
@@ -271,12 +280,18 @@ public struct CreateBackup: Sendable {
 }
 
 extension CreateBackup.Outcome {
-    fileprivate init(_ backup: Backup, _ written: WrittenArchive, isUnchanged: Bool) {
+    fileprivate init(
+        _ backup: Backup,
+        _ written: WrittenArchive,
+        isUnchanged: Bool,
+        of backups: Int
+    ) {
         self.init(
             backup: backup,
             isUnchanged: isUnchanged,
             entries: written.trailer.entries,
             bytes: written.trailer.bytes,
+            backups: backups,
             stores: written.header.stores.count,
             problems: written.trailer.problems
         )

@@ -39,6 +39,9 @@ struct ExternalDataSearch {
         }
     }
 
+    /// Waits for the end, and returns what is known of the stores.
+    func facts() throws -> [StoreFacts] { try reports.wait().map(\.facts) }
+
     /// Stops, and lets go of the stores.
     func close() {
         reports.close()

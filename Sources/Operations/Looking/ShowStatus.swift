@@ -39,9 +39,13 @@ public struct Status: Sendable {
     public var waiting: [Backup] = []
     /// What stayed in the folder that was used before this one.
     public var behind: Behind?
-    /// The newest backup that is not known to be damaged, nor from the future.
+    /// How many of these restores made of the data before them.
+    public var safetyBackups = 0
+    /// The newest complete backup that is not known to be damaged, nor from the future.
     public var newest: Backup?
-    /// The age of that one.
+    /// The newest such that was made in part only, if it is newer.
+    public var newestPartial: Backup?
+    /// The age of the complete one.
     public var age: Duration?
     /// The last run that backed up these stores to this folder.
     public var lastBackup: RunLog.Entry?
@@ -50,6 +54,8 @@ public struct Status: Sendable {
     /// When the next backup is due, if a schedule is known.
     public var nextRun: Date?
     public var findings: [Finding] = []
+    /// Things that a person should know once, and a monitor need not.
+    public var remarks: [String] = []
     public var warnings: [String] = []
 
     /// The stores directory as the log has it.
@@ -92,6 +98,9 @@ public struct ShowStatus: Sendable {
             status.warnings.append(explain(error))
         }
         lookForPartialFiles(&status)
+        let places = Places(stores: stores, folder: folder)
+        status.warnings += [places.warning].compactMap(\.self)
+        status.remarks += [places.remark].compactMap(\.self)
         return status
     }
 
@@ -123,9 +132,17 @@ public struct ShowStatus: Sendable {
         }
         status.backups = backups.count
         status.size = backups.reduce(0) { $0.addingSaturated($1.size) }
-        for backup in backups {
+        status.safetyBackups = backups.count(where: \.isSafety)
+        if let vanished = await folder.vanished() {
+            status.warnings.append(vanished.warning(in: folder.timeZone))
+        }
+        for backup in backups.ordinary {
             guard let time = backup.time else { continue }
             guard let warning = backup.warning(at: now) else {
+                if backup.isPartial {
+                    status.newestPartial = status.newestPartial ?? backup
+                    continue
+                }
                 status.newest = backup
                 let age = now.timeIntervalSince(time)
                 status.age = .milliseconds(Int64(max(0, age) * 1000))

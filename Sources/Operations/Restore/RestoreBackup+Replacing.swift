@@ -7,6 +7,7 @@ internal import SystemPackage
 extension RestoreBackup {
     struct Replacement {
         var stores: Int
+        var problems: [Problem]
         var safetyBackup: Backup?
         var isApplicationStarted: Bool
     }
@@ -41,7 +42,11 @@ extension RestoreBackup {
         _ swap: inout any RestoreSwap,
         _ locks: RestoreLocks
     ) async throws -> Replacement {
-        var stores = try fill(swap.paths, with: plan)
+        var staged = try fill(swap.paths, with: plan)
+        try refuseWithoutStores(staged, of: plan, replacing: swap.paths.live)
+        if let facts = staged.facts, locks.live != nil {
+            try approve(facts, of: plan, replacing: swap.paths.live)
+        }
         let application = StoppedApplication(
             commands: options.application,
             environment: CommandEnvironment(
@@ -59,12 +64,12 @@ extension RestoreBackup {
             let backup = try await makeSafetyBackup(of: swap.paths, before: plan, holding: locks)
             try refuseIfInUse(swap.paths)
             try context.checkCancellation()
-            if let refusal = try exchange(&swap, locks, expecting: stores) {
+            if let refusal = try exchange(&swap, locks, expecting: staged.stores) {
                 try stageInside(&swap, plan, locks, since: refusal)
-                stores = try fill(swap.paths, with: plan)
+                staged = try fill(swap.paths, with: plan)
                 try refuseIfInUse(swap.paths)
                 try context.checkCancellation()
-                _ = try exchange(&swap, locks, expecting: stores)
+                _ = try exchange(&swap, locks, expecting: staged.stores)
             }
             return backup
         }
@@ -76,10 +81,34 @@ extension RestoreBackup {
             }
         }
         return Replacement(
-            stores: stores,
+            stores: staged.stores,
+            problems: staged.problems,
             safetyBackup: safetyBackup,
             isApplicationStarted: isStarted
         )
+    }
+
+    /// Tells everything that is worth knowing before the stores of a backup replace those that are there.
+    ///
+    /// - Throws: `RestoreError.declined` if the data would be much less, and the user does not want that.
+    func approve(_ stores: [StoreFacts], of plan: ArchivedBackup, replacing live: FilePath) throws {
+        let present: PresentStores
+        do {
+            present = try PresentStores(in: live, context)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            // It is damaged, perhaps, which is the reason for the restore.
+            return context.note(
+                "the backup is not compared with the present data: \(explain(error))"
+            )
+        }
+        for remark in present.newer(stores) { context.warn(remark) }
+        guard let loss = present.loss(by: BackupName.display(plan.name), with: stores) else {
+            return
+        }
+        if options.isDryRun { return context.warn(loss) }
+        guard try options.acceptsLoss(loss) else { throw RestoreError.declined }
     }
 
     // MARK: - The exchange

@@ -16,7 +16,7 @@ extension RestoreBackup {
         }
         var backupOptions = options.backup
         backupOptions.isBeforeRestore = true
-        backupOptions.reason = "before the restore of '\(BackupName.display(plan.name))'"
+        backupOptions.reason = "before restore of '\(BackupName.display(plan.name))'"
         do {
             let outcome = try await CreateBackup(
                 of: paths.live,

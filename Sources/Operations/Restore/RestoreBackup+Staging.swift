@@ -15,6 +15,11 @@ extension RestoreBackup {
         _ locks: RestoreLocks,
         isApplicationStopped: Bool? = nil
     ) throws -> any RestoreSwap {
+        try paths.makeRoom(
+            settingAside: options.setsAsideLeftovers,
+            with: fileSystem,
+            note: context.note
+        )
         var swap = try paths.layout.swap.init(paths, backup: plan.name, with: fileSystem)
         if options.allowsDamage { swap.journal.allowsDamage = true }
         swap.journal.isApplicationStopped = isApplicationStopped
@@ -74,18 +79,48 @@ extension RestoreBackup {
         return error
     }
 
-    /// Extracts into the staged directory and checks it, and returns the number of stores; all of it is on
-    /// the disk afterwards.
-    func fill(_ paths: RestorePaths, with plan: ArchivedBackup) throws -> Int {
+    /// Data that is extracted, checked and on the disk.
+    struct StagedData {
+        /// How many stores are in it.
+        var stores: Int
+        /// Files that rows refer to and that are not in it; looked for if no manifest tells.
+        var problems: [Problem] = []
+        /// The stores, if no manifest has told them before.
+        var facts: [StoreFacts]?
+    }
+
+    /// Extracts into the staged directory and checks it.
+    func fill(_ paths: RestorePaths, with plan: ArchivedBackup) throws -> StagedData {
         let directory = try Directory.open(paths.new)
         let flush = try context.extract(plan, into: directory)
         defer { flush.close() }
-        let stores = try checkStaged(paths.new)
+        let search =
+            plan.isDescribed
+            ? nil : try ExternalDataSearch(in: StoresDirectory(paths.new), context)
+        defer { search?.close() }
+        var staged = StagedData(stores: try checkStaged(paths.new))
+        if let search {
+            staged.problems = try search.finish()
+            staged.facts = try search.facts()
+        }
         try flush.wait()
         try copyAttributes(to: directory, from: paths, plan)
         try directory.sync()
         try fileSystem.sync(paths.area)
-        return stores
+        return staged
+    }
+
+    /// Throws `RestoreError.noStores` if there are stores now, and none was staged: the archive is hardly
+    /// one of them.
+    func refuseWithoutStores(
+        _ staged: StagedData,
+        of plan: ArchivedBackup,
+        replacing live: FilePath
+    ) throws {
+        guard staged.stores == 0, !options.allowsNoStores,
+            let present = try? StoresDirectory(live).survey(), !present.stores.isEmpty
+        else { return }
+        throw RestoreError.noStores(backup: plan.name, live)
     }
 
     /// Checks the stores that were extracted into a directory, and returns their number.

@@ -24,11 +24,22 @@ public struct RestoreBackup: Sendable {
         public var force = false
         /// Whether to back up first the data that is replaced.
         public var makesSafetyBackup = true
+        /// Whether an archive without any store may replace stores.
+        public var allowsNoStores = false
+        /// Whether what is in the way of a restore gets another name.
+        public var setsAsideLeftovers = false
+        /// How many directories to take off every name of an archive without a manifest; `nil` to take one
+        /// off if everything is in it, as in a zip of the stores directory itself.
+        public var stripsComponents: Int?
+        /// Asked whether a backup may replace the data that is there though it has much less; told what.
+        public var acceptsLoss: @Sendable (String) throws -> Bool = { _ in true }
         /// Whether to stop before anything is done.
         public var isDryRun = false
         public var limits = RestoreLimits()
         /// The commands that stop and start the application around the exchange, and check it then.
         public var application = ApplicationCommands()
+        /// Word to the application that its stores were replaced.
+        public var announcement = RestoreAnnouncement()
         /// How the safety backup is made.
         public var backup: CreateBackup.Options
 
@@ -50,9 +61,16 @@ public struct RestoreBackup: Sendable {
         public var safetyBackup: Backup?
         /// Whether there was a stores directory.
         public var replacesData: Bool
+        /// How many backups are in the folder; `nil` if that is not known.
+        public var backups: Int?
+        /// The processes that still have a replaced store open: all that they write is lost.
+        public var stillOpen: [LockHolder] = []
+        /// Whether the application was told of the restore as it should be; failures were told.
+        public var isAnnounced = true
         /// Whether all commands that start the application succeeded; failures were told.
         public var isApplicationStarted = true
-        /// Files that the stores refer to and lack; looked for if a backup is restored elsewhere.
+        /// Files that the stores refer to and lack; looked for if a backup is restored elsewhere, or has
+        /// no manifest that tells.
         public var problems: [Problem] = []
 
         init(_ backup: Backup, _ plan: ArchivedBackup, path: FilePath, replacesData: Bool) {
@@ -89,7 +107,12 @@ public struct RestoreBackup: Sendable {
     ///   `CancellationError`.
     public func run(_ backup: Backup, to stores: FilePath) async throws -> Outcome {
         try makeParent(of: stores)
-        let recovery = RecoverRestore(of: stores, context: context, fileSystem: fileSystem)
+        let recovery = RecoverRestore(
+            of: stores,
+            announcing: options.announcement,
+            context: context,
+            fileSystem: fileSystem
+        )
         while true {
             guard let paths = try RestorePaths(resolving: stores) else {
                 throw OperationError.noStores(stores)
@@ -108,7 +131,7 @@ public struct RestoreBackup: Sendable {
         _ paths: RestorePaths,
         _ locks: RestoreLocks
     ) async throws -> Outcome {
-        let plan = try await open(backup)
+        let plan = try await open(backup, replacing: paths.live)
         let replacesData = locks.live != nil
         do {
             try plan.checkSpace(at: paths.volume)
@@ -120,25 +143,37 @@ public struct RestoreBackup: Sendable {
             // An application that is stopped first may run until then.
             if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(paths) }
             var outcome = Outcome(backup, plan, path: paths.live, replacesData: replacesData)
+            if replacesData, plan.isDescribed, let header = plan.header {
+                try approve(header.stores, of: plan, replacing: paths.live)
+            }
             if options.isDryRun {
+                if !options.setsAsideLeftovers { try paths.refuseLeftovers() }
                 try context.verify(plan)
                 return outcome
             }
+            let replaced = options.force ? (try? StoresDirectory(paths.live).survey().stores) : nil
             let replacement = try await replace(with: plan, paths, locks)
             outcome.stores = replacement.stores
+            outcome.problems = replacement.problems
+            context.tell(outcome.problems)
             outcome.safetyBackup = replacement.safetyBackup
             outcome.isApplicationStarted = replacement.isApplicationStarted
-            await rememberWhatIsThere(plan, after: outcome.safetyBackup)
+            outcome.isAnnounced = options.announcement.make(of: plan.name, in: paths.live, context)
+            let files = Set((replaced ?? []).map(\.identity))
+            outcome.stillOpen = LockHolder.processes(using: files).map(\.holder)
+            outcome.backups = await rememberWhatIsThere(plan)
             return outcome
         } catch {
             throw RestoreError.saying(error)
         }
     }
 
-    /// Opens a backup that is to be restored.
-    func open(_ backup: Backup) async throws -> ArchivedBackup {
+    /// Opens a backup that is to be restored, perhaps in place of a directory.
+    func open(_ backup: Backup, replacing live: FilePath? = nil) async throws -> ArchivedBackup {
         do {
-            return try await context.open(backup, in: folder, holdingTo: options.limits)
+            let plan = try await context.open(backup, in: folder, holdingTo: options.limits)
+            try plan.strip(options.stripsComponents, replacing: live, context)
+            return plan
         } catch let error where error is RemoteError || error is CancellationError {
             throw error
         } catch {
@@ -155,12 +190,14 @@ public struct RestoreBackup: Sendable {
     /// Has the next backup compared with the restored data, and not with that before.
     ///
     /// If this memory is lost, the next backup may warn for no reason.
-    private func rememberWhatIsThere(_ plan: ArchivedBackup, after safetyBackup: Backup?) async {
-        var newest = safetyBackup
-        if newest == nil { newest = try? await folder.list().backups.first }
-        guard let newest else { return }
-        let rows = plan.header?.rows ?? []
-        folder.memory.catalog.rememberExpectedRows(rows, after: newest, in: folder.address)
+    /// - Returns: how many backups there are.
+    private func rememberWhatIsThere(_ plan: ArchivedBackup) async -> Int? {
+        guard let backups = try? await folder.list().backups else { return nil }
+        if let newest = backups.ordinary.first {
+            let rows = plan.header?.rows ?? []
+            folder.memory.catalog.rememberExpectedRows(rows, after: newest, in: folder.address)
+        }
+        return backups.count
     }
 
     /// Makes the directory for the stores directory: on a new machine, it may not be there yet.

@@ -22,7 +22,13 @@ public enum RestoreError: ExplainedError {
     /// The directory to extract to has something in it; nothing was changed.
     case targetNotEmpty(FilePath)
     /// A name that a restore needs is taken by something that is not its own; nothing was changed.
-    case inTheWay(FilePath)
+    case inTheWay(Leftover)
+    /// There are stores now, and none is in the archive.
+    case noStores(backup: String, FilePath)
+    /// Directories are to be taken off the names of an archive whose manifest has these names.
+    case notStripped(backup: String)
+    /// The user did not want what the restore would do; nothing was changed.
+    case declined
     /// Stores that were restored and checked are not where they were put; why a restore is undone.
     case storesLost(FilePath, found: Int, expected: Int)
 
@@ -44,7 +50,7 @@ public enum RestoreError: ExplainedError {
     static func saying(_ error: any Error) -> any Error {
         switch error {
         case rolledBack, rollbackFailed, storesInUse, tooLarge, inTheWay, restoreFailed,
-            targetNotEmpty, OperationError.remoteInsideStores, is CancellationError:
+            targetNotEmpty, declined, OperationError.remoteInsideStores, is CancellationError:
             error
         default: restoreFailed(error)
         }
@@ -67,8 +73,13 @@ public enum RestoreError: ExplainedError {
         case .mountInside(let path):
             "something is mounted at '\(printable(path))', in the stores directory"
         case .targetNotEmpty(let path): "'\(printable(path))' is there already and not empty"
-        case .inTheWay(let path):
-            "'\(printable(path))' is in the way, and is not from an interrupted restore"
+        case .inTheWay(let leftover):
+            "'\(printable(leftover.path))' is in the way, and is not from an interrupted restore (\(leftover))"
+        case .noStores(let backup, let live):
+            "no store is in '\(BackupName.display(backup))', and it would replace the stores in '\(printable(live))'"
+        case .notStripped(let backup):
+            "'\(BackupName.display(backup))' has a manifest, which says where everything belongs"
+        case .declined: "nothing was changed"
         case .storesLost(let path, let found, let expected):
             "\(counted(expected, "store was", "stores were")) restored, and \(found) \(found == 1 ? "is" : "are") in '\(printable(path))'"
         case .cannotRecover(let path, let reason):
@@ -94,7 +105,10 @@ public enum RestoreError: ExplainedError {
         case .mountInside(let path):
             "unmount it: umount '\(printable(path))'; or restore elsewhere"
         case .targetNotEmpty: "name a directory that is not there yet"
-        case .inTheWay(let path): "move it away: mv '\(printable(path))' '\(printable(path)).mine'"
+        case .inTheWay(let leftover):
+            "move it away: mv '\(printable(leftover.path))' '\(printable(leftover.path)).mine'"
+        case .noStores: "look at what is in it"
+        case .notStripped, .declined: nil
         case .storesLost:
             "its file system loses what is renamed: keep the stores on a disk of this machine"
         case .cannotRecover(let path, _):

@@ -51,6 +51,9 @@ public struct CheckBackups: Sendable {
         let (listing, unreachable) = try await folder.listWithWaiting()
         if let unreachable { context.warnOfUnknown(unreachable) }
         let backups = listing.backups
+        if let vanished = await folder.vanished() {
+            context.warn(vanished.warning(in: folder.timeZone))
+        }
         guard !backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
         return backups
     }

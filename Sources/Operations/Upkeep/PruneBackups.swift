@@ -7,7 +7,8 @@ internal import Remotes
 /// Removes the backups that a retention policy does not keep.
 ///
 /// Only backups that this program made and named are looked at. A backup that has another name or no known
-/// manifest, is from the future or known to be damaged is kept, and is not counted.
+/// manifest, is from the future or known to be damaged is kept, and is not counted. Safety backups have a
+/// rule of their own, and no other counts them.
 public struct PruneBackups: Sendable {
     /// The choices that a prune leaves.
     public struct Options: Sendable {
@@ -15,6 +16,8 @@ public struct PruneBackups: Sendable {
         public var now: Date
         /// For how long a removed backup can come back; `.zero` for not at all.
         public var keepsTrash: Duration = .seconds(7 * 86_400)
+        /// How long a safety backup is kept.
+        public var keepsSafety: Duration = .seconds(7 * 86_400)
         /// Whether the policy may remove all backups, the newest too.
         public var mayRemoveAll = false
 
@@ -80,7 +83,8 @@ public struct PruneBackups: Sendable {
 
     private func plan(for backups: [Backup]) -> Plan {
         var plan = Plan()
-        let candidates = backups.filter { reasonToLeave($0) == nil }
+        let known = backups.filter { reasonToLeave($0) == nil }
+        let candidates = known.ordinary
         let reasons = options.policy.reasons(
             for: candidates.compactMap { $0.moment(in: folder.timeZone) },
             now: options.now,
@@ -88,24 +92,42 @@ public struct PruneBackups: Sendable {
         )
         let named = zip(candidates.map(\.name), reasons)
         let reasonsByName = Dictionary(named, uniquingKeysWith: { first, _ in first })
-        // Clocks differ a little: a backup that another machine has just made stays all the same.
-        let newest = [
-            candidates.first,
-            // Times are rounded to milliseconds.
-            candidates.first { $0.time ?? .distantFuture < options.now + 0.001 },
-        ]
+        // The only ones that there are may all be safety backups.
+        let newest =
+            options.mayRemoveAll ? [:] : reasonsOfNewest(candidates.isEmpty ? known : candidates)
         for backup in backups {
             var why = reasonsByName[backup.name] ?? []
             if let reason = reasonToLeave(backup) { why.append(reason) }
             if backup.isPinned { why.append("pinned") }
-            if why.isEmpty, newest.contains(backup), !options.mayRemoveAll { why = ["newest"] }
+            if backup.isSafety, isYoung(backup) { why.append("made by a restore lately") }
+            if why.isEmpty, let reason = newest[backup.name] { why = [reason] }
             if why.isEmpty {
-                plan.remove.append(Plan.Item(backup: backup, reasons: ["no policy keeps it"]))
+                let reason = backup.isSafety ? "made by a restore long ago" : "no policy keeps it"
+                plan.remove.append(Plan.Item(backup: backup, reasons: [reason]))
             } else {
                 plan.keep.append(Plan.Item(backup: backup, reasons: why))
             }
         }
         return plan
+    }
+
+    /// Returns the backups that are kept since they are the newest, by name, with the reason.
+    private func reasonsOfNewest(_ candidates: [Backup]) -> [String: String] {
+        // Clocks differ a little: a backup that another machine has just made stays all the same.
+        // Times are rounded to milliseconds.
+        let real = candidates.filter { $0.time ?? .distantFuture < options.now + 0.001 }
+        let whole = real.first { !$0.isPartial } ?? candidates.first { !$0.isPartial }
+        var reasons: [String: String] = [:]
+        if let whole { reasons[whole.name] = "newest complete" }
+        for newest in [candidates.first, real.first].compactMap(\.self) {
+            reasons[newest.name] = "newest"
+        }
+        return reasons
+    }
+
+    private func isYoung(_ backup: Backup) -> Bool {
+        let age = Double(options.keepsSafety.components.seconds)
+        return backup.time.map { options.now.timeIntervalSince($0) < age } ?? true
     }
 
     /// Returns why no policy is asked about a backup; `nil` if one is.
@@ -125,7 +147,7 @@ public struct PruneBackups: Sendable {
     ///
     /// While the newest backup has much less than before, the data may be in older ones alone.
     private func refusal(for backups: [Backup]) -> (String, String)? {
-        let real = backups.notFromFuture(options.now)
+        let real = backups.ordinary.notFromFuture(options.now)
         let unknown = real.first {
             $0.damage == nil && !$0.isForeign
                 && BackupName.date(of: $0.name, in: folder.timeZone) != nil

@@ -18,6 +18,7 @@ struct BackupAnswer: Answer {
     var entries: Int
     var stores: Int
     var problems: [Problem]
+    private let folder: String
     /// Whether the newest got the tags and the note; only people are told.
     private let isAnnotated: Bool
 
@@ -38,6 +39,7 @@ struct BackupAnswer: Answer {
         entries = outcome.entries
         stores = outcome.stores
         problems = outcome.problems
+        folder = "'\(invocation.address)' (\(counted(outcome.backups, "backup", "backups")))"
         isAnnotated = outcome.isAnnotated
     }
 
@@ -49,7 +51,7 @@ struct BackupAnswer: Answer {
             unchanged
                 ? "nothing has changed since then: no backup was made"
                     + (isAnnotated ? ", and that one got the tags and the note" : "")
-                : "\(what), \(byteCount(bytes)), saved as \(byteCount(size))"
+                : "\(what), \(byteCount(bytes)), saved as \(byteCount(size)) in \(folder)"
         )
     }
 }

@@ -11,6 +11,10 @@ struct BackupRow: AnswerRow {
     var size: Int64
     var time: LocalTime?
     var timeSource: String?
+    /// The reason of a safety backup.
+    var reason: String?
+    /// Whether it was made in part only.
+    var partial: Bool
     var anomaly: Bool
     var damaged: Bool
     /// The damage that a check or a glance found, here or on another machine.
@@ -50,6 +54,8 @@ struct BackupRow: AnswerRow {
         size = backup.size
         time = backup.time.map(invocation.local)
         timeSource = backup.timeSource?.rawValue
+        reason = backup.reason
+        partial = backup.isPartial
         anomaly = backup.isAnomalous
         damaged = backup.damage != nil
         damage = backup.damage
@@ -71,10 +77,12 @@ struct BackupRow: AnswerRow {
 
     private var marks: String {
         var marks: [String] = []
+        if let reason { marks.append(reason) }
         if waiting { marks.append("waiting for upload") }
         if pinned { marks.append("pinned") }
         if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }
         if let note { marks.append(note) }
+        if partial { marks.append("partial") }
         if anomaly { marks.append("much less than before") }
         if let lastCheck { marks.append(mark(of: lastCheck)) }
         if let damage, lastCheck?.damage == nil { marks.append("DAMAGED: \(damage)") }

@@ -15,6 +15,9 @@ struct RestoreAnswer: Answer {
     var problems: [Problem]
     private let outcome: RestoreBackup.Outcome
     private let wouldBackUp: Bool
+    private let folder: String
+    /// Whether the user's own commands start the application.
+    private let startsApplication: Bool
 
     private enum CodingKeys: CodingKey {
         case messageType, name, path, files, bytes, stores, safetyBackup, dryRun, problems
@@ -30,6 +33,9 @@ struct RestoreAnswer: Answer {
         dryRun = isDryRun
         problems = outcome.problems
         self.outcome = outcome
+        let backups = outcome.backups.map { " (\(counted($0, "backup", "backups")))" } ?? ""
+        folder = "'\(invocation.address)'\(backups)"
+        startsApplication = !invocation.applicationCommands.start.isEmpty
         wouldBackUp =
             isDryRun && outcome.replacesData && invocation.profile.restore.makesSafetyBackup
     }
@@ -45,11 +51,20 @@ struct RestoreAnswer: Answer {
             return
         }
         console.done("restored \(place)")
-        console.message(what)
+        console.message("\(what), from \(folder)")
         if let safety = outcome.safetyBackup {
             console.message(
-                "the previous data is in '\(safety.displayName)': to undo, restore that"
+                "the data from before is in '\(safety.displayName)': to undo, run 'grocerydude restore --undo'"
             )
+        }
+        guard outcome.replacesData else { return }
+        for holder in outcome.stillOpen {
+            console.message(
+                "\(holder) still has a replaced store open: all that it writes is lost, so end it now"
+            )
+        }
+        if !startsApplication {
+            console.message("start the application again, or have it open its stores anew")
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Backups
 internal import Files
+internal import Foundation
 internal import Operations
 
 /// The state of the backups, the last runs and the schedule.
@@ -39,23 +40,30 @@ struct StatusAnswer: Answer {
     /// How many wait on this machine until the remote folder can be reached.
     var waiting: Int
     var behind: Behind?
+    /// How many of the backups restores made of the data before them.
+    var safetyBackups: Int?
+    /// The newest complete one.
     var newest: Newest?
+    /// The newest that was made in part only, if it is newer.
+    var newestPartial: Newest?
     var isFresh: Bool?
     var lastBackup: RunRow?
     var lastRun: RunRow?
     var schedule: ScheduleState?
     var nextRun: LocalTime?
     var findings: [Finding]
+    var remarks: [String]
     var warnings: [String]
     /// Whether the last run was not the last backup.
     private let ranSince: Bool
     private let newestText: String
+    private let newestPartialText: String?
     private let oldestWaiting: LocalTime?
 
     private enum CodingKeys: CodingKey {
-        case stores, storesExist, remote, remoteError, backups, size, waiting, behind, newest,
-            isFresh
-        case lastBackup, lastRun, schedule, nextRun, findings, warnings
+        case stores, storesExist, remote, remoteError, backups, size, safetyBackups, waiting, behind
+        case newest, newestPartial, isFresh, lastBackup
+        case lastRun, schedule, nextRun, findings, remarks, warnings
     }
 
     init(_ status: Status, _ schedule: ScheduleState?, _ invocation: Invocation) {
@@ -67,23 +75,23 @@ struct StatusAnswer: Answer {
         if status.remoteError == nil {
             backups = status.backups
             size = status.size
+            safetyBackups = status.safetyBackups
         }
         waiting = status.waiting.count
         behind = status.behind.map {
             Behind(remote: $0.remote, backups: $0.backups, waiting: $0.waiting)
         }
         oldestWaiting = status.waiting.last?.time.map(invocation.local)
-        newest = status.newest.map {
-            let time = $0.time.map(invocation.local)
-            return Newest(
-                name: $0.name,
-                time: time,
-                size: $0.size,
-                ageSeconds: status.age?.inSeconds
-            )
+        newest = status.newest.map { Newest($0, age: status.age, invocation) }
+        let partialAge = status.newestPartial?.time.map {
+            Duration.milliseconds(Int64(max(0, invocation.now.timeIntervalSince($0)) * 1000))
         }
-        let age = status.age.map { ", \($0.shortText) old" } ?? ""
-        newestText = status.newest.map { $0.displayName + age } ?? "none that is good"
+        newestPartial = status.newestPartial.map { Newest($0, age: partialAge, invocation) }
+        func text(_ backup: Backup, _ age: Duration?) -> String {
+            backup.displayName + (age.map { ", \($0.shortText) old" } ?? "")
+        }
+        newestText = status.newest.map { text($0, status.age) } ?? "none that is good"
+        newestPartialText = status.newestPartial.map { text($0, partialAge) }
         isFresh = invocation.profile.maxAge.map { status.isFresh(within: $0) }
         lastBackup = status.lastBackup.map { RunRow($0, invocation) }
         lastRun = status.lastRun.map { RunRow($0, invocation) }
@@ -92,6 +100,7 @@ struct StatusAnswer: Answer {
         findings = status.findings.map {
             Finding(kind: $0.kind.rawValue, what: $0.what, remedy: $0.remedy)
         }
+        remarks = status.remarks
         warnings = status.warnings
     }
 
@@ -99,7 +108,8 @@ struct StatusAnswer: Answer {
         var rows = [["stores", stores + (storesExist ? "" : " (not there)")], ["remote", remote]]
         if let backups, let size {
             rows.append(["backups", "\(backups), \(byteCount(size))"])
-            rows.append(["newest", newestText])
+            rows.append([newestPartialText == nil ? "newest" : "newest complete", newestText])
+            if let newestPartialText { rows.append(["newest partial", newestPartialText]) }
         }
         if waiting > 0 {
             let since = oldestWaiting.map { ", the first since \($0)" } ?? ""
@@ -120,6 +130,7 @@ struct StatusAnswer: Answer {
             rows.append([finding.kind, finding.what])
             if let remedy = finding.remedy { rows.append(["", remedy]) }
         }
+        rows += remarks.map { ["remark", $0] }
         console.answer(lines: Columns(rows: rows).lines)
     }
 
@@ -138,5 +149,16 @@ struct StatusAnswer: Answer {
             rows.append(["", "grocerydude upload --remote '\(behind.remote)'"])
         }
         return rows
+    }
+}
+
+extension StatusAnswer.Newest {
+    fileprivate init(_ backup: Backup, age: Duration?, _ invocation: Invocation) {
+        self.init(
+            name: backup.name,
+            time: backup.time.map(invocation.local),
+            size: backup.size,
+            ageSeconds: age?.inSeconds
+        )
     }
 }

@@ -32,6 +32,7 @@ let configurationExample = """
       # keep_within_monthly: 1y
       # keep_within_yearly: 10y
       # keep_tags: [before-upgrade, "monthly,checked"]
+      keep_safety: 7d                 # how long backups are kept that restores made
       keep_trash: 7d                  # how long removed backups can be had back
 
     max_age: 26h                      # 'grocerydude status' fails when the newest is older
@@ -59,6 +60,8 @@ let configurationExample = """
         restore:
           check: full                 # none, quick or full
           safety_backup: true
+          notify: HUP:/run/app.pid    # a signal after a restore, or a list
+          generation_file: /srv/app/Stores.generation   # replaced after a restore, for the application to watch
         hooks:                        # commands for /bin/sh; one, or a list
           backup:
             before: test -e /srv/app/ready || exit 75      # 75: skip this run

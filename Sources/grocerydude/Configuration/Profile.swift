@@ -32,6 +32,8 @@ struct Profile {
     /// Whether a backup prunes once it is verified.
     var prunes = false
     var retention = RetentionPolicy()
+    /// How long safety backups are kept.
+    var keepSafety: Duration = .seconds(7 * 86_400)
     /// How long removed backups stay in the trash.
     var keepTrash: Duration = .seconds(7 * 86_400)
 
@@ -97,4 +99,5 @@ struct RestoreSettings: Equatable {
     var makesSafetyBackup = true
     /// How long each may take is said with the hooks of a restore.
     var commands = ApplicationCommands()
+    var announcement = RestoreAnnouncement()
 }

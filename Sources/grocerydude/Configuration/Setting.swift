@@ -99,6 +99,7 @@ struct Setting {
                     }
                 }
             ),
+            duration("retention.keep_safety", \.keepSafety),
             duration("retention.keep_trash", \.keepTrash),
         ]
     }
@@ -116,6 +117,24 @@ struct Setting {
             ),
             choice("restore.check", \.restore.level),
             boolean("restore.safety_backup", \.restore.makesSafetyBackup),
+            Setting(
+                "restore.notify",
+                \.restore.announcement.signals,
+                show: { .list($0.map(\.description)) }
+            ) { value in
+                let wanted = "a signal and a file with a process's number, such as HUP:/run/app.pid"
+                return try value.texts(wanted).map { text in
+                    guard let signal = ApplicationSignal(text) else {
+                        throw WrongValue(wanted: wanted, not: .text(text))
+                    }
+                    return signal
+                }
+            },
+            Setting(
+                "restore.generation_file",
+                \.restore.announcement.generationFile,
+                show: { $0.map { .text($0.string) } ?? .none }
+            ) { FilePath(try $0.path()) },
         ]
     }
 

@@ -78,7 +78,7 @@ final class Console: Sendable {
 
     /// Writes a message for people, unless only errors are wanted.
     func message(_ text: String) {
-        guard !options.quiet else { return }
+        guard options.level >= .info else { return }
         withoutProgress { say(label + text) }
     }
 
@@ -118,7 +118,11 @@ final class Console: Sendable {
     /// Shows an event of an operation.
     func show(_ event: OperationEvent) {
         switch event {
-        case .began(let stage, let total): progress.withLock { $0?.begin(stage, total: total) }
+        case .began(let stage, let total):
+            progress.withLock { $0?.begin(stage, total: total) }
+            if options.level >= .verbose {
+                tell("note", stage.rawValue + (total.map { ": \(byteCount($0))" } ?? ""))
+            }
         case .advanced(let bytes): progress.withLock { $0?.advance(bytes) }
         case .note(let text): tell("note", text)
         case .warning(let text): tell("warning", text)
@@ -143,7 +147,7 @@ final class Console: Sendable {
     /// Writes an event to standard error; problems are told even if it is to be quiet.
     private func tell(_ type: String, _ text: String) {
         let isProblem = type == "problem" || type == "warning"
-        guard isProblem || !options.quiet else { return }
+        guard isProblem || options.level >= .info else { return }
         withoutProgress {
             if options.json {
                 var message = ["message_type": type, "message": text]

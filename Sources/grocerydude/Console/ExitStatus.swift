@@ -108,7 +108,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case .rollbackFailed, .cannotRecover, .newerJournal: self = .rollbackFailed
         case .refusedInUse(_, _, _, let use): self = Self.unsettled(by: use)
         case .unsettled(_, _, let error): self = Self.unsettled(by: error)
-        case .rolledBack, .inTheWay: self = .restoreFailed
+        case .rolledBack, .inTheWay, .noStores, .notStripped: self = .restoreFailed
         // It was not done after all.
         case .safetyBackupFailed(RemoteError.notSynced(_, _, let error)): self.init(error)
         case .safetyBackupFailed(let cause): self.init(cause)
@@ -116,13 +116,14 @@ struct ExitStatus: RawRepresentable, Equatable {
             // Space, locks and passwords have codes of their own; all else is "as they were".
             let inner = ExitStatus(cause)
             self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
-        case .targetNotEmpty, .mountInside, .storesLost: self = .failed
+        case .targetNotEmpty, .mountInside, .storesLost, .declined: self = .failed
         }
     }
 
     private init(_ error: BackupFolderError) {
         switch error {
-        case .noBackup, .noBackups, .ambiguous, .notInTrash: self = .notFound
+        case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash:
+            self = .notFound
         case .badAnnotations, .nameTaken, .taken, .pinned: self = .failed
         }
     }

@@ -62,11 +62,15 @@ enum Hint {
             after(cause) ?? "\(list) to choose another backup"
         case .safetyBackupFailed: "restore without that backup: add '--no-safety-backup'"
         case .storesInUse: "close it and try again, or go on at your own risk with '--force'"
+        case .inTheWay(let leftover):
+            "have it renamed with '--set-aside-leftovers', or move it away: mv '\(printable(leftover.path))' '\(printable(leftover.path)).mine'"
+        case .noStores: "if that is what you want, add '--allow-no-stores'"
+        case .notStripped: "leave out '--strip-components'"
         case .mountInside: error.inWords.map { "\($0) with '--target'" }
         case .unsettled(_, _, let cause):
             "\(after(cause) ?? "put that right"); any next command then settles it, 'grocerydude list' too"
         case .refusedInUse: error.inWords.map { "\($0), 'grocerydude list' too" }
-        case .tooLarge, .targetNotEmpty, .inTheWay, .storesLost, .rollbackFailed, .cannotRecover,
+        case .tooLarge, .targetNotEmpty, .declined, .storesLost, .rollbackFailed, .cannotRecover,
             .newerJournal:
             error.inWords
         }
@@ -76,6 +80,8 @@ enum Hint {
         switch error {
         case .noBackup: "\(list) to see what there is"
         case .noBackups: "run 'grocerydude backup' to make one"
+        case .onlySafetyBackups: "restore the newest of them with 'grocerydude restore --undo'"
+        case .nothingToUndo: "\(list) to see what there is"
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
         case .taken: "add '--same-name number' for the next number, or '--same-name replace'"

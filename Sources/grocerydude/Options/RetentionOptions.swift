@@ -32,6 +32,14 @@ struct RetentionOptions: ParsableArguments {
     )
     var keepTag: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "How long to keep backups that restores made of the data before them: 7d, 12h.",
+            valueName: "time"
+        )
+    )
+    var keepSafety: WaitTime?
+
     @Flag(help: "Remove all backups if no policy keeps one.")
     var unsafeAllowRemoveAll = false
 
@@ -47,7 +55,7 @@ struct RetentionOptions: ParsableArguments {
         ]
         return (counts.map { ($0, $1.map(String.init)) } + spans).map { name, value in
             FlagValue("--keep-\(name)", "retention.keep_" + name.replacing("-", with: "_"), value)
-        }
+        } + [FlagValue("--keep-safety", "retention.keep_safety", keepSafety?.text)]
     }
 
     /// Returns the policy in force.
@@ -62,6 +70,7 @@ struct RetentionOptions: ParsableArguments {
     /// Returns the operation that prunes by that policy.
     func prune(_ invocation: Invocation) throws -> PruneBackups {
         var options = PruneBackups.Options(policy: policy(invocation), now: invocation.now)
+        options.keepsSafety = invocation.profile.keepSafety
         options.keepsTrash = invocation.profile.keepTrash
         options.mayRemoveAll = unsafeAllowRemoveAll
         return try PruneBackups(

@@ -220,7 +220,10 @@ struct ForeignArchiveTests {
             raise(&strict)
         }
         let limits = strict
-        try await scene.restore("Old") { $0.limits = limits }
+        try await scene.restore("Old") {
+            $0.limits = limits
+            $0.allowsNoStores = true
+        }
         #expect(try scene.sandbox.read("Stores/a/b/c/deep").count == 100_000)
     }
 

@@ -260,7 +260,11 @@ struct RestoreBackupTests {
     @Test("that cannot back up what it would replace changes nothing, and says how to go on")
     func noSafetyBackup() async throws {
         let scene = try await scene()
-        let faulty = FaultyFileSystem(failing: .callOf(.move, 1), with: .readOnlyFileSystem)
+        let faulty = FaultyFileSystem(
+            failing: .callOf(.move, 1),
+            with: .readOnlyFileSystem,
+            staysBroken: true
+        )
         let restore = RestoreBackup(
             from: scene.folder(LocalFolder(scene.remotePath, fileSystem: faulty)),
             options: RestoreBackup.Options(backup: scene.options()),
@@ -299,8 +303,34 @@ struct RestoreBackupTests {
             try scene.sandbox.write("mine", to: "\(name)/file")
             let error = await #expect(throws: RestoreError.self) { try await scene.restore() }
             #expect(error?.hint?.contains("mv ") == true)
+            #expect(error?.description.contains("(in it: 'file'; last changed 20") == true)
             #expect(try scene.sandbox.read("\(name)/file") == Array("mine".utf8))
             #expect(try scene.itemNames().count == 11)
+        }
+    }
+
+    @Test("takes an empty directory out of its way, and gives a full one another name if it may")
+    func leftovers() async throws {
+        for name in ["Stores_New", "Stores_Old"] {
+            let scene = try await scene()
+            try scene.sandbox.directory(name)
+            try await scene.restore { $0.isDryRun = true }
+            #expect(scene.sandbox.exists(name))
+            try await scene.restore()
+            #expect(try scene.itemNames().count == 12)
+            #expect(try scene.leftovers() == [])
+            try scene.sandbox.write("mine", to: "\(name)/file")
+            for (minute, place) in [(1.0, "Stores_Old_2"), (2, "Stores_Old_3")] {
+                try await scene.restore {
+                    $0.setsAsideLeftovers = true
+                    $0.backup.date = Scene.morning + 3600 + 60 * minute
+                }
+                #expect(try scene.sandbox.read("\(place)/file") == Array("mine".utf8))
+                try scene.sandbox.write("mine", to: "\(name)/file")
+            }
+            await #expect(throws: RestoreError.self) {
+                try await scene.restore { $0.isDryRun = true }
+            }
         }
     }
 

@@ -306,11 +306,11 @@ struct RestoreInsideTests {
             let error = await #expect(throws: RestoreError.self) {
                 try await scene.restore { $0.makesSafetyBackup = false }
             }
-            guard case .inTheWay(let path) = error else {
+            guard case .inTheWay(let leftover) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(path == scene.stores.appending(FilePath(name).components))
+            #expect(leftover.path == scene.stores.appending(FilePath(name).components))
             #expect(try scene.sandbox.read("Stores/\(name)") == Array("mine".utf8))
         }
     }
@@ -339,7 +339,10 @@ struct RestoreInsideTests {
                 ["-qr", scene.remotePath.appending("Planted Stores.zip").string, "."],
                 directory: scene.sandbox.path("Cache/in")
             )
-            try await scene.restore { $0.makesSafetyBackup = false }
+            try await scene.restore {
+                $0.makesSafetyBackup = false
+                $0.allowsNoStores = true
+            }
             #expect(try scene.sandbox.contents(of: "Stores").paths == ["file"])
             #expect(scene.told.contains { $0.contains("not to be obeyed") })
             try await scene.recover()

@@ -8,14 +8,17 @@ public struct RecoverRestore: Sendable {
     private let stores: FilePath
     private let fileSystem: any FileSystem
     private let context: OperationContext
+    private let announcement: RestoreAnnouncement
 
     public init(
         of stores: FilePath,
+        announcing announcement: RestoreAnnouncement = RestoreAnnouncement(),
         context: OperationContext,
         fileSystem: any FileSystem = LocalFileSystem()
     ) {
         self.stores = stores
         self.context = context
+        self.announcement = announcement
         self.fileSystem = fileSystem
     }
 
@@ -68,6 +71,9 @@ public struct RecoverRestore: Sendable {
         if journal != nil {
             let recovery = try swap.recover { Verdict.afterCrash($1, $0, in: paths.live, context) }
             tell(recovery, swap.journal)
+            if case .finished = recovery {
+                announcement.make(of: swap.journal.backup, in: paths.live, context)
+            }
         }
         try swap.removeJournal()
         return true

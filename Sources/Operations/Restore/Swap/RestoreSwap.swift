@@ -49,11 +49,13 @@ protocol RestoreSwap: Sendable {
 extension RestoreSwap {
     /// Prepares a restore, and changes nothing; throws `RestoreError.inTheWay` if a name is taken.
     init(_ paths: RestorePaths, backup: String, with fileSystem: any FileSystem) throws {
-        if let info = try FileInfo.ifPresent(paths.area), info.kind != .directory {
-            throw RestoreError.inTheWay(paths.area)
+        if let info = try FileInfo.ifPresent(paths.area), info.kind != .directory,
+            let leftover = try Leftover(at: paths.area)
+        {
+            throw RestoreError.inTheWay(leftover)
         }
-        for path in [paths.new, paths.old] where try FileInfo.ifPresent(path) != nil {
-            throw RestoreError.inTheWay(path)
+        for path in [paths.new, paths.old] {
+            if let leftover = try Leftover(at: path) { throw RestoreError.inTheWay(leftover) }
         }
         let journal = RestoreJournal(phase: .staging, backup: backup)
         self.init(paths: paths, fileSystem: fileSystem, journal: journal)

@@ -15,14 +15,19 @@ struct RestoreCommand: FolderCommand {
             two change places, in one step. If a store does not open there, the old data comes back. The \
             data that is replaced is backed up first.
 
-            A backup is named by its file name, its display name, any unique part of it, or 'latest'.
+            A backup is named by its file name, its display name, any unique part of it, or 'latest', which \
+            is never the backup that a restore made of the data it replaced: '--undo' restores that.
             """,
         example: "grocerydude restore latest",
+        "grocerydude restore --undo",
         "grocerydude restore latest --target /tmp/look --quiet"
     )
 
     @Argument(help: "The backup's name, or 'latest'.")
-    var name: String
+    var name: String?
+
+    @Flag(help: "Undo the last restore: restore the backup that it made of the data before it.")
+    var undo = false
 
     @OptionGroup var folder: FolderOptions
     @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
@@ -46,6 +51,20 @@ struct RestoreCommand: FolderCommand {
 
     @Flag(help: "Restore damaged stores too.")
     var allowDamaged = false
+
+    @Flag(help: "Replace stores by an archive that has none.")
+    var allowNoStores = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Take so many directories off every name in a zip of another program; by itself, one that has everything in it is taken off.",
+            valueName: "n"
+        )
+    )
+    var stripComponents: Int?
+
+    @Flag(help: "Rename what is in the way: 'Stores_New' or 'Stores_Old' becomes 'Stores_Old_2'.")
+    var setAsideLeftovers = false
 
     @Flag(help: "Go on even if an application has a store open.")
     var force = false
@@ -73,38 +92,69 @@ struct RestoreCommand: FolderCommand {
         ]
     }
 
+    func validate() throws {
+        guard undo != (name != nil) else {
+            throw ValidationError(undo ? "'--undo' takes no name" : "name a backup, or 'latest'")
+        }
+        guard stripComponents.map({ $0 >= 0 }) ?? true else {
+            throw ValidationError("'--strip-components' takes 0 or more")
+        }
+    }
+
     func validate(_ profile: Profile) throws {
         try strictness.require(profile.restore.level == .full, add: "--check full")
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let (backup, unreachable) = try await folder.findWithWaiting(name, now: invocation.now)
+        let (backup, unreachable) = try await find(in: folder, invocation)
         if let unreachable { invocation.context.warnOfUnknown(unreachable) }
         var options = options(invocation)
         // With its folder away, what is replaced has to wait too.
         options.backup.queues = invocation.profile.queues || backup.isWaiting
-        let restore = RestoreBackup(from: folder, options: options, context: invocation.context)
+        let restore = RestoreBackup(
+            from: folder,
+            options: options,
+            context: invocation.context,
+            fileSystem: invocation.fileSystem
+        )
         warn(of: backup, invocation)
         let question =
             "Restore from '\(backup.displayName)'? It replaces the data in '\(invocation.stores.string)'."
         guard try invocation.confirm(question, yes: yes || target != nil || dryRun) else {
             return .declined
         }
-        let outcome =
-            if let target {
-                try await restore.extract(backup, to: FilePath(target))
-            } else {
-                try await restore.run(backup, to: invocation.stores)
-            }
+        let outcome: RestoreBackup.Outcome
+        do {
+            outcome =
+                if let target {
+                    try await restore.extract(backup, to: FilePath(target))
+                } else {
+                    try await restore.run(backup, to: invocation.stores)
+                }
+        } catch RestoreError.declined {
+            invocation.console.message("nothing was changed")
+            return .declined
+        }
         try invocation.console.answer(RestoreAnswer(outcome, isDryRun: dryRun, invocation))
         let result = CommandResult(
             of: outcome.backup,
             bytes: outcome.bytes,
             problems: outcome.problems
         )
-        return outcome.isApplicationStarted
-            ? result : result.with(.partial, "the application was not started")
+        guard outcome.isApplicationStarted else {
+            return result.with(.partial, "the application was not started")
+        }
+        return outcome.isAnnounced
+            ? result : result.with(.partial, "the application was not told of the restore")
+    }
+
+    private func find(
+        in folder: BackupFolder,
+        _ invocation: Invocation
+    ) async throws -> (Backup, unreachable: (any Error)?) {
+        guard let name else { return try await folder.newestSafety(now: invocation.now) }
+        return try await folder.findWithWaiting(name, now: invocation.now)
     }
 
     /// Warns if the user may have meant another backup.
@@ -119,6 +169,22 @@ struct RestoreCommand: FolderCommand {
                 )
             )
         }
+        if backup.isPartial {
+            invocation.context.report(
+                .warning(
+                    "'\(backup.displayName)' was made in part only: 'grocerydude show '\(backup.displayName)'' tells what is missing"
+                )
+            )
+        }
+    }
+
+    /// Returns whether a backup may replace data of which it has much less.
+    private func accepts(_ loss: String, _ invocation: Invocation) throws -> Bool {
+        guard yes else {
+            return try invocation.confirm("\(loss). Restore it all the same?", yes: false)
+        }
+        invocation.context.report(.warning(loss))
+        return true
     }
 
     private func options(_ invocation: Invocation) -> RestoreBackup.Options {
@@ -128,11 +194,16 @@ struct RestoreCommand: FolderCommand {
         options.check = invocation.profile.restore.level
         options.isStrict = strictness.strict
         options.allowsDamage = allowDamaged
+        options.allowsNoStores = allowNoStores
+        options.stripsComponents = stripComponents
+        options.setsAsideLeftovers = setAsideLeftovers
+        options.acceptsLoss = { try accepts($0, invocation) }
         options.force = force
         options.makesSafetyBackup = invocation.profile.restore.makesSafetyBackup
         options.isDryRun = dryRun
         options.limits = limits.limits
         options.application = invocation.applicationCommands
+        options.announcement = invocation.announcement
         return options
     }
 }

@@ -25,7 +25,7 @@ struct ListCommand: FolderCommand {
         if let error = outcome.annotationsError {
             invocation.context.report(.warning(explain(error)))
         }
-        if output.verbose {
+        if output.level >= .verbose {
             if let error = outcome.logError {
                 invocation.context.report(.warning("the log cannot be read: \(explain(error))"))
             }

@@ -1,0 +1,53 @@
+internal import Archives
+package import Files
+internal import Stores
+
+/// The directory that macOS adds to a zip, with what only its own file systems can hold.
+private let macOSDirectory: FileName = "__MACOSX"
+
+// Archives of other programs may have their names below a directory that is not wanted.
+extension ArchivedBackup {
+    /// Whether its manifest describes what is in it.
+    package var isDescribed: Bool { header != nil && reader.origin == .ours }
+
+    /// Returns the only name at the top, if that is of a directory.
+    ///
+    /// - Throws: `ArchiveError`.
+    package func onlyTopDirectory() throws -> FileName? {
+        var top: FileName?
+        for index in 0..<reader.count {
+            let entry = try reader.entry(at: index)
+            let components = entry.attributes.path.components
+            guard components[0] != macOSDirectory else { continue }
+            guard components.count > 1 || entry.attributes.kind == .directory,
+                top == nil || top == components[0]
+            else { return nil }
+            top = components[0]
+        }
+        return top
+    }
+
+    /// Returns whether a file in it begins as a store does.
+    ///
+    /// - Throws: `ArchiveError`.
+    package func hasStores() throws -> Bool {
+        for index in 0..<reader.count {
+            let entry = try reader.entry(at: index)
+            guard entry.attributes.kind == .file, entry.size > 0, !entry.isSpecial else { continue }
+            var isStore = false
+            try reader.read(entry) { start in
+                isStore = DatabaseHeader.begins(start)
+                return false
+            }
+            if isStore { return true }
+        }
+        return false
+    }
+
+    /// Returns the name that an entry of another program's archive is restored under; `nil` for none.
+    func restoredPath(_ path: RelativePath) -> RelativePath? {
+        guard strippedComponents > 0 else { return path }
+        guard path.components[0] != macOSDirectory else { return nil }
+        return path.dropping(first: strippedComponents)
+    }
+}

@@ -1,0 +1,64 @@
+public import SystemPackage
+
+/// A file system that tells every change once it was made.
+public struct TellingFileSystem: FileSystem {
+    /// The weight of a change.
+    public enum Weight: Sendable {
+        /// A name comes, changes or goes.
+        case step
+        /// Something is written or flushed.
+        case detail
+    }
+
+    private let base: any FileSystem
+    private let tell: @Sendable (String, Weight) -> Void
+
+    public init(
+        _ base: any FileSystem = LocalFileSystem(),
+        tell: @escaping @Sendable (String, Weight) -> Void
+    ) {
+        self.base = base
+        self.tell = tell
+    }
+
+    public func createDirectory(_ path: FilePath) throws {
+        try base.createDirectory(path)
+        tell("made '\(printable(path))'", .step)
+    }
+
+    public func move(_ path: FilePath, to newPath: FilePath) throws {
+        try base.move(path, to: newPath)
+        let (old, new) = Self.names(path, newPath)
+        tell("renamed '\(old)' to '\(new)'", .step)
+    }
+
+    public func swap(_ first: FilePath, _ second: FilePath) throws -> Bool {
+        guard try base.swap(first, second) else { return false }
+        let (one, other) = Self.names(first, second)
+        tell("exchanged '\(one)' and '\(other)'", .step)
+        return true
+    }
+
+    public func remove(_ path: FilePath) throws {
+        let wasThere = try FileInfo.ifPresent(path) != nil
+        try base.remove(path)
+        if wasThere { tell("removed '\(printable(path))'", .step) }
+    }
+
+    public func write(_ bytes: [UInt8], to path: FilePath) throws {
+        try base.write(bytes, to: path)
+        tell("wrote '\(printable(path))'", .detail)
+    }
+
+    public func sync(_ path: FilePath) throws {
+        try base.sync(path)
+        tell("flushed '\(printable(path))' to the disk", .detail)
+    }
+
+    /// Returns two paths for a message: the second without the directory that it shares with the first.
+    private static func names(_ first: FilePath, _ second: FilePath) -> (String, String) {
+        let isBeside = first.removingLastComponent() == second.removingLastComponent()
+        let name = second.lastComponent.map { FilePath($0.string) } ?? second
+        return (printable(first), printable(isBeside ? name : second))
+    }
+}

@@ -1,0 +1,38 @@
+internal import Backups
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+extension ArchivedBackup {
+    /// Takes directories off the names of an archive that another program made.
+    ///
+    /// A zip of the stores directory itself has everything in one directory: restored as it is, the
+    /// application would find no store in its place. If the present directory has such a directory with
+    /// stores in it, the archive is right as it is.
+    ///
+    /// - Parameters:
+    ///   - count: how many directories; `nil` to find out.
+    ///   - live: the directory that is replaced, if one is.
+    ///   - context: told of directories that are taken off.
+    /// - Throws: `RestoreError.notStripped`; `ArchiveError`.
+    func strip(_ count: Int?, replacing live: FilePath?, _ context: OperationContext) throws {
+        if let count {
+            guard count == 0 || !isDescribed else { throw RestoreError.notStripped(backup: name) }
+            return strip(count)
+        }
+        guard !isDescribed, let top = try onlyTopDirectory(), try hasStores(),
+            !Self.hasStores(in: top, of: live)
+        else { return }
+        strip(1)
+        context.warn(
+            "everything in this archive is in a directory '\(top)': what is in that is restored, without it"
+        )
+    }
+
+    private static func hasStores(in name: FileName, of live: FilePath?) -> Bool {
+        guard let live, let survey = try? StoresDirectory(live).survey() else { return false }
+        return survey.stores.contains {
+            $0.path.components.count > 1 && $0.path.components[0] == name
+        }
+    }
+}

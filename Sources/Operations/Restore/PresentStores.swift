@@ -1,0 +1,63 @@
+internal import Backups
+internal import Files
+internal import Foundation
+internal import Stores
+internal import SystemPackage
+
+/// The stores that a restore would replace, as far as they can be read.
+struct PresentStores {
+    private let facts: [StoreFacts]
+
+    /// Looks at the stores in a directory; writers may go on.
+    ///
+    /// - Throws: `StoreError.busy` if a writer lets nobody read; `FileError`.
+    init(in path: FilePath, _ context: OperationContext) throws {
+        let cut = try StoresCut(
+            of: StoresDirectory(path).survey(isCancelled: context.checkCancellation).stores,
+            scratchParent: context.scratch,
+            busyTimeout: .seconds(1)
+        )
+        let reports = StoreReports(of: cut.members, checking: .none, context)
+        defer { reports.close() }
+        facts = try reports.wait().map(\.facts)
+    }
+
+    /// Returns in words everything that a backup has much less of than is here; `nil` if there is nothing.
+    func loss(by backup: String, with stores: [StoreFacts]) -> String? {
+        let anomalies = AnomalyGuard.compare(
+            stores.map { StoreRows($0) },
+            with: facts.map { StoreRows($0) },
+            unreadable: []
+        )
+        guard !anomalies.isEmpty else { return nil }
+        var losses = anomalies.prefix(5).map { anomaly in
+            let name = anomaly.path.map { "'\($0)'" } ?? "all stores together"
+            let now = "\(anomaly.before ?? 0) now"
+            return switch anomaly.kind {
+            case .missing:
+                "\(name) is not in it as a sound store, and has \(counted(anomaly.before)) now"
+            case .unreadable:
+                "\(name) could not be counted in it, and has \(counted(anomaly.before)) now"
+            default:
+                "\(name) \(anomaly.path == nil ? "have" : "has") \(counted(anomaly.now)) in it, and \(now)"
+            }
+        }
+        if anomalies.count > 5 { losses.append("and \(anomalies.count - 5) more") }
+        return "'\(backup)' has much less than what is there now: \(losses.joined(separator: "; "))"
+    }
+
+    private func counted(_ rows: Int64?) -> String {
+        Files.counted(Int(rows ?? 0), "row", "rows")
+    }
+
+    /// Returns a remark on each store that is of a higher version in a backup than it is here.
+    func newer(_ stores: [StoreFacts]) -> [String] {
+        let present = Dictionary(facts.map { ($0.path, $0.userVersion) }) { first, _ in first }
+        return stores.compactMap { store in
+            guard let version = present[store.path], store.userVersion > version else { return nil }
+            return
+                "'\(store.path)' has version \(store.userVersion) (user_version) in the backup, and \(version) now: "
+                + "a newer application made it than the one that is installed, if that has not changed it"
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import Backups
+internal import Files
+internal import Foundation
+public import SystemPackage
+
+/// A file or directory of somebody else, under a name that a restore needs.
+public struct Leftover: Sendable, Equatable, CustomStringConvertible {
+    public let path: FilePath
+    private let content: String
+    /// Nanoseconds since 1970-01-01 UTC.
+    private let modified: Int64
+
+    /// Looks at a path; `nil` if nothing is there.
+    ///
+    /// - Throws: `FileError` if it cannot be looked at.
+    init?(at path: FilePath) throws {
+        guard let info = try FileInfo.ifPresent(path) else { return nil }
+        self.path = path
+        modified = info.modified
+        guard info.kind == .directory else {
+            content = "it is no directory"
+            return
+        }
+        let names = (try? Directory.open(path).names()) ?? []
+        let first = names.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+        let more = names.count > 3 ? " and \(names.count - 3) more" : ""
+        content = names.isEmpty ? "nothing is in it" : "in it: \(first)\(more)"
+    }
+
+    public var description: String {
+        let date = Date(timeIntervalSince1970: Double(modified) / 1e9)
+        return "\(content); last changed \(Timestamp.rfc3339(date, in: .current))"
+    }
+}
+
+extension RestorePaths {
+    /// Takes away what somebody else left under the names that a restore needs: an empty directory goes,
+    /// and anything else gets another name, if that is wanted.
+    ///
+    /// - Parameters:
+    ///   - setsAside: whether to give a full one another name.
+    ///   - fileSystem: moves it.
+    ///   - note: told of everything that was done.
+    /// - Throws: `RestoreError.inTheWay` if something stays; `FileError`.
+    func makeRoom(
+        settingAside setsAside: Bool,
+        with fileSystem: any FileSystem,
+        note: (String) -> Void
+    ) throws {
+        for path in [new, old] {
+            guard let leftover = try Leftover(at: path) else { continue }
+            if try removeEmptyDirectory(path) {
+                note("'\(printable(path))' was empty, and is removed")
+                continue
+            }
+            guard setsAside else { throw RestoreError.inTheWay(leftover) }
+            let place = try vacant("Old", from: 2)
+            try fileSystem.move(path, to: place)
+            try fileSystem.sync(area)
+            note("'\(printable(path))' is now '\(printable(place))'")
+        }
+    }
+
+    /// Throws `RestoreError.inTheWay` if something is there that `makeRoom` would not take away.
+    func refuseLeftovers() throws {
+        for path in [new, old] {
+            guard let leftover = try Leftover(at: path) else { continue }
+            if (try? Directory.open(path).names())?.isEmpty ?? false { continue }
+            throw RestoreError.inTheWay(leftover)
+        }
+    }
+
+    private func removeEmptyDirectory(_ path: FilePath) throws -> Bool {
+        guard try FileInfo.ifPresent(path)?.kind == .directory else { return false }
+        do {
+            try LocalFileSystem().removeEmptyDirectory(path)
+            return true
+        } catch FileError.exists, FileError.failed(_, _, .directoryNotEmpty) {
+            return false
+        }
+    }
+}

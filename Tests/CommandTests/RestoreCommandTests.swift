@@ -1,0 +1,104 @@
+import Files
+import Foundation
+import Sample
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A restore as a person meets it: its questions, its steps, and its last words.
+@Suite("The restore command")
+struct RestoreCommandTests {
+    private let program: Program
+
+    init() throws {
+        program = try Program()
+        try program.sandbox.directory("Remote")
+    }
+
+    private var places: [String: String] {
+        ["GROCERYDUDE_STORES": "Stores", "GROCERYDUDE_REMOTE": "Remote"]
+    }
+
+    private func run(_ arguments: String...) throws -> Tool.Outcome {
+        try program.run(arguments, environment: places)
+    }
+
+    /// Runs it on a terminal of its own (script(1)), and returns all that it writes.
+    private func runOnTerminal(_ line: String, answering answers: String) throws -> String {
+        let command = "\(Program.path) \(line)"
+        let outcome = try Tool.run(
+            "/bin/sh",
+            ["-c", "printf '\(answers)' | script -qec \"$0\" /dev/null", command],
+            environment: program.environment.merging(places) { $1 },
+            directory: program.sandbox.path
+        )
+        return String(decoding: outcome.output, as: UTF8.self)
+    }
+
+    @Test(
+        "asks before much is replaced by little, and takes no for an answer",
+        .enabled(if: Tool.isInstalled("script"), "script(1) is not installed")
+    )
+    func asks() throws {
+        #expect(try run("init", "--test-data").status == 0)
+        let (full, empty) = (program.sandbox.path("Full"), program.sandbox.path("Stores"))
+        try LocalFileSystem().move(empty, to: full)
+        #expect(try run("init").status == 0)
+        let store = try GroceryStore(in: empty)
+        for item in try store.items() { _ = try store.remove(name: item.name) }
+        #expect(try run("backup").status == 0)
+        try LocalFileSystem().remove(empty)
+        try LocalFileSystem().move(full, to: empty)
+        let words = "has much less than what is there now: 'Grocery-Dude.sqlite' has "
+        let declined = try runOnTerminal("restore latest", answering: "y\\nn\\n")
+        #expect(declined.contains(words) && declined.contains("Restore it all the same? [y/N]"))
+        #expect(declined.contains("nothing was changed"))
+        #expect(try GroceryStore(in: empty).items().count > 100)
+        let accepted = try run("restore", "latest", "--yes")
+        #expect(accepted.status == 0 && accepted.errors.contains("warning: "))
+        #expect(accepted.errors.contains(words))
+    }
+
+    @Test("says where it was, what comes next, and each step if that is wanted")
+    func words() throws {
+        #expect(try run("init").status == 0)
+        let backup = try run("backup")
+        let remote = program.sandbox.path("Remote").string
+        #expect(backup.errors.contains("in '\(remote)' (1 backup)"))
+        let restore = try run("restore", "latest", "--yes")
+        #expect(restore.errors.contains("from '\(remote)' (2 backups)"))
+        #expect(restore.errors.contains("start the application again"))
+        #expect(!restore.errors.contains("renamed"))
+        let verbose = try run("restore", "latest", "--yes", "--verbose")
+        #expect(verbose.errors.contains("exchanged '") || verbose.errors.contains("renamed '"))
+        #expect(verbose.errors.contains("Stores_New' to 'Stores_Old'"))
+        #expect(!verbose.errors.contains("flushed"))
+        let debug = try run("restore", "latest", "--yes", "--log-level", "debug")
+        #expect(debug.errors.contains("flushed"))
+        #expect(try run("restore", "latest", "--yes", "--log-level", "warning").errors == "")
+    }
+
+    @Test("names who still has the replaced files open after a forced restore")
+    func stillOpen() throws {
+        #expect(try run("init").status == 0)
+        #expect(try run("backup").status == 0)
+        let path = program.sandbox.path("Stores").appending(GroceryStore.fileName)
+        let application = try StoreApplication(on: path, "SELECT * FROM item")
+        let restore = try run("restore", "latest", "--yes", "--force")
+        let words = "process \(application.processIdentifier) (StoreWriter"
+        #expect(restore.status == 0)
+        #expect(restore.errors.contains(words), "\(restore.errors)")
+        #expect(restore.errors.contains("still has a replaced store open"))
+        application.kill()
+    }
+
+    @Test("takes a name or '--undo', and not both")
+    func usage() throws {
+        #expect(try run("init").status == 0)
+        #expect(try run("backup").status == 0)
+        #expect(try run("restore", "latest", "--undo", "--yes").status == 64)
+        let none = try run("restore", "--undo", "--yes")
+        #expect(none.status == 10 && none.errors.contains("no restore to undo"))
+        #expect(try run("restore", "latest", "--yes", "--strip-components", "-1").status == 64)
+    }
+}

@@ -327,6 +327,8 @@ package struct Annotations {
         annotation.tags += other.tags.filter { !annotation.tags.contains($0) }
         annotation.note = annotation.note ?? other.note
         annotation.isPinned = annotation.isPinned || other.isPinned
+        annotation.reason = annotation.reason ?? other.reason
+        annotation.isPartial = annotation.isPartial ?? other.isPartial
         if let damage = other.damage?.values.first {
             annotation.damage = (annotation.damage ?? [:]).merging([backup.name: damage]) { $1 }
         }

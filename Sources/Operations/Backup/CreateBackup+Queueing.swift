@@ -117,7 +117,8 @@ extension CreateBackup {
 
     /// Has the next backup compared with one that waits.
     private func remember(_ outcome: Outcome) {
-        guard !outcome.isUnchanged, let location = outcome.backup.file.location,
+        guard !outcome.isUnchanged, !outcome.backup.isSafety,
+            let location = outcome.backup.file.location,
             let header = try? ArchivedBackup(location, name: outcome.backup.name).header
         else { return }
         folder.memory.catalog.rememberExpectedRows(

@@ -148,7 +148,8 @@ struct ReceiveArchive {
     /// Has the next backup compared with this one, if it is the newest.
     private func rememberRows(of backup: Backup, _ parcel: Parcel, among others: [Backup]) {
         guard let header = parcel.archived?.header, let time = backup.time, parcel.damage == nil,
-            others.allSatisfy({ $0.time.map { $0 <= time } ?? true })
+            !backup.isSafety,
+            others.ordinary.allSatisfy({ $0.time.map { $0 <= time } ?? true })
         else { return }
         let rows = header.successorRows
         folder.memory.catalog.rememberExpectedRows(rows, after: backup, in: folder.address)

@@ -1,7 +1,6 @@
 internal import Backups
 public import ArgumentParser
 internal import Operations
-internal import Remotes
 public import Stores
 internal import SystemPackage
 

@@ -65,7 +65,7 @@ public struct Backup: Sendable, Equatable {
     }
 
     /// Takes everything that its manifest says of it.
-    mutating func take(_ header: ManifestHeader) {
+    package mutating func take(_ header: ManifestHeader) {
         id = header.id
         guard let parts = Timestamp.parts(rfc3339: header.created),
             let date = Timestamp.date(of: parts)

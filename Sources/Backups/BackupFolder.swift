@@ -153,15 +153,11 @@ public struct BackupFolder: Sendable {
         }
         fetching(backup.size)
         let scratch = try ScratchDirectory(in: staging)
-        let path = scratch.path.appending("archive.zip")
+        let path = scratch.path.appending(backup.name)
         try await remote.download(backup.name, to: path)
         let name = backup.name
         let archived = try ArchivedBackup(path, name: name, in: scratch, holdingTo: limits)
-        var known = backup
-        known.id = archived.id
-        known.isForeign = archived.header == nil
-        if let header = archived.header { known.take(header) }
-        memory.catalog.remember(known, in: address)
+        remember(archived, backup)
         return archived
     }
 

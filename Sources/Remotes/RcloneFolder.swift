@@ -45,7 +45,7 @@ public struct RcloneFolder: RemoteFolder {
         do {
             let options = ["--files-only", "--no-modtime", "--no-mimetype"]
             let output = try await rclone(["lsjson"] + options + [place])
-            return try JSONDecoder().decode([Listed].self, from: Data(output.utf8))
+            return try JSONDecoder().decode([Listed].self, from: Data(output))
                 .map { RemoteFile(name: $0.Name, size: $0.Size) }
         } catch RemoteError.missing where !steps.isEmpty {
             return []
@@ -123,13 +123,13 @@ public struct RcloneFolder: RemoteFolder {
         }
     }
 
-    private func path(of name: String) -> String { Self.appending(place, name) }
+    func path(of name: String) -> String { Self.appending(place, name) }
 
     private static func appending(_ place: String, _ name: String) -> String {
         place.hasSuffix(":") || place.hasSuffix("/") ? place + name : "\(place)/\(name)"
     }
 
-    private func rclone(_ arguments: [String]) async throws -> String {
+    func rclone(_ arguments: [String]) async throws -> [UInt8] {
         let result: ChildProcess.Capture
         do {
             result = try await ChildProcess("rclone", arguments).capture()
@@ -137,7 +137,7 @@ public struct RcloneFolder: RemoteFolder {
             throw RemoteError.noRclone(address)
         }
         switch result.ending {
-        case .exited(0): return String(decoding: result.output, as: UTF8.self)
+        case .exited(0): return result.output
         case .exited(Self.directoryNotFound): throw RemoteError.missing(address)
         case .exited(Self.fileNotFound):
             throw RemoteError.noFile(address, name: arguments.last ?? "")

@@ -27,6 +27,13 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
     /// - Throws: `RemoteError.noFile` if it is not there.
     func download(_ name: String, to path: FilePath) async throws
 
+    /// Reads a range of a file; of one that ends earlier, as much of it as there is.
+    ///
+    /// Some servers know no ranges and send the beginning of the file instead, and nothing tells: the
+    /// caller must be able to see that bytes are not those that it asked for.
+    /// - Throws: `RemoteError.noFile` if it is not there.
+    func download(_ name: String, range: Range<Int64>) async throws -> [UInt8]
+
     /// Moves a file to another name or folder without bringing it to this machine.
     ///
     /// When this returns, the new name is on the disk.

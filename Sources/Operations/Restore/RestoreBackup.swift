@@ -52,6 +52,8 @@ public struct RestoreBackup: Sendable {
         public var replacesData: Bool
         /// Whether all commands that start the application succeeded; failures were told.
         public var isApplicationStarted = true
+        /// Whether the backup's data was read; a dry run fetches none.
+        public var isDataRead: Bool
         /// Files that the stores refer to and lack; looked for if a backup is restored elsewhere.
         public var problems: [Problem] = []
 
@@ -61,6 +63,7 @@ public struct RestoreBackup: Sendable {
             files = plan.files
             bytes = plan.bytes
             stores = plan.header?.stores.count ?? 0
+            isDataRead = plan.isAtHand
             self.replacesData = replacesData
         }
     }
@@ -121,7 +124,7 @@ public struct RestoreBackup: Sendable {
             if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(paths) }
             var outcome = Outcome(backup, plan, path: paths.live, replacesData: replacesData)
             if options.isDryRun {
-                try context.verify(plan)
+                if plan.isAtHand { try context.verify(plan) }
                 return outcome
             }
             let replacement = try await replace(with: plan, paths, locks)
@@ -138,7 +141,14 @@ public struct RestoreBackup: Sendable {
     /// Opens a backup that is to be restored.
     func open(_ backup: Backup) async throws -> ArchivedBackup {
         do {
-            return try await context.open(backup, in: folder, holdingTo: options.limits)
+            guard options.isDryRun else {
+                return try await context.open(backup, in: folder, holdingTo: options.limits)
+            }
+            return try await context.look(at: backup, in: folder, holdingTo: options.limits) {
+                // An archive at hand is verified as a whole.
+                if !$0.isAtHand { try $0.forEach { _ in } }
+                return $0
+            }
         } catch let error where error is RemoteError || error is CancellationError {
             throw error
         } catch {

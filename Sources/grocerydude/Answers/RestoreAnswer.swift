@@ -12,12 +12,13 @@ struct RestoreAnswer: Answer {
     var stores: Int
     var safetyBackup: String?
     var dryRun: Bool
+    var dataRead: Bool
     var problems: [Problem]
     private let outcome: RestoreBackup.Outcome
     private let wouldBackUp: Bool
 
     private enum CodingKeys: CodingKey {
-        case messageType, name, path, files, bytes, stores, safetyBackup, dryRun, problems
+        case messageType, name, path, files, bytes, stores, safetyBackup, dryRun, dataRead, problems
     }
 
     init(_ outcome: RestoreBackup.Outcome, isDryRun: Bool, _ invocation: Invocation) {
@@ -28,6 +29,7 @@ struct RestoreAnswer: Answer {
         stores = outcome.stores
         safetyBackup = outcome.safetyBackup?.name
         dryRun = isDryRun
+        dataRead = outcome.isDataRead
         problems = outcome.problems
         self.outcome = outcome
         wouldBackUp =
@@ -41,6 +43,9 @@ struct RestoreAnswer: Answer {
             + counted(stores, "store", "stores")
         guard !dryRun else {
             console.answer("would restore \(place): \(what)")
+            if !dataRead {
+                console.message("its data was not fetched: 'grocerydude check' would read it")
+            }
             if wouldBackUp { console.answer("would back up the present data first") }
             return
         }

@@ -1,0 +1,13 @@
+internal import Files
+
+extension RcloneFolder {
+    public func download(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        let options = ["--offset", "\(range.lowerBound)", "--count", "\(range.count)"]
+        do {
+            return try await rclone(["cat"] + options + [path(of: name)])
+        } catch RemoteError.missing {
+            // It looks for a directory of that name.
+            throw RemoteError.noFile(address, name: name)
+        }
+    }
+}

@@ -142,8 +142,11 @@ struct ExitStatus: RawRepresentable, Equatable {
 
     private init(_ error: RemoteError) {
         switch error {
-        case .missing, .notAFolder, .noFile: self = .notFound
-        case .exists, .notASubfolder, .rclone, .noRclone: self = .failed
+        case .missing, .notAFolder, .noFile, .noRemote: self = .notFound
+        case .exists, .notASubfolder, .rclone, .noRclone, .unreachable, .stalled, .readOnly:
+            self = .failed
+        case .unauthorized: self = .password
+        case .noSpace: self = .noSpace
         case .notSynced: self = .partial
         }
     }

@@ -123,6 +123,8 @@ package struct Annotations {
     private var content = Content()
     /// Annotations from other folders, for backups that were moved from there.
     private let remembered: [BackupID: Annotation]
+    /// Annotations that this machine wrote here, and that may not be listed yet.
+    private let written: [BackupID: Annotation]
     /// The files that were read.
     private var files: [String] = []
 
@@ -133,9 +135,11 @@ package struct Annotations {
     init(
         of remote: any RemoteFolder,
         staging: FilePath,
-        remembering remembered: [BackupID: Annotation] = [:]
+        remembering remembered: [BackupID: Annotation] = [:],
+        writing written: [BackupID: Annotation] = [:]
     ) async throws {
         self.remembered = remembered
+        self.written = written
         folder = remote.subfolder(Self.subfolder)
         self.staging = staging
         for attempt in 1... {
@@ -194,8 +198,20 @@ package struct Annotations {
     /// Returns the annotation of a backup.
     package func annotation(of backup: Backup) -> Annotation? {
         let found = keys(of: backup).compactMap { content.backups[$0] }
-        guard let first = found.first else { return backup.id.flatMap { remembered[$0] } }
-        return found.dropFirst().reduce(first) { $0.merged(with: $1) }
+        let own = backup.id.flatMap { written[$0] }
+        guard let first = found.first else {
+            return own ?? backup.id.flatMap { remembered[$0] }
+        }
+        let merged = found.dropFirst().reduce(first) { $0.merged(with: $1) }
+        guard let own, own.changed > merged.changed else { return merged }
+        return own.merged(with: merged)
+    }
+
+    /// The backups of which the annotation that this machine wrote has been read, or a later one.
+    var readAgain: [BackupID] {
+        written.compactMap { id, own in
+            content.backups[id].map { $0.changed >= own.changed } ?? false ? id : nil
+        }
     }
 
     /// Returns the keys of a backup's annotations: its identity, and its name if the identity was not
@@ -251,7 +267,8 @@ package struct Annotations {
     package mutating func forget(_ names: Set<String>, keeping left: [Backup]) async throws {
         let kept = Set(left.flatMap(keys))
         let gone = content.backups.filter {
-            names.contains($0.value.name) && !kept.contains($0.key)
+            // What is pinned is not removed: it is only not listed.
+            names.contains($0.value.name) && !kept.contains($0.key) && !$0.value.isPinned
         }
         guard !gone.isEmpty else { return }
         for key in gone.keys { content.backups[key] = nil }

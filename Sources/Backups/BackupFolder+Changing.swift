@@ -47,7 +47,7 @@ extension BackupFolder {
         warn: (RemoteError) -> Void,
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
-        let taken = try await trashedNames(warn)
+        let taken = try await trashedNames(warn).union(memory.catalog.deeds(in: address).names)
         for number in 1... {
             let name = BackupName.make(date, in: timeZone, number: number)
             // A deleted backup may come back under its name.
@@ -58,7 +58,7 @@ extension BackupFolder {
             backup.content = new.content
             if !new.tags.isEmpty || new.note != nil {
                 var annotations = try await annotations()
-                try await annotations.change(backup, at: date) {
+                try await change(&annotations, of: backup, at: date) {
                     $0.tags = new.tags
                     $0.note = new.note
                 }
@@ -74,6 +74,7 @@ extension BackupFolder {
                 notSynced = error
                 backup.file = try await remote.list().first { $0.name == name } ?? backup.file
             }
+            memory.catalog.remember(in: address) { $0.give(name) }
             let rows = new.header.successorRows
             memory.catalog.rememberExpectedRows(rows, after: backup, in: address)
             memory.catalog.remember(backup, in: address)
@@ -104,10 +105,23 @@ extension BackupFolder {
     ) async throws -> (backup: Backup, isChanged: Bool) {
         var annotations = try await annotations()
         let before = annotations.annotation(of: backup)
-        try await annotations.change(backup, at: date, body)
+        try await change(&annotations, of: backup, at: date, body)
         var annotated = [backup]
         annotations.annotate(&annotated)
         return (annotated[0], annotations.annotation(of: annotated[0]) != before)
+    }
+
+    private func change(
+        _ annotations: inout Annotations,
+        of backup: Backup,
+        at date: Date,
+        _ body: (inout Annotation) -> Void
+    ) async throws {
+        try await annotations.change(backup, at: date, body)
+        guard let id = backup.id, let annotation = annotations.annotation(of: backup) else {
+            return
+        }
+        memory.catalog.remember(in: address) { $0.write(annotation, of: id) }
     }
 
     /// Moves a backup into the trash, or removes it for good.
@@ -125,6 +139,7 @@ extension BackupFolder {
             } else {
                 try await remote.delete(backup.name)
             }
+            memory.catalog.remember(in: address) { $0.take(backup.name) }
         }
     }
 
@@ -149,7 +164,12 @@ extension BackupFolder {
             throw BackupFolderError.notInTrash(text, address: address)
         }
         do {
+            // One may be there that is not listed yet.
+            guard try await !isThere(entry.name) else {
+                throw RemoteError.exists(address, name: entry.name)
+            }
             var problem = try await RemoteError.problem { try await trash.takeOut(entry) }
+            memory.catalog.remember(in: address) { $0.give(entry.name) }
             // Not by its name in the trash.
             problem?.path = entry.name
             return (entry, problem)
@@ -188,7 +208,7 @@ extension BackupFolder {
         let isCopy = others.copies
         let copies = others.filter { isCopy(backup, $0.name) }
         var annotations = try await annotations()
-        try await annotations.change(backup, at: check.time) { annotation in
+        try await change(&annotations, of: backup, at: check.time) { annotation in
             annotation.take(check, of: backup.name, copies: copies)
         }
     }

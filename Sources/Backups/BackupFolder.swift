@@ -29,6 +29,8 @@ public struct BackupFolder: Sendable {
     /// A directory on this machine, for this folder only: uploads are made there, and runs that use
     /// the folder lock it.
     public let staging: FilePath
+    /// A directory on this machine, for this folder only, where archives are made and fetched to.
+    public let workplace: FilePath
     public let memory: BackupMemory
     /// The time zone of names.
     public let timeZone: TimeZone
@@ -38,11 +40,13 @@ public struct BackupFolder: Sendable {
     public init(
         _ remote: any RemoteFolder,
         staging: FilePath,
+        workplace: FilePath? = nil,
         memory: BackupMemory,
         timeZone: TimeZone
     ) {
         self.remote = remote
         self.staging = staging
+        self.workplace = workplace ?? staging
         self.memory = memory
         self.timeZone = timeZone
     }
@@ -62,7 +66,12 @@ public struct BackupFolder: Sendable {
     /// - Throws: see `Annotations.init`.
     package func annotations() async throws -> Annotations {
         let remembered = memory.catalog.annotations
-        return try await Annotations(of: remote, staging: staging, remembering: remembered)
+        return try await Annotations(
+            of: remote,
+            staging: staging,
+            remembering: remembered,
+            writing: memory.catalog.deeds(in: address).annotations
+        )
     }
 
     var trash: Trash { Trash(remote: remote) }
@@ -94,6 +103,8 @@ public struct BackupFolder: Sendable {
             let annotations = try await annotations()
             annotations.annotate(&listing.backups)
             memory.catalog.remember(annotations, of: listing.backups)
+            let known = annotations.readAgain
+            if !known.isEmpty { memory.catalog.remember(in: address) { $0.forget(known) } }
         } catch {
             // No reason not to find and restore a backup.
             listing.annotationsError = error
@@ -152,7 +163,7 @@ public struct BackupFolder: Sendable {
             return try ArchivedBackup(location, name: backup.name, holdingTo: limits)
         }
         fetching(backup.size)
-        let scratch = try ScratchDirectory(in: staging)
+        let scratch = try ScratchDirectory(in: workplace)
         let path = scratch.path.appending(backup.name)
         try await remote.download(backup.name, to: path)
         let name = backup.name

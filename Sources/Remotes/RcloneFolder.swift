@@ -1,6 +1,5 @@
 internal import Files
 internal import Foundation
-internal import Processes
 public import SystemPackage
 
 /// Anything that rclone reaches (https://rclone.org/docs/), through the `rclone` command.
@@ -11,30 +10,28 @@ public struct RcloneFolder: RemoteFolder {
     private let root: String
     /// The names of the subfolders on the way from the root.
     private let steps: [String]
+    let rclone: Rclone
 
     /// rclone's name of the folder: `remote:path`.
-    private var place: String { steps.reduce(root, Self.appending) }
+    var place: String { steps.reduce(root, Self.appending) }
     public var description: String { Self.scheme + place }
 
     /// The beginning of an address that is meant for rclone.
     public static let scheme = "rclone:"
 
-    // rclone's exit codes (https://rclone.org/docs/#exit-code).
-    private static let directoryNotFound: CInt = 3
-    private static let fileNotFound: CInt = 4
-
     /// Names a folder, as rclone takes it: `dropbox:Apps/Grocery Dude`.
-    public init(_ remote: String) {
-        self.init(remote, [])
+    public init(_ remote: String, through rclone: Rclone = Rclone()) {
+        self.init(remote, [], rclone)
     }
 
-    private init(_ root: String, _ steps: [String]) {
+    private init(_ root: String, _ steps: [String], _ rclone: Rclone) {
         self.root = root
         self.steps = steps
+        self.rclone = rclone
     }
 
     public func subfolder(_ name: String) -> any RemoteFolder {
-        RcloneFolder(root, steps + [name])
+        RcloneFolder(root, steps + [name], rclone)
     }
 
     public func list() async throws -> [RemoteFile] {
@@ -44,7 +41,7 @@ public struct RcloneFolder: RemoteFolder {
         }
         do {
             let options = ["--files-only", "--no-modtime", "--no-mimetype"]
-            let output = try await rclone(["lsjson"] + options + [place])
+            let output = try await run(["lsjson"] + options + [place]).output
             return try JSONDecoder().decode([Listed].self, from: Data(output))
                 .map { RemoteFile(name: $0.Name, size: $0.Size) }
         } catch RemoteError.missing where !steps.isEmpty {
@@ -58,7 +55,8 @@ public struct RcloneFolder: RemoteFolder {
     public func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
         let size = try FileInfo(of: file).size
         let partial = PartialName.make()
-        let folder = RcloneFolder(root)
+        let folder = RcloneFolder(root, [], rclone)
+        var uploaded = RemoteFile(name: name, size: size)
         do {
             let files = try await list()
             guard !files.contains(where: { $0.name == name }) else {
@@ -67,14 +65,19 @@ public struct RcloneFolder: RemoteFolder {
             if files.contains(where: { PartialName.matches($0.name) }) {
                 try await folder.removeOldPartials()
             }
-            _ = try await rclone(["copyto", "--no-traverse", file.string, folder.path(of: partial)])
+            uploaded.hash = try await folder.run(
+                ["copyto", "--no-traverse"] + Self.comparing
+                    + [file.string, folder.path(of: partial)],
+                of: name,
+                isWriting: true
+            ).counts.hash
             try await folder.move(partial, to: self, as: name)
         } catch {
             try? await folder.delete(partial)
             throw error
         }
         try LocalFileSystem().remove(file)
-        return RemoteFile(name: name, size: size)
+        return uploaded
     }
 
     /// Removes the partial files of uploads that were killed.
@@ -82,13 +85,13 @@ public struct RcloneFolder: RemoteFolder {
     /// One that is younger than a day may be an upload of another machine.
     private func removeOldPartials() async throws {
         let pattern = "/\(PartialName.prefix)*\(PartialName.suffix)"
-        _ = try await rclone(["delete", "--min-age", "24h", "--include", pattern, place])
+        try await run(["delete", "--min-age", "24h", "--include", pattern, place], isWriting: true)
     }
 
     public func download(_ name: String, to path: FilePath) async throws {
         guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
         guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
-        _ = try await rclone(["copyto", "--no-traverse", self.path(of: name), path.string])
+        try await run(["copyto", "--no-traverse", self.path(of: name), path.string], of: name)
     }
 
     public func move(_ name: String, to folder: any RemoteFolder, as newName: String) async throws {
@@ -100,7 +103,11 @@ public struct RcloneFolder: RemoteFolder {
         }
         guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
         let target = folder.path(of: newName)
-        _ = try await rclone(["moveto", "--ignore-existing", path(of: name), target])
+        try await run(
+            ["moveto", "--ignore-existing", path(of: name), target],
+            of: name,
+            isWriting: true
+        )
         // If the name was taken meanwhile, rclone leaves the file in its place and is content.
         guard try await !contains(name) else {
             throw RemoteError.exists(folder.address, name: newName)
@@ -113,7 +120,7 @@ public struct RcloneFolder: RemoteFolder {
 
     public func delete(_ name: String) async throws {
         do {
-            _ = try await rclone(["deletefile", path(of: name)])
+            try await run(["deletefile", path(of: name)], of: name, isWriting: true)
         } catch RemoteError.noFile {
             return
         } catch {
@@ -129,25 +136,16 @@ public struct RcloneFolder: RemoteFolder {
         place.hasSuffix(":") || place.hasSuffix("/") ? place + name : "\(place)/\(name)"
     }
 
-    func rclone(_ arguments: [String]) async throws -> [UInt8] {
-        let result: ChildProcess.Capture
-        do {
-            result = try await ChildProcess("rclone", arguments).capture()
-        } catch ProcessError.notInstalled {
-            throw RemoteError.noRclone(address)
-        }
-        switch result.ending {
-        case .exited(0): return result.output
-        case .exited(Self.directoryNotFound): throw RemoteError.missing(address)
-        case .exited(Self.fileNotFound):
-            throw RemoteError.noFile(address, name: arguments.last ?? "")
-        default: throw RemoteError.rclone(address, reason: lastLine(of: result.errors))
-        }
-    }
-
-    /// Returns rclone's last line, without its date.
-    private func lastLine(of text: String) -> String {
-        let line = text.split(separator: "\n").last.map(String.init) ?? "it said nothing"
-        return line.replacing(#/^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d /#, with: "")
+    /// Runs a command of rclone's that is about this folder.
+    @discardableResult
+    func run(
+        _ arguments: [String],
+        of file: String? = nil,
+        isWriting: Bool = false
+    ) async throws -> Rclone.Outcome {
+        var job = Rclone.Job(arguments, of: address)
+        job.file = file
+        job.isWriting = isWriting
+        return try await rclone.run(job)
     }
 }

@@ -64,12 +64,23 @@ struct Invocation {
         let staging =
             ProcessEnvironment.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
         try LocalFileSystem().createDirectories(FilePath(staging))
-        return BackupFolder(
+        return try BackupFolder(
             RcloneFolder(remote),
             staging: FilePath(staging),
+            workplace: workplace(digest),
             memory: memory,
             timeZone: timeZone
         )
+    }
+
+    /// Returns the directory for archives of a folder that is elsewhere, unless it is the usual one.
+    ///
+    /// - Throws: `FileError` if the directory that it is in is missing: its disk may not be mounted.
+    private func workplace(_ digest: Digest) throws -> FilePath? {
+        guard let staging = profile.staging else { return nil }
+        let path = absolute(staging).appending("grocerydude-\(digest.description.prefix(16))")
+        if try FileInfo.ifPresent(path) == nil { try LocalFileSystem().createDirectory(path) }
+        return path
     }
 
     /// The remote folder's address; catalog and log remember folders by it, so that it must not

@@ -24,7 +24,8 @@ extension CreateBackup {
             // Another machine may have deleted it, which our lock does not keep out.
             try await folder.remote.list().contains(where: {
                 $0.name == newest.name && $0.size == newest.size
-            })
+            }),
+            try await folder.isThere(newest)
         else { return nil }
         return newest
     }

@@ -135,12 +135,16 @@ public struct CreateBackup: Sendable {
 
     /// Removes what a killed run left: we have the lock, so nobody else is writing.
     private func removeLeftovers() throws {
-        let staging = try Directory.open(folder.staging)
-        for name in try staging.names() {
-            let text = name.description
-            guard PartialName.matches(text), try staging.info(name).kind == .file else { continue }
-            try staging.removeFile(name)
-            context.note("removed '\(text)', which an interrupted run left")
+        for path in Set([folder.staging, folder.workplace]) {
+            let directory = try Directory.open(path)
+            for name in try directory.names() {
+                let text = name.description
+                guard PartialName.matches(text), try directory.info(name).kind == .file else {
+                    continue
+                }
+                try directory.removeFile(name)
+                context.note("removed '\(text)', which an interrupted run left")
+            }
         }
     }
 
@@ -166,7 +170,7 @@ public struct CreateBackup: Sendable {
         _ directory: StoresDirectory,
         after backups: [Backup]
     ) async throws -> Outcome {
-        let (file, written) = try await write(directory, anomalyGuard(after: backups))
+        let (file, written) = try await write(directory, after: backups)
         do {
             if let same = try await unchanged(written, since: backups) {
                 let (backup, isAnnotated) = try await annotate(same)
@@ -191,11 +195,12 @@ public struct CreateBackup: Sendable {
     /// is only ever appended to.
     private func write(
         _ directory: StoresDirectory,
-        _ anomalyGuard: AnomalyGuard
+        after backups: [Backup]
     ) async throws -> (File, WrittenArchive) {
+        let anomalyGuard = anomalyGuard(after: backups)
         var missing: Set<RelativePath> = []
         for attempt in 1... {
-            let partial = folder.staging.appending(PartialName.make())
+            let partial = folder.workplace.appending(PartialName.make())
             do {
                 let file = try File.create(partial)
                 let plan = BackupWriter.Plan(
@@ -205,7 +210,8 @@ public struct CreateBackup: Sendable {
                     knownMissing: missing,
                     isLastTry: attempt == Self.cutsLimit
                 )
-                return (file, try await writer(plan, of: directory, to: file).run())
+                let writer = try await writer(plan, of: directory, to: file, after: backups)
+                return (file, try writer.run())
             } catch {
                 try? LocalFileSystem().remove(partial)
                 guard let again = error as? CutAgain, attempt < Self.cutsLimit else { throw error }
@@ -220,10 +226,12 @@ public struct CreateBackup: Sendable {
     private func writer(
         _ plan: BackupWriter.Plan,
         of directory: StoresDirectory,
-        to file: File
+        to file: File,
+        after backups: [Backup]
     ) async throws -> BackupWriter {
         let cut = try await BackupCut.make(of: directory, busyTimeout: options.busyTimeout, context)
         guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
+        try checkSpace(for: cut.survey, after: backups)
         return BackupWriter(of: cut, in: directory, to: file, plan, context)
     }
 

@@ -9,6 +9,8 @@ let configurationExample = """
 
     compression: default              # fast, default, best or none
     lock_wait: 10m                    # how long to wait for another run
+    # staging: /mnt/large              # where archives for rclone are made; else in the cache
+    spool: true                       # false: upload archives while they are made
     skip_if_unchanged: true           # no new backup of what is in the newest
     check_stores: false               # have SQLite check all of every store in each backup
 

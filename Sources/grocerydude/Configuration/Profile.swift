@@ -21,6 +21,10 @@ struct Profile {
     var configuredRemote: String?
     var compression: Compression = .default
     var lockWait: Duration = .zero
+    /// Where archives are made and fetched to that belong elsewhere; `nil` for the cache.
+    var staging: FilePath?
+    /// Whether an archive is made on this machine before it is uploaded.
+    var spools = true
 
     var tags: [String] = []
     var skipsIfUnchanged = false

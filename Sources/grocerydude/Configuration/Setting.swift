@@ -46,6 +46,13 @@ struct Setting {
                 return try $0.path(wanted)
             },
             duration("lock_wait", environment: "LOCK_WAIT", \.lockWait),
+            Setting(
+                "staging",
+                environment: "STAGING",
+                \.staging,
+                show: { $0.map { .text($0.string) } ?? .none }
+            ) { FilePath(try $0.path()) },
+            boolean("spool", \.spools),
         ]
     }
 

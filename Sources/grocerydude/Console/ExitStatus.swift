@@ -92,6 +92,7 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: OperationError) {
         switch error {
         case .keepsNothing: self = .usage
+        case .noSpace: self = .noSpace
         // It was not done after all.
         case .backupFailed(RemoteError.notSynced(_, _, let error)): self.init(error)
         case .backupFailed(let cause): self.init(cause)
@@ -142,8 +143,11 @@ struct ExitStatus: RawRepresentable, Equatable {
 
     private init(_ error: RemoteError) {
         switch error {
-        case .missing, .notAFolder, .noFile: self = .notFound
-        case .exists, .notASubfolder, .rclone, .noRclone: self = .failed
+        case .missing, .notAFolder, .noFile, .noRemote: self = .notFound
+        case .exists, .notASubfolder, .rclone, .noRclone, .unreachable, .stalled, .readOnly:
+            self = .failed
+        case .unauthorized: self = .password
+        case .noSpace: self = .noSpace
         case .notSynced: self = .partial
         }
     }

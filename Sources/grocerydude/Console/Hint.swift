@@ -49,6 +49,8 @@ enum Hint {
         case .noStores: "run 'grocerydude init' to make one, or name yours with '--stores DIR'"
         case .nothingToBackUp: "is it the right directory? name another with '--stores DIR'"
         case .remoteInsideStores: error.inWords.map { "\($0) with '--remote'" }
+        case .noSpace:
+            "free some space there, or with rclone: '--staging DIR' on another disk, or '--no-spool'"
         case .keepsNothing:
             "say what to keep, for example '--keep-daily 7 --keep-weekly 5', or '--unsafe-allow-remove-all'"
         case .backupFailed: error.inWords

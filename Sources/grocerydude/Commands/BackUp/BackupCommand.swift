@@ -36,6 +36,12 @@ struct BackupCommand: FolderCommand {
     @Option(help: ArgumentHelp("A note, which 'list' shows.", valueName: "text"))
     var note: String?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "With rclone: make the archive on this machine first, or upload it while it is made."
+    )
+    var spool: Bool?
+
     @Flag(help: "Make no backup if nothing has changed since the last one.")
     var skipIfUnchanged = false
 
@@ -59,6 +65,7 @@ struct BackupCommand: FolderCommand {
     var ownFlags: [FlagValue?] {
         [
             FlagValue("--compression", "compression", compression?.rawValue),
+            FlagValue(spool == true ? "--spool" : "--no-spool", "spool", spool?.description),
             FlagValue("--check", "check_stores", check ? "true" : nil),
             FlagValue("--skip-if-unchanged", "skip_if_unchanged", skipIfUnchanged ? "true" : nil),
             FlagValue("--prune", "prune", prune ? "true" : nil),

@@ -1,0 +1,21 @@
+internal import Archives
+internal import Backups
+internal import Files
+internal import Stores
+
+extension CreateBackup {
+    /// Throws if the archive would not fit where it is made, which is better told before the work.
+    ///
+    /// Its size is not known beforehand: it is about that of the newest backup. Of a first one nothing
+    /// says how far it shrinks, and it is refused only if a quarter of the data would not fit.
+    func checkSpace(for survey: StoresDirectory.Survey, after backups: [Backup]) throws {
+        let newest = backups.newestGood(at: options.date)
+        let needed =
+            options.compression == .none
+            ? survey.size : min(survey.size, newest?.size ?? survey.size / 4)
+        let available = try Directory.open(folder.workplace).availableSpace()
+        guard needed <= available else {
+            throw OperationError.noSpace(folder.workplace, needed: needed, available: available)
+        }
+    }
+}

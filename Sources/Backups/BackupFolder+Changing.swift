@@ -5,9 +5,17 @@ package import SystemPackage
 
 // The caller of all of these has the staging directory locked.
 extension BackupFolder {
+    /// An archive that is whole and has no name yet.
+    package enum Finished {
+        /// A file of this machine, which is on the disk.
+        case file(FilePath)
+        /// A file under a hidden name in the folder, and the hash that the remote tells of it.
+        case stream(RemoteStream, RemoteHash?)
+    }
+
     /// A finished archive that is to become a backup.
     package struct NewBackup {
-        var partial: FilePath
+        var archive: Finished
         var size: Int64
         var header: ManifestHeader
         var content: String
@@ -15,14 +23,14 @@ extension BackupFolder {
         var note: String?
 
         package init(
-            _ partial: FilePath,
+            _ archive: Finished,
             size: Int64,
             header: ManifestHeader,
             content: String,
             tags: [String],
             note: String?
         ) {
-            self.partial = partial
+            self.archive = archive
             self.size = size
             self.header = header
             self.content = content
@@ -67,7 +75,7 @@ extension BackupFolder {
             }
             var notSynced: RemoteError?
             do {
-                backup.file = try await remote.upload(new.partial, as: name)
+                backup.file = try await bring(new, as: name)
             } catch RemoteError.exists {
                 continue
             } catch let error as RemoteError where error.problem != nil {
@@ -81,6 +89,20 @@ extension BackupFolder {
             return (backup, notSynced)
         }
         preconditionFailure("numbers do not end")
+    }
+
+    private func bring(_ new: NewBackup, as name: String) async throws -> RemoteFile {
+        switch new.archive {
+        case .file(let path): return try await remote.upload(path, as: name)
+        case .stream(let stream, let hash):
+            guard let remote = remote as? any StreamingFolder else {
+                preconditionFailure("a stream comes from its folder")
+            }
+            try await remote.publish(stream, as: name)
+            var file = RemoteFile(name: name, size: new.size)
+            file.hash = hash
+            return file
+        }
     }
 
     private func trashedNames(_ warn: (RemoteError) -> Void) async throws -> Set<String> {

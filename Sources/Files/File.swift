@@ -10,7 +10,7 @@ internal import Glibc
 /// An open regular file, read and written at offsets.
 ///
 /// A class, so that threads can share one; the descriptor is closed with the last reference.
-public final class File: ByteSource {
+public final class File: ByteSource, ByteSink {
     /// The path it was opened by, for messages.
     public let path: FilePath
     let descriptor: CInt

@@ -45,7 +45,7 @@ extension ChildProcess {
     ///
     /// - Parameters:
     ///   - limits: how long it may take.
-    ///   - standardInput: read from here instead of from `input`; its owner closes it.
+    ///   - standardInput: read from here instead of from `input`; it is closed once the program has it.
     ///   - checkCancellation: called often; an error that it throws interrupts the program.
     ///   - receiveErrors: gets its standard error as it comes; if there is none, `receive` gets that too.
     ///   - receive: gets its standard output as it comes.
@@ -75,7 +75,7 @@ extension ChildProcess {
             limits: limits
         )
         let status = try await start(
-            input: .fileDescriptor(input, closeAfterSpawningProcess: standardInput == nil),
+            input: .fileDescriptor(input, closeAfterSpawningProcess: true),
             pipes
         ) { process in
             await watch.run(process, checkCancellation)

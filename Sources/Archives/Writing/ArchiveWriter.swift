@@ -1,5 +1,5 @@
 public import Files
-internal import SystemPackage
+public import SystemPackage
 
 /// Writes a zip archive by appending to a file: entries go in from one thread, are compressed and
 /// hashed on all cores, and are written in the order in which they came.
@@ -35,21 +35,23 @@ public final class ArchiveWriter {
     private let central: Spool
     private var entryCount: UInt64 = 0
 
-    /// Starts an archive at the beginning of an empty file.
+    /// Starts an archive at the beginning of an empty file, or of a stream.
     ///
     /// - Parameters:
-    ///   - file: the file; the caller syncs it.
+    ///   - sink: the file, which the caller syncs, or the stream.
+    ///   - scratch: where to keep what is written last, if that is much; else beside the file.
     ///   - compression: how hard to compress.
     ///   - threads: how many threads compress.
     ///   - written: called on the caller's thread for each entry once it is in the archive, in order.
     public init(
-        to file: File,
+        to sink: any ByteSink,
+        scratch: FilePath? = nil,
         compression: Compression,
         threads: Int,
         written: @escaping (WrittenEntry) throws -> Void
     ) {
-        sink = ArchiveSink(file)
-        central = Spool(in: file.path.removingLastComponent())
+        self.sink = ArchiveSink(sink)
+        central = Spool(in: scratch ?? sink.path.removingLastComponent())
         pipeline = OrderedPipeline(threads: threads, makeJob: { WriteJob() }) {
             let deflater = SegmentDeflater(compression)
             return { $0.work(deflater) }

@@ -1,6 +1,7 @@
 internal import Archives
 internal import Backups
 internal import Files
+internal import Remotes
 internal import Stores
 
 extension CreateBackup {
@@ -17,5 +18,15 @@ extension CreateBackup {
         guard needed <= available else {
             throw OperationError.noSpace(folder.workplace, needed: needed, available: available)
         }
+    }
+
+    /// Returns the folder if the archive is to be uploaded while it is made, and it can take it so.
+    func streamingFolder() async throws -> (any StreamingFolder)? {
+        guard options.streams, let remote = folder.remote as? any StreamingFolder else { return nil }
+        if try await remote.takesStreams() { return remote }
+        context.note(
+            "'\(folder.address)' takes no file while it is made: the archive is made on this machine first"
+        )
+        return nil
     }
 }

@@ -32,6 +32,8 @@ public struct CreateBackup: Sendable {
         public var acceptsChanges = false
         /// Whether to make none if the newest one has the same content; times do not count.
         public var skipsUnchanged = false
+        /// Whether the archive is uploaded while it is made, if its folder can take it so.
+        public var streams = false
         public var tags: [String] = []
         public var note: String?
         /// Whether it is made before a restore: what was lost is then no news.
@@ -64,11 +66,13 @@ public struct CreateBackup: Sendable {
     }
 
     private static let cutsLimit = 5
+    /// Bytes that a first archive is taken to have.
+    private static let unknownSize: Int64 = 1 << 30
 
     private let path: FilePath
     let folder: BackupFolder
     let options: Options
-    private let context: OperationContext
+    let context: OperationContext
 
     public init(
         of stores: FilePath,
@@ -170,23 +174,22 @@ public struct CreateBackup: Sendable {
         _ directory: StoresDirectory,
         after backups: [Backup]
     ) async throws -> Outcome {
-        let (file, written) = try await write(directory, after: backups)
+        let (draft, written) = try await write(directory, after: backups)
         do {
             if let same = try await unchanged(written, since: backups) {
                 let (backup, isAnnotated) = try await annotate(same)
-                try LocalFileSystem().remove(file.path)
+                await draft.discard()
                 var outcome = Outcome(backup, written, isUnchanged: true)
                 outcome.isAnnotated = isAnnotated
                 return outcome
             }
-            try file.sync()
-            let (backup, error) = try await publish(file, written)
+            let (backup, error) = try await publish(draft.finish(), written)
             var outcome = Outcome(backup, written, isUnchanged: false)
             outcome.notSynced = error
             outcome.problems += error?.problem.map { [$0] } ?? []
             return outcome
         } catch {
-            try? LocalFileSystem().remove(file.path)
+            await draft.discard()
             throw error
         }
     }
@@ -196,13 +199,18 @@ public struct CreateBackup: Sendable {
     private func write(
         _ directory: StoresDirectory,
         after backups: [Backup]
-    ) async throws -> (File, WrittenArchive) {
+    ) async throws -> (ArchiveDraft, WrittenArchive) {
         let anomalyGuard = anomalyGuard(after: backups)
+        let streaming = try await streamingFolder()
+        let size = backups.newestGood(at: options.date)?.size ?? Self.unknownSize
         var missing: Set<RelativePath> = []
         for attempt in 1... {
-            let partial = folder.workplace.appending(PartialName.make())
+            let draft = try await ArchiveDraft.begin(
+                in: folder,
+                streamingTo: streaming,
+                ofAbout: size
+            )
             do {
-                let file = try File.create(partial)
                 let plan = BackupWriter.Plan(
                     options: options,
                     folder: folder,
@@ -210,10 +218,10 @@ public struct CreateBackup: Sendable {
                     knownMissing: missing,
                     isLastTry: attempt == Self.cutsLimit
                 )
-                let writer = try await writer(plan, of: directory, to: file, after: backups)
-                return (file, try writer.run())
+                let writer = try await writer(plan, of: directory, to: draft, after: backups)
+                return (draft, try await draft.write(writer))
             } catch {
-                try? LocalFileSystem().remove(partial)
+                await draft.discard()
                 guard let again = error as? CutAgain, attempt < Self.cutsLimit else { throw error }
                 context.note("\(again.reason) while it was backed up: starting again")
                 missing = again.missing ?? missing
@@ -226,24 +234,24 @@ public struct CreateBackup: Sendable {
     private func writer(
         _ plan: BackupWriter.Plan,
         of directory: StoresDirectory,
-        to file: File,
+        to draft: ArchiveDraft,
         after backups: [Backup]
     ) async throws -> BackupWriter {
         let cut = try await BackupCut.make(of: directory, busyTimeout: options.busyTimeout, context)
         guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
-        try checkSpace(for: cut.survey, after: backups)
-        return BackupWriter(of: cut, in: directory, to: file, plan, context)
+        if case .file = draft { try checkSpace(for: cut.survey, after: backups) }
+        return BackupWriter(of: cut, in: directory, to: draft.sink, plan, context)
     }
 
     private func publish(
-        _ file: File,
+        _ archive: BackupFolder.Finished,
         _ written: WrittenArchive
     ) async throws -> (Backup, RemoteError?) {
         context.report(.began(.uploading, total: nil))
         let (backup, error) = try await folder.publish(
             BackupFolder.NewBackup(
-                file.path,
-                size: file.info().size,
+                archive,
+                size: written.size,
                 header: written.header,
                 content: written.trailer.content,
                 tags: options.tags,

@@ -126,6 +126,7 @@ struct BackupCommand: FolderCommand {
         options.checksStores = profile.checksStores
         options.acceptsChanges = acceptChanges
         options.skipsUnchanged = profile.skipsIfUnchanged
+        options.streams = !profile.spools
         options.tags = profile.tags + tag.flatMap { $0.split(separator: ",").map(String.init) }
         options.note = note
         options.isStrict = strictness.strict

@@ -1,0 +1,63 @@
+public import Files
+
+/// A file that is uploaded under a hidden name while it is made.
+public final class RemoteStream: Sendable {
+    /// The hidden name.
+    public let name: String
+    /// Takes the bytes; a write fails once the upload has.
+    public let sink: OutgoingStream
+    private let upload: Task<RemoteHash?, any Error>
+    private let remove: @Sendable () async throws -> Void
+
+    init(
+        as name: String,
+        to sink: OutgoingStream,
+        upload: Task<RemoteHash?, any Error>,
+        remove: @escaping @Sendable () async throws -> Void
+    ) {
+        self.name = name
+        self.sink = sink
+        self.upload = upload
+        self.remove = remove
+    }
+
+    /// Ends the file, and waits until the remote has all of it.
+    ///
+    /// - Returns: the hash by which both ends were found the same, if the remote knows one.
+    /// - Throws: `RemoteError`.
+    public func finish() async throws -> RemoteHash? {
+        sink.close()
+        return try await upload.value
+    }
+
+    /// Returns why the upload failed, once it has.
+    public func failure() async -> (any Error)? {
+        if case .failure(let error) = await upload.result { error } else { nil }
+    }
+
+    /// Ends the upload at once, and removes what there is of the file; once the user wants to stop, the
+    /// next run removes it.
+    public func giveUp() async {
+        // Before the stream is closed: its end would look like the file's.
+        upload.cancel()
+        _ = await upload.result
+        sink.close()
+        try? await remove()
+    }
+}
+
+/// A remote folder that may take files while they are made.
+public protocol StreamingFolder: RemoteFolder {
+    /// Asks the remote whether it takes a file of which the size is not known.
+    func takesStreams() async throws -> Bool
+
+    /// Begins to upload a file under a hidden name.
+    ///
+    /// - Parameter size: about how many bytes it will have.
+    func beginUpload(ofAbout size: Int64) async throws -> RemoteStream
+
+    /// Gives a file that was uploaded whole its name.
+    ///
+    /// - Throws: `RemoteError.exists` if the name is taken; the file is then where it was.
+    func publish(_ stream: RemoteStream, as name: String) async throws
+}

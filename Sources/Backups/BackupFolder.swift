@@ -162,6 +162,14 @@ public struct BackupFolder: Sendable {
         if let location = backup.file.location {
             return try ArchivedBackup(location, name: backup.name, holdingTo: limits)
         }
+        let available = try Directory.open(workplace).availableSpace()
+        guard backup.size <= available else {
+            throw BackupFolderError.noSpace(
+                printable(workplace),
+                needed: backup.size,
+                available: available
+            )
+        }
         fetching(backup.size)
         let scratch = try ScratchDirectory(in: workplace)
         let path = scratch.path.appending(backup.name)

@@ -14,6 +14,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case nameTaken(String, address: String)
     /// No backup of that name was deleted lately.
     case notInTrash(String, address: String)
+    /// An archive would not fit where it is to be fetched to.
+    case noSpace(String, needed: Int64, available: Int64)
     /// A backup that is pinned is removed only once it is not.
     case pinned(String)
 
@@ -29,6 +31,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
             "'\(name)' cannot come back: there is another backup of that name in '\(address)'"
         case .notInTrash(let name, let address):
             "there is no deleted backup named '\(name)' in '\(address)'"
+        case .noSpace(let path, let needed, let available):
+            "no space to fetch the archive to '\(path)': \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .pinned(let name): "'\(name)' is pinned, and was not removed"
         }
     }
@@ -39,6 +43,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .badAnnotations(let address, _):
             "restore it, or if no pin in it matters, remove it: see '\(address)/\(Annotations.subfolder)'"
         case .nameTaken: "rename that one first"
+        case .noSpace: "free some space there, or have archives fetched to another disk"
         case .pinned: "unpin it first"
         case .noBackup, .noBackups, .notInTrash: nil
         }

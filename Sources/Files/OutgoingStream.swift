@@ -18,6 +18,7 @@ public final class OutgoingStream: ByteSink {
     /// Makes a stream.
     ///
     /// - Parameter path: the name that messages give it.
+    /// - Throws: `FileError`.
     public init(_ path: FilePath) throws {
         var ends: (reading: CInt, writing: CInt) = (-1, -1)
         try systemCall(.create, path) { cfiles_stream(&ends.reading, &ends.writing) }

@@ -1,6 +1,6 @@
 internal import Files
 internal import Foundation
-internal import SystemPackage
+public import SystemPackage
 
 extension RcloneFolder: StreamingFolder {
     public func takesStreams() async throws -> Bool {
@@ -15,9 +15,12 @@ extension RcloneFolder: StreamingFolder {
         return described?.Features.PutStream ?? false
     }
 
-    public func beginUpload(ofAbout size: Int64) async throws -> RemoteStream {
+    public func beginUpload(
+        ofAbout size: Int64,
+        from directory: FilePath
+    ) async throws -> RemoteStream {
         let partial = PartialName.make()
-        let sink = try OutgoingStream(FilePath(partial))
+        let sink = try OutgoingStream(directory.appending(partial))
         var job = Rclone.Job(["rcat"] + Self.comparing + [path(of: partial)], of: address)
         job.file = partial
         job.isWriting = true

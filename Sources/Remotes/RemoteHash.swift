@@ -30,5 +30,6 @@ public protocol HashingFolder: RemoteFolder {
     ///   - names: the files to look at.
     ///   - kind: the function; `nil` for the sizes alone.
     /// - Returns: those of the files that are there, each with its hash if the remote knows it.
+    /// - Throws: `RemoteError`.
     func files(_ names: [String], hashedBy kind: String?) async throws -> [RemoteFile]
 }

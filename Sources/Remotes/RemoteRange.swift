@@ -52,7 +52,8 @@ public final class RemoteRange: ByteSource {
     /// Names a file, as it was listed.
     public init(_ file: RemoteFile, in folder: any RemoteFolder) {
         path = FilePath(file.name)
-        size = file.size
+        // Some remotes do not know it, and say -1.
+        size = max(0, file.size)
         self.folder = folder
     }
 

@@ -1,4 +1,5 @@
 public import Files
+public import SystemPackage
 
 /// A file that is uploaded under a hidden name while it is made.
 public final class RemoteStream: Sendable {
@@ -53,8 +54,12 @@ public protocol StreamingFolder: RemoteFolder {
 
     /// Begins to upload a file under a hidden name.
     ///
-    /// - Parameter size: about how many bytes it will have.
-    func beginUpload(ofAbout size: Int64) async throws -> RemoteStream
+    /// - Parameters:
+    ///   - size: about how many bytes it will have.
+    ///   - directory: the sink's path is in it: a place on this machine for what belongs to the file.
+    /// - Returns: the file, to be written; its caller ends with `finish()` or `giveUp()`.
+    /// - Throws: `FileError`.
+    func beginUpload(ofAbout size: Int64, from directory: FilePath) async throws -> RemoteStream
 
     /// Gives a file that was uploaded whole its name.
     ///

@@ -1,9 +1,8 @@
 internal import Files
 
 extension ArchiveReader {
-    /// Checks all of an archive but its data.
+    /// Checks all of an archive but its data; records among the data only if that is at hand.
     ///
-    /// - Parameter isAtHand: whether to look at records among the data too.
     /// - Throws: `ArchiveError`.
     func checkStructure(isAtHand: Bool) throws {
         var places: [(start: UInt64, end: UInt64)] = []

@@ -43,8 +43,8 @@ public final class ArchiveReader: Sendable {
 
     /// Opens an archive in a source of bytes; see `open(_:mark:)`.
     ///
-    /// - Parameter isAtHand: whether the source gives all bytes alike. If it does not, everything is checked
-    ///   that the end records and the central directory tell, and no record among the data.
+    /// If not all of it is at hand, everything is checked that the end records and the central directory
+    /// tell, and no record among the data.
     public static func open(
         _ source: any ByteSource,
         mark: RelativePath? = nil,

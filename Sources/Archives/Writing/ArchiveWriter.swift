@@ -1,5 +1,5 @@
 public import Files
-public import SystemPackage
+internal import SystemPackage
 
 /// Writes a zip archive by appending to a file: entries go in from one thread, are compressed and
 /// hashed on all cores, and are written in the order in which they came.
@@ -38,20 +38,19 @@ public final class ArchiveWriter {
     /// Starts an archive at the beginning of an empty file, or of a stream.
     ///
     /// - Parameters:
-    ///   - sink: the file, which the caller syncs, or the stream.
-    ///   - scratch: where to keep what is written last, if that is much; else beside the file.
+    ///   - sink: the file, which the caller syncs, or the stream; beside its path is kept what is written
+    ///     last, if that is much.
     ///   - compression: how hard to compress.
     ///   - threads: how many threads compress.
     ///   - written: called on the caller's thread for each entry once it is in the archive, in order.
     public init(
         to sink: any ByteSink,
-        scratch: FilePath? = nil,
         compression: Compression,
         threads: Int,
         written: @escaping (WrittenEntry) throws -> Void
     ) {
         self.sink = ArchiveSink(sink)
-        central = Spool(in: scratch ?? sink.path.removingLastComponent())
+        central = Spool(in: sink.path.removingLastComponent())
         pipeline = OrderedPipeline(threads: threads, makeJob: { WriteJob() }) {
             let deflater = SegmentDeflater(compression)
             return { $0.work(deflater) }

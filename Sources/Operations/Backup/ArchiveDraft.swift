@@ -17,16 +17,17 @@ enum ArchiveDraft {
         guard let remote else {
             return .file(try File.create(folder.workplace.appending(PartialName.make())))
         }
-        return .stream(try await remote.beginUpload(ofAbout: size))
+        return .stream(try await remote.beginUpload(ofAbout: size, from: folder.workplace))
     }
 
-    /// Writes the archive.
+    /// Runs what writes the archive to its sink.
     ///
-    /// - Throws: what the writer throws; if the stream broke, why.
-    func write(_ writer: BackupWriter) async throws -> WrittenArchive {
-        guard case .stream(let stream) = self else { return try writer.run() }
+    /// - Throws: what the body throws; if the stream broke, why.
+    func write<Result>(_ body: @escaping () throws -> Result) async throws -> Result {
+        guard case .stream(let stream) = self else { return try body() }
         do {
-            return try await WorkThread.run { try writer.run() }
+            // Meanwhile the task's thread looks after the upload.
+            return try await WorkThread.run(body)
         } catch FileError.failed(.write, stream.sink.path, let errno) {
             throw await stream.failure() ?? FileError.failed(.write, stream.sink.path, errno)
         }

@@ -66,12 +66,7 @@ final class BackupWriter {
             in: plan.folder.workplace
         )
         self.manifest = manifest
-        archive = ArchiveWriter(
-            to: sink,
-            scratch: plan.folder.workplace,
-            compression: compression,
-            threads: context.threads
-        ) {
+        archive = ArchiveWriter(to: sink, compression: compression, threads: context.threads) {
             try manifest.append($0)
         }
     }

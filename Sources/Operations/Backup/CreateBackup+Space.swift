@@ -22,7 +22,9 @@ extension CreateBackup {
 
     /// Returns the folder if the archive is to be uploaded while it is made, and it can take it so.
     func streamingFolder() async throws -> (any StreamingFolder)? {
-        guard options.streams, let remote = folder.remote as? any StreamingFolder else { return nil }
+        guard options.streams, let remote = folder.remote as? any StreamingFolder else {
+            return nil
+        }
         if try await remote.takesStreams() { return remote }
         context.note(
             "'\(folder.address)' takes no file while it is made: the archive is made on this machine first"

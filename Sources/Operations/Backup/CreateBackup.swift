@@ -219,7 +219,7 @@ public struct CreateBackup: Sendable {
                     isLastTry: attempt == Self.cutsLimit
                 )
                 let writer = try await writer(plan, of: directory, to: draft, after: backups)
-                return (draft, try await draft.write(writer))
+                return (draft, try await draft.write { try writer.run() })
             } catch {
                 await draft.discard()
                 guard let again = error as? CutAgain, attempt < Self.cutsLimit else { throw error }

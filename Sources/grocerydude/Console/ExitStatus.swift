@@ -123,6 +123,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         switch error {
         case .noBackup, .noBackups, .ambiguous, .notInTrash: self = .notFound
         case .badAnnotations, .nameTaken, .pinned: self = .failed
+        case .noSpace: self = .noSpace
         }
     }
 

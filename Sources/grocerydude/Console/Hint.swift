@@ -79,6 +79,7 @@ enum Hint {
         case .noBackups: "run 'grocerydude backup' to make one"
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
+        case .noSpace: "free some space there, or fetch to another disk with '--staging DIR'"
         case .ambiguous, .badAnnotations, .nameTaken: error.inWords
         }
     }

@@ -54,8 +54,10 @@ struct DamageElsewhereTests {
         let restored = try program.run(["restore", "latest", "--yes"] + places)
         #expect(restored.status == 21, "\(restored.errors)")
         #expect(try sandbox.contents(of: "Stores") == before)
-        #expect(try Directory.open(sandbox.path).names().map(\.description).filter {
-            $0.hasPrefix("Stores")
-        } == ["Stores"])
+        #expect(
+            try Directory.open(sandbox.path).names().map(\.description).filter {
+                $0.hasPrefix("Stores")
+            } == ["Stores"]
+        )
     }
 }

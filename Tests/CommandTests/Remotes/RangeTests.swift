@@ -34,7 +34,9 @@ struct RangeTests {
         // As on another machine.
         try LocalFileSystem().remove(program.sandbox.path(".cache"))
         _ = try server.countSent()
-        let looked = try program.run(command + ["--json"] + places.suffix(command.count == 2 ? 2 : 4))
+        let looked = try program.run(
+            command + ["--json"] + places.suffix(command.count == 2 ? 2 : 4)
+        )
         #expect(looked.status == 0, "\(looked.errors)")
         #expect(try server.countSent() < 2 << 20)
         let answer = try #require(looked.json as? [String: Any])

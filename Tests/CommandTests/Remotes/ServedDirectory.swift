@@ -58,6 +58,9 @@ final class ServedDirectory {
             }
     }
 
+    /// Kills the server.
+    func stop() { server.kill() }
+
     private static var obscured: String {
         get throws {
             try Tool.check("rclone", ["obscure", "x"]).trimmingCharacters(in: .newlines)

@@ -43,7 +43,11 @@ struct LaggingFolderTests {
         ).run()
     }
 
-    private func prune(hour: Double, keepingLast count: Int, trash: Duration = .zero) async throws
+    private func prune(
+        hour: Double,
+        keepingLast count: Int,
+        trash: Duration = .zero
+    ) async throws
         -> PruneBackups.Outcome
     {
         var policy = RetentionPolicy()

@@ -59,7 +59,9 @@ struct LookElsewhereTests {
         let folder = scene.remote
         let remote = Elsewhere(folder: folder, isFetching: true) { range, _ in
             let path = folder.path.appending(backup.name)
-            return try Array(Data(contentsOf: URL(fileURLWithPath: path.string)).prefix(range.count))
+            return try Array(
+                Data(contentsOf: URL(fileURLWithPath: path.string)).prefix(range.count)
+            )
         }
         let shown = try await show(remote)
         #expect(shown.files.map(\.path).contains("large"))
@@ -99,6 +101,8 @@ struct LookElsewhereTests {
         bytes.removeLast(3)
         try scene.sandbox.write(bytes, to: "Remote/\(name)")
         let remote = Elsewhere(folder: scene.remote, isFetching: true)
-        await #expect { try await show(remote) } throws: { "\($0)".contains("'\(name)' is not a zip") }
+        await #expect { try await show(remote) } throws: {
+            "\($0)".contains("'\(name)' is not a zip")
+        }
     }
 }

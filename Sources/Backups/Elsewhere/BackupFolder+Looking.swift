@@ -14,6 +14,7 @@ extension BackupFolder {
     ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
     ///   - fetching: called before all of the archive is fetched, with its size in bytes.
     ///   - body: looks; what it does is done once more if something had to be fetched.
+    /// - Returns: what `body` returns.
     /// - Throws: see `open`; what `body` throws.
     package func look<Result>(
         at backup: Backup,

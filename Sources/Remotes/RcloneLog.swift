@@ -41,6 +41,8 @@ struct RcloneLog {
     private(set) var counts = Counts()
     /// The last error in making a connection that was tried again.
     private(set) var connectionError: String?
+    /// The error by which the remote refused the name, password or key.
+    private(set) var refusal: String?
     private var errors: [String] = []
     /// The last line that was no JSON: the error that ended rclone.
     private var lastText: String?
@@ -77,8 +79,9 @@ struct RcloneLog {
             counts = stats
         } else if let message = line.msg, let level = line.level {
             if !Self.quiet.contains(level) { errors.append(message) }
-            if level == "debug", message.contains("low level retry") {
-                connectionError = Self.connectionError(in: message) ?? connectionError
+            if level == "debug", let reason = Self.retried(message) {
+                if reason.contains("dial ") { connectionError = reason }
+                if RemoteError.isUnauthorized(reason) { refusal = reason }
             }
         }
     }
@@ -97,10 +100,9 @@ struct RcloneLog {
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Returns the error in "low level retry 1/10 (error …)", if it is one of making a connection.
-    private static func connectionError(in message: String) -> String? {
-        guard let match = message.firstMatch(of: #/\(error (.*)\)/#) else { return nil }
-        let text = String(match.1)
-        return text.contains("dial ") ? text : nil
+    /// Returns the error in "low level retry 1/10 (error …)".
+    private static func retried(_ message: String) -> String? {
+        guard message.contains("low level retry") else { return nil }
+        return message.firstMatch(of: #/\(error (.*)\)/#).map { String($0.1) }
     }
 }

@@ -202,6 +202,15 @@ package struct Annotations {
         return copy
     }
 
+    /// Keeps what was written elsewhere, so that it is not fetched.
+    private func keepCopy(_ data: Data, of name: String) throws {
+        let scratch = try ScratchDirectory(in: staging)
+        let path = scratch.path.appending("notes")
+        let file = try File.create(path)
+        try data.withUnsafeBytes { try file.write($0, at: 0) }
+        try LocalFileSystem().move(path, to: staging.appending(Self.copyName(of: name)))
+    }
+
     /// A name from a remote folder is not one to make files with.
     private static func copyName(of name: String) -> String {
         "\(copyPrefix)\(Array(name.utf8).withUnsafeBytes { Digest(of: $0) })"
@@ -290,11 +299,12 @@ package struct Annotations {
         let data = try encoder.encode(content)
         let partial = staging.appending(PartialName.make())
         do {
-            let file = try File.create(partial)
-            try data.withUnsafeBytes { try file.write($0, at: 0) }
-            try file.sync()
+            let draft = try File.create(partial)
+            try data.withUnsafeBytes { try draft.write($0, at: 0) }
+            try draft.sync()
             let name = "\(UInt64.random(in: 0 ... .max))\(Self.suffix)"
-            try await folder.upload(partial, as: name)
+            let file = try await folder.upload(partial, as: name)
+            if file.location == nil { try? keepCopy(data, of: name) }
             for old in files { try await folder.delete(old) }
             files = [name]
         } catch {

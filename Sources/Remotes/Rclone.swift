@@ -134,6 +134,8 @@ public struct Rclone: Sendable {
             "--timeout", Self.text(patience(for: job)), "--retries", "1",
             "--ask-password=false",
         ]
+            // Some backends try again in silence. To dump a request needs as much memory as it has bytes.
+            + (job.isUpload ? [] : ["--dump", "headers"])
     }
 
     /// Takes out what would send rclone's log elsewhere, or does not go with the options above.

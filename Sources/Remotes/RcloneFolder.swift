@@ -47,7 +47,7 @@ public struct RcloneFolder: RemoteFolder {
             job.transfer = (.download, size)
         }
         do {
-            try await rclone.run(job)
+            try await removingIfItFails(path) { try await rclone.run(job) }
         } catch let error as RemoteError where !error.isOfConnection {
             guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
             throw error
@@ -55,6 +55,19 @@ public struct RcloneFolder: RemoteFolder {
         // rclone makes nothing of a file that is not there, and is content.
         guard try FileInfo.ifPresent(path) != nil else {
             throw RemoteError.noFile(address, name: name)
+        }
+    }
+
+    private func removingIfItFails<Result>(
+        _ path: FilePath,
+        _ body: () async throws -> Result
+    ) async throws {
+        do {
+            _ = try await body()
+        } catch {
+            // rclone writes it where it is to be; the newest ones write beside it.
+            try? LocalFileSystem().remove(path)
+            throw error
         }
     }
 

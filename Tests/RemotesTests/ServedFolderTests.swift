@@ -1,4 +1,5 @@
 internal import Files
+internal import Foundation
 internal import Remotes
 internal import SystemPackage
 internal import TestSupport
@@ -12,6 +13,14 @@ enum Served: String, CaseIterable, Sendable {
 
     /// Those whose servers are installed.
     static let available = allCases.filter(\.kind.isInstalled)
+
+    /// Those of the kinds that are installed; with GROCERYDUDE_REMOTES=all all that are.
+    static func some(_ kinds: Served...) -> [Served] {
+        available.filter { kinds.contains($0) || triesAll }
+    }
+
+    /// Whether tests take their time.
+    static let triesAll = ProcessInfo.processInfo.environment["GROCERYDUDE_REMOTES"] == "all"
 
     func start(
         in sandbox: Sandbox,

@@ -98,11 +98,18 @@ extension BackupFolder {
             guard let remote = remote as? any StreamingFolder else {
                 preconditionFailure("a stream comes from its folder")
             }
-            try await remote.publish(stream, as: name)
+            try await remote.publish(stream, of: new.size, as: name)
             var file = RemoteFile(name: name, size: new.size)
             file.hash = hash
             return file
         }
+    }
+
+    /// Returns the name that a backup of some moment most probably gets.
+    package func likelyName(at date: Date, beside backups: [Backup]) -> String {
+        let taken = Set(memory.catalog.deeds(in: address).names).union(backups.map(\.name))
+        let names = (1...).lazy.map { BackupName.make(date, in: timeZone, number: $0) }
+        return names.first { !taken.contains($0) } ?? names[0]
     }
 
     private func trashedNames(_ warn: (RemoteError) -> Void) async throws -> Set<String> {

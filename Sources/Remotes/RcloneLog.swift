@@ -43,6 +43,10 @@ struct RcloneLog {
     private(set) var counts = Counts()
     /// The last error in making a connection that was tried again.
     private(set) var connectionError: String?
+    /// The error by which the remote refused the name, password or key.
+    private(set) var refusal: String?
+    /// How many requests were answered, as far as the log tells.
+    private var answers = 0
     private var errors: [String] = []
     /// The last line that was no JSON: the error that ended rclone.
     private var lastText: String?
@@ -53,12 +57,12 @@ struct RcloneLog {
     ///
     /// - Returns: whether rclone did something since the last time.
     mutating func receive(_ bytes: [UInt8]) -> Bool {
-        let before = counts
+        let before = (counts, answers)
         for line in reader.lines(bytes) { take(line) }
-        var (old, new) = (before, counts)
+        var (old, new) = (before.0, counts)
         (old.lastError, new.lastError) = (nil, nil)
         (old.hash, new.hash) = (nil, nil)
-        return old != new
+        return old != new || before.1 != answers
     }
 
     mutating func finish() {
@@ -82,10 +86,18 @@ struct RcloneLog {
             counts.hash = hash
         } else if let message = line.msg, let level = line.level {
             if !Self.quiet.contains(level) { errors.append(message) }
-            if level == "debug", let hash = RemoteHash(compared: message) { counts.hash = hash }
-            if level == "debug", message.contains("low level retry") {
-                connectionError = Self.connectionError(in: message) ?? connectionError
-            }
+            if level == "debug" { take(debug: message) }
+        }
+    }
+
+    private mutating func take(debug message: String) {
+        if message.hasPrefix("HTTP/") {
+            answers += 1
+        } else if let hash = RemoteHash(compared: message) {
+            counts.hash = hash
+        } else if let reason = Self.triedAgain(message) {
+            if reason.contains("dial ") { connectionError = reason }
+            if RemoteError.isUnauthorized(reason) { refusal = reason }
         }
     }
 
@@ -103,10 +115,10 @@ struct RcloneLog {
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Returns the error in "low level retry 1/10 (error …)", if it is one of making a connection.
-    private static func connectionError(in message: String) -> String? {
-        guard let match = message.firstMatch(of: #/\(error (.*)\)/#) else { return nil }
-        let text = String(match.1)
-        return text.contains("dial ") ? text : nil
+    /// Returns the error in "low level retry 1/10 (error …)", or of one request ("Error: …").
+    private static func triedAgain(_ message: String) -> String? {
+        if message.hasPrefix("Error: ") { return String(message.dropFirst(7)) }
+        guard message.contains("low level retry") else { return nil }
+        return message.firstMatch(of: #/\(error (.*)\)/#).map { String($0.1) }
     }
 }

@@ -73,11 +73,18 @@ final class RcloneWatchdog: Sendable {
 
     /// - Returns: how long nothing has moved, if that is to be told now.
     private func check(_ state: inout State) throws -> Duration? {
+        if let reason = state.log.refusal {
+            throw RemoteError.unauthorized(job.address, reason: reason)
+        }
         let waited = ContinuousClock.now - state.lastMove
-        if let reason = state.log.connectionError, waited >= rclone.connectTimeout {
+        if let reason = state.log.connectionError, rclone.connectTimeout > .zero,
+            waited >= rclone.connectTimeout
+        {
             throw RemoteError.unreachable(job.address, reason: reason)
         }
-        if waited >= idleLimit { throw RemoteError.stalled(job.address, after: idleLimit) }
+        if idleLimit > .zero, waited >= idleLimit {
+            throw RemoteError.stalled(job.address, after: idleLimit)
+        }
         guard waited >= Self.patience, !state.hasToldOfWaiting else { return nil }
         state.hasToldOfWaiting = true
         return waited

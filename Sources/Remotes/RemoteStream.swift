@@ -1,26 +1,30 @@
 public import Files
+internal import Synchronization
 public import SystemPackage
 
 /// A file that is uploaded under a hidden name while it is made.
 public final class RemoteStream: Sendable {
     /// The hidden name.
-    public let name: String
+    public var name: String { hiddenName.withLock(\.self) }
+    private let hiddenName: Mutex<String>
     /// Takes the bytes; a write fails once the upload has.
     public let sink: OutgoingStream
     private let upload: Task<RemoteHash?, any Error>
-    private let remove: @Sendable () async throws -> Void
+    private let remove: @Sendable (String) async throws -> Void
 
     init(
         as name: String,
         to sink: OutgoingStream,
         upload: Task<RemoteHash?, any Error>,
-        remove: @escaping @Sendable () async throws -> Void
+        remove: @escaping @Sendable (String) async throws -> Void
     ) {
-        self.name = name
+        hiddenName = Mutex(name)
         self.sink = sink
         self.upload = upload
         self.remove = remove
     }
+
+    func rename(to name: String) { hiddenName.withLock { $0 = name } }
 
     /// Ends the file, and waits until the remote has all of it.
     ///
@@ -43,7 +47,7 @@ public final class RemoteStream: Sendable {
         upload.cancel()
         _ = await upload.result
         sink.close()
-        try? await remove()
+        try? await remove(name)
     }
 }
 
@@ -55,14 +59,19 @@ public protocol StreamingFolder: RemoteFolder {
     /// Begins to upload a file under a hidden name.
     ///
     /// - Parameters:
+    ///   - name: the name that it may get.
     ///   - size: about how many bytes it will have.
     ///   - directory: the sink's path is in it: a place on this machine for what belongs to the file.
     /// - Returns: the file, to be written; its caller ends with `finish()` or `giveUp()`.
     /// - Throws: `FileError`.
-    func beginUpload(ofAbout size: Int64, from directory: FilePath) async throws -> RemoteStream
+    func beginUpload(
+        as name: String,
+        ofAbout size: Int64,
+        from directory: FilePath
+    ) async throws -> RemoteStream
 
-    /// Gives a file that was uploaded whole its name.
+    /// Gives a file that was uploaded whole, and has that many bytes, its name.
     ///
     /// - Throws: `RemoteError.exists` if the name is taken; the file is then where it was.
-    func publish(_ stream: RemoteStream, as name: String) async throws
+    func publish(_ stream: RemoteStream, of size: Int64, as name: String) async throws
 }

@@ -65,7 +65,7 @@ struct Invocation {
             ProcessEnvironment.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
         try LocalFileSystem().createDirectories(FilePath(staging))
         return try BackupFolder(
-            RcloneFolder(remote),
+            RcloneFolder(remote, through: rclone),
             staging: FilePath(staging),
             workplace: workplace(digest),
             memory: memory,

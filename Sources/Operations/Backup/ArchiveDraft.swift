@@ -12,12 +12,13 @@ enum ArchiveDraft {
     static func begin(
         in folder: BackupFolder,
         streamingTo remote: (any StreamingFolder)?,
+        as name: String,
         ofAbout size: Int64
     ) async throws -> ArchiveDraft {
         guard let remote else {
             return .file(try File.create(folder.workplace.appending(PartialName.make())))
         }
-        return .stream(try await remote.beginUpload(ofAbout: size, from: folder.workplace))
+        return .stream(try await remote.beginUpload(as: name, ofAbout: size, from: folder.workplace))
     }
 
     /// Runs what writes the archive to its sink.

@@ -53,6 +53,16 @@ struct Setting {
                 show: { $0.map { .text($0.string) } ?? .none }
             ) { FilePath(try $0.path()) },
             boolean("spool", \.spools),
+            duration(
+                "remote_connect_timeout",
+                environment: "REMOTE_CONNECT_TIMEOUT",
+                \.remoteConnectTimeout
+            ),
+            duration(
+                "remote_idle_timeout",
+                environment: "REMOTE_IDLE_TIMEOUT",
+                \.remoteIdleTimeout
+            ),
         ]
     }
 

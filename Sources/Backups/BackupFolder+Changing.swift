@@ -108,8 +108,11 @@ extension BackupFolder {
     /// Returns the name that a backup of some moment most probably gets.
     package func likelyName(at date: Date, beside backups: [Backup]) -> String {
         let taken = Set(memory.catalog.deeds(in: address).names).union(backups.map(\.name))
-        let names = (1...).lazy.map { BackupName.make(date, in: timeZone, number: $0) }
-        return names.first { !taken.contains($0) } ?? names[0]
+        for number in 1... {
+            let name = BackupName.make(date, in: timeZone, number: number)
+            if !taken.contains(name) { return name }
+        }
+        preconditionFailure("numbers do not end")
     }
 
     private func trashedNames(_ warn: (RemoteError) -> Void) async throws -> Set<String> {

@@ -10,7 +10,8 @@ extension RcloneFolder {
     @discardableResult
     public func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
         let size = try FileInfo(of: file).size
-        // Better told before the upload; that it is not so is found out after it.
+        // Better told before the upload than after it, when it is found out for good.
+        if memory.files == nil { _ = try await top.list() }
         if steps.isEmpty, memory.files?.contains(where: { $0.name == name }) == true {
             throw RemoteError.exists(address, name: name)
         }
@@ -49,7 +50,6 @@ extension RcloneFolder {
             try await top.move(old.name, to: top, as: claim.name)
             return nil
         }
-        if memory.files == nil { _ = try await top.list() }
         let target = top.path(of: claim.name)
         let arguments = ["copyto", "--no-traverse"] + Self.comparing + [file.string, target]
         var job = top.job(arguments, of: claim.name)
@@ -93,17 +93,21 @@ extension RcloneFolder {
         job.serverBytes = size
         memory.change()
         do {
-            if try await rclone.run(job).counts.renames > 0 { return }
+            // If somebody else has the name, rclone leaves the file in its place and is content.
+            guard try await rclone.run(job).counts.renames > 0 else {
+                throw RemoteError.exists(address, name: name)
+            }
+        } catch RemoteError.exists(let address, let name) {
+            throw RemoteError.exists(address, name: name)
         } catch let error where Self.isHopeless(error) {
             throw RemoteError.unsure(address, name: name, reason: explain(error))
         } catch {
-            // rclone's word for it is not enough: the answer alone may have been lost.
-            if try await contains(name), try await !top.contains(claim.name) { return }
-            try? await top.delete(claim.name)
+            // The answer alone may have been lost.
+            let file = try await listNow().first { $0.name == name }
+            let isWaiting = try await top.contains(claim.name)
+            if file?.size == size, !isWaiting { return }
+            if isWaiting { try? await top.delete(claim.name) }
             throw error
-        }
-        guard try await !top.contains(claim.name) else {
-            throw RemoteError.exists(address, name: name)
         }
     }
 

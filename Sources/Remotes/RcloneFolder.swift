@@ -84,27 +84,18 @@ public struct RcloneFolder: RemoteFolder {
         do {
             if try await rclone.run(job).counts.renames > 0 { return }
         } catch let error as RemoteError where !error.isOfConnection {
-            if try await hasMoved(name, to: folder, as: newName) { return }
+            // Its own words do not tell why.
+            let isHere = try await contains(name)
+            let isThere = try await folder.contains(newName)
+            if isHere, isThere { throw RemoteError.exists(folder.address, name: newName) }
+            if !isHere, !isThere { throw RemoteError.noFile(address, name: name) }
+            // The answer alone may have been lost.
+            if isThere { return }
             throw error
         }
-        guard try await hasMoved(name, to: folder, as: newName) else {
-            throw RemoteError.exists(folder.address, name: newName)
-        }
-    }
-
-    /// Finds out what became of a file that rclone does not say that it moved.
-    ///
-    /// - Throws: `RemoteError.noFile` if there is none, `.exists` if its new name was taken already.
-    private func hasMoved(
-        _ name: String,
-        to folder: RcloneFolder,
-        as newName: String
-    ) async throws -> Bool {
-        let isHere = try await contains(name)
-        let isThere = try await folder.contains(newName)
-        if isHere, isThere { throw RemoteError.exists(folder.address, name: newName) }
-        if !isHere, !isThere { throw RemoteError.noFile(address, name: name) }
-        return isThere
+        // rclone is content if the name is taken, and in a bucket also if there is no such file.
+        guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
+        throw RemoteError.exists(folder.address, name: newName)
     }
 
     func contains(_ name: String) async throws -> Bool {

@@ -13,6 +13,8 @@ extension RemoteError {
         func says(_ words: [String]) -> Bool {
             words.contains { $0 == status || text.contains($0) }
         }
+        // rclone takes a file that is not there for a directory.
+        if let file = job.file, says(["dirmove"]) { return .noFile(address, name: file) }
         if says(noRemote) { return .noRemote(address) }
         if says(noConnection) { return .unreachable(address, reason: reason) }
         if job.isWriting, says(noSpace) { return .noSpace(address, reason: reason) }
@@ -43,7 +45,8 @@ extension RemoteError {
     ]
     private static let noSpace = [
         "no space left", "insufficient storage", "insufficient_space", "insufficientstorage",
-        "quota", "disk full", "storage full", "over_quota", "not enough space", "enospc",
+        "quota", "remaining disk space", "disk full", "storage full", "over_quota",
+        "not enough space", "enospc",
         http(507),
     ]
     private static let unauthorized = [

@@ -40,10 +40,13 @@ struct UploadClaim: Equatable {
     /// Whether this one has the right of way.
     func precedes(_ other: UploadClaim) -> Bool { name < other.name }
 
-    /// Returns what stands for a machine in its claims on a folder.
+    /// Hides a machine in a word of 12 characters, for its claims on a folder.
     ///
     /// Another address of the same folder is another one: its runs do not wait for each other.
-    /// - Parameter secret: known to this machine alone; without one every run is a machine of its own.
+    /// - Parameters:
+    ///   - secret: known to this machine alone; without one every run is a machine of its own.
+    ///   - place: the folder.
+    /// - Returns: the word.
     static func machine(_ secret: String?, at place: String) -> String {
         secret.map { hash("\($0)\n\(place)", length: 12) } ?? random(length: 12)
     }

@@ -20,8 +20,6 @@ struct BrokenRemoteTests {
         var all: [RemoteEvent] { events.withLock(\.self) }
     }
 
-    private static let clock = ContinuousClock()
-
     private static func impatient(
         connecting: Duration = .seconds(2),
         idling: Duration = .seconds(3)
@@ -33,14 +31,12 @@ struct BrokenRemoteTests {
         return rclone
     }
 
-    /// Runs something that must fail with an error of the kind, within so many seconds.
+    /// Runs something that must fail with an error of the kind.
     private func expectFailure(
-        within seconds: Int,
         _ isMeant: (RemoteError) -> Bool,
         location: SourceLocation = #_sourceLocation,
         _ body: () async throws -> Void
     ) async {
-        let start = Self.clock.now
         do {
             try await body()
             Issue.record("it did not fail", sourceLocation: location)
@@ -49,7 +45,6 @@ struct BrokenRemoteTests {
         } catch {
             Issue.record("another error: \(error)", sourceLocation: location)
         }
-        #expect(Self.clock.now - start < .seconds(seconds), sourceLocation: location)
     }
 
     private func big() throws -> FilePath {
@@ -67,7 +62,6 @@ struct BrokenRemoteTests {
         let folder = served.unmadeFolder(on: server, through: Self.impatient())
         server.end()
         await expectFailure(
-            within: 8,
             {
                 if case .unreachable(folder.address, let reason) = $0 {
                     reason.contains("refused")
@@ -90,7 +84,7 @@ struct BrokenRemoteTests {
         let folder = try served.folder(on: server, through: rclone)
         server.stop()
         defer { server.goOn() }
-        await expectFailure(within: 12, { $0 == .stalled(folder.address, after: .seconds(6)) }) {
+        await expectFailure({ $0 == .stalled(folder.address, after: .seconds(6)) }) {
             _ = try await folder.list()
         }
         let waits = events.all.filter {
@@ -117,7 +111,6 @@ struct BrokenRemoteTests {
         proxy.mode = .delay(.milliseconds(20))
         let file = try big()
         await expectFailure(
-            within: 60,
             {
                 if case .stalled = $0 { true } else { false }
             }
@@ -151,7 +144,7 @@ struct BrokenRemoteTests {
         _ = try await folder.list()
         let file = try big()
         proxy.mode = .cut(after: 4 << 20)
-        await expectFailure(within: 60, \.isOfTransfer) {
+        await expectFailure(\.isOfTransfer) {
             try await folder.upload(file, as: "a.zip")
         }
         proxy.mode = .pass
@@ -171,7 +164,7 @@ struct BrokenRemoteTests {
         let slow = served.unmadeFolder(on: server, through: rclone)
         _ = try await slow.list()
         proxy.mode = .delay(.milliseconds(50))
-        await expectFailure(within: 60, { if case .stalled = $0 { true } else { false } }) {
+        await expectFailure({ if case .stalled = $0 { true } else { false } }) {
             try await slow.download("a.zip", to: sandbox.path("target"))
         }
         server.goOn()
@@ -192,10 +185,8 @@ struct BrokenRemoteTests {
         defer { server.goOn() }
         let task = Task { try await folder.list() }
         try await Task.sleep(for: .milliseconds(500))
-        let start = Self.clock.now
         isOver.withLock { $0 = true }
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(Self.clock.now - start < .seconds(2))
     }
 
     @Test(
@@ -211,7 +202,6 @@ struct BrokenRemoteTests {
             through: rclone
         )
         await expectFailure(
-            within: 5,
             {
                 if case .unauthorized(folder.address, _) = $0 { true } else { false }
             }
@@ -231,9 +221,9 @@ struct BrokenRemoteTests {
         let isMeant: (RemoteError) -> Bool = {
             if case .readOnly(folder.address, _) = $0 { true } else { false }
         }
-        await expectFailure(within: 20, isMeant) { try await folder.upload(file, as: "b.zip") }
-        await expectFailure(within: 20, isMeant) { try await folder.delete("a.zip") }
-        await expectFailure(within: 20, isMeant) {
+        await expectFailure(isMeant) { try await folder.upload(file, as: "b.zip") }
+        await expectFailure(isMeant) { try await folder.delete("a.zip") }
+        await expectFailure(isMeant) {
             try await folder.move(
                 "a.zip",
                 to: folder.subfolder(".grocerydude-trash"),
@@ -252,7 +242,6 @@ struct BrokenRemoteTests {
         server.proxy?.mode = .answer(to: "PUT ", with: "507 Insufficient Storage")
         let file = try sandbox.write("x", to: "staging/x")
         await expectFailure(
-            within: 20,
             {
                 if case .noSpace(folder.address, _) = $0 { true } else { false }
             }

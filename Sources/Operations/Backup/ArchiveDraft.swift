@@ -18,7 +18,9 @@ enum ArchiveDraft {
         guard let remote else {
             return .file(try File.create(folder.workplace.appending(PartialName.make())))
         }
-        return .stream(try await remote.beginUpload(as: name, ofAbout: size, from: folder.workplace))
+        return .stream(
+            try await remote.beginUpload(as: name, ofAbout: size, from: folder.workplace)
+        )
     }
 
     /// Runs what writes the archive to its sink.

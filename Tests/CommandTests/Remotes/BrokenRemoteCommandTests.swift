@@ -90,7 +90,8 @@ struct BrokenRemoteCommandTests {
         let start = Self.clock.now
         run.signal(signal)
         #expect(run.wait() == 128 + signal)
-        #expect(Self.clock.now - start < .seconds(3))
+        // Nothing would move for 60 s.
+        #expect(Self.clock.now - start < .seconds(20))
         server.goOn()
     }
 
@@ -101,7 +102,7 @@ struct BrokenRemoteCommandTests {
         server.end()
         let start = Self.clock.now
         let outcome = try machine.run("list", "--remote-connect-timeout", "2s")
-        #expect(Self.clock.now - start < .seconds(10))
+        #expect(Self.clock.now - start < .seconds(20))
         #expect(outcome.status == 1)
         #expect(
             outcome.errors.contains("there is no connection to 'rclone:\(machine.address)'"),

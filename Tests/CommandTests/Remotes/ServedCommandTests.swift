@@ -149,6 +149,46 @@ struct ServedCommandTests {
         }
     }
 
+    @Test("lose and overwrite nothing by a list that lags", arguments: some(.webdav))
+    func lagging(kind: RemoteServer.Kind) throws {
+        let server = try RemoteServer(kind, in: sandbox)
+        let machine = try ServedProgram(on: server)
+        try machine.makeStores()
+        #expect(try machine.names().isEmpty)
+        try machine.lag(true)
+        // Others took the names of these minutes; the list does not show them yet.
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = .gmt
+        format.dateFormat = "'['yyyy-MMM-dd'] 'hh.mm a' Stores.zip'"
+        var taken: [String] = []
+        for minute in 0..<5 {
+            let name = format.string(from: Date(timeIntervalSinceNow: Double(minute) * 60))
+            try sandbox.write(name, to: "other")
+            try server.rclone("copyto", sandbox.path("other").string, "\(machine.address)/\(name)")
+            taken.append(name)
+        }
+        let outcome = try machine.run("backup")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let name = String(outcome.text.dropLast())
+        #expect(name.contains(" (2) "))
+        #expect(try machine.files() == (taken + [name]).sorted())
+        for name in taken {
+            #expect(try server.rclone("cat", "\(machine.address)/\(name)") == name)
+        }
+        // Now it shows one that another machine has removed.
+        try machine.lag(false)
+        #expect(try machine.names().contains(name))
+        try machine.lag(true)
+        let other = try ServedProgram(on: server)
+        #expect(try other.run("delete", name, "--yes").status == 0)
+        let deleted = try machine.run("delete", name, "--yes")
+        #expect(deleted.status != 0 && deleted.errors.contains("'\(name)'"), "\(deleted.errors)")
+        #expect(try machine.run("restore", name, "--yes").status != 0)
+        #expect(try other.run("undelete", name).status == 0)
+        #expect(try other.run("check", name).status == 0)
+    }
+
     @Test("take a large store", .enabled(if: isThorough), arguments: RemoteServer.Kind.available)
     func large(kind: RemoteServer.Kind) throws {
         let server = try RemoteServer(kind, in: sandbox)

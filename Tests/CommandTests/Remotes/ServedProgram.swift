@@ -12,10 +12,7 @@ struct ServedProgram: Sendable {
 
     static let folder = "Äpps [1]/Grocery Dude"
 
-    /// - Parameters:
-    ///   - server: the server.
-    ///   - password: the password that rclone is given.
-    ///   - isMade: whether the folder is made.
+    /// Makes the machine, and the folder unless that is not to be.
     init(
         on server: RemoteServer,
         password: String = RemoteServer.password,
@@ -26,7 +23,21 @@ struct ServedProgram: Sendable {
         address = server.remote(Self.folder)
         let calls = program.sandbox.path("calls")
         let rclone = try program.sandbox.write(
-            "#!/bin/sh\necho \"$*\" >> '\(calls)'\nexec '\(try Self.rclone())' \"$@\"\n",
+            """
+            #!/bin/sh
+            echo "$*" >> '\(calls)'
+            case "$*" in
+            *lsjson*)
+                # A list that lags: what was there when it began to.
+                if test -e '\(calls).lag'; then cat '\(calls).old'; exit; fi
+                '\(try Self.rclone())' "$@" > '\(calls).new' || exit
+                case "$*" in *--recursive*) cp '\(calls).new' '\(calls).old'; esac
+                cat '\(calls).new'
+                ;;
+            *) exec '\(try Self.rclone())' "$@" ;;
+            esac
+
+            """,
             to: "bin/rclone"
         )
         try FileManager.default.setAttributes(
@@ -79,6 +90,16 @@ struct ServedProgram: Sendable {
     func names() throws -> [String] {
         let answer = try run("list", "--json").json as? [[String: Any]] ?? []
         return answer.compactMap { $0["name"] as? String }
+    }
+
+    /// Lets the list of the remote folder stay as the program saw it last, or not.
+    func lag(_ isLagging: Bool) throws {
+        let path = program.sandbox.path("calls.lag")
+        if isLagging {
+            try program.sandbox.write("", to: "calls.lag")
+        } else {
+            try LocalFileSystem().remove(path)
+        }
     }
 
     /// What is in the folder, in the server's own words.

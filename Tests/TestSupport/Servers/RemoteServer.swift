@@ -44,6 +44,7 @@ public final class RemoteServer: @unchecked Sendable {
     ///   - options: more of its options.
     ///   - isBehindProxy: whether clients are to reach it through a proxy.
     ///   - before: a shell command to run before it, in its process.
+    /// - Throws: `NotStarted`.
     public init(
         _ kind: Kind,
         in sandbox: Sandbox,

@@ -28,7 +28,6 @@ extension RcloneFolder: StreamingFolder {
         // While the stores are counted, nothing comes for a while.
         job.serverBytes = size
         job.input = sink.reading
-        memory.change()
         let upload = Task { [job, rclone] in try await rclone.run(job).counts.hash }
         return RemoteStream(as: partial, to: sink, upload: upload) { try await top.delete($0) }
     }

@@ -13,6 +13,9 @@ struct DamageElsewhereTests {
     init() throws {
         program = try Program()
         try program.make(stores: "Stores", remote: "Remote")
+        // Most of the archive, so that its middle is data.
+        var random = Pseudorandom(seed: 1)
+        try program.sandbox.write(random.bytes(1 << 20), to: "Stores/photo.jpg")
     }
 
     /// Damage that something on the way, or over there, does to an archive.
@@ -23,7 +26,7 @@ struct DamageElsewhereTests {
             switch self {
             case .flipped:
                 var bytes = bytes
-                bytes[bytes.count / 3] ^= 0x10
+                bytes[bytes.count / 2] ^= 0x10
                 return bytes
             case .cut: return Array(bytes.dropLast(bytes.count / 3))
             case .emptied: return []

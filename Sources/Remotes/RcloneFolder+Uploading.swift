@@ -56,7 +56,7 @@ extension RcloneFolder {
     ///
     /// A machine that sees a claim that precedes its own gives way; one that sees another claim waits
     /// until that is gone. So of two that claim before they look, at most one goes on.
-    private func take(_ name: String, with claim: UploadClaim) async throws {
+    func take(_ name: String, with claim: UploadClaim) async throws {
         var rivals: [UploadClaim] = []
         for _ in 0..<Self.rivalTries {
             let files = try await top.list()
@@ -76,7 +76,7 @@ extension RcloneFolder {
     /// Gives an uploaded file its name.
     ///
     /// - Throws: `RemoteError.exists`; `.unsure` if the remote does not tell whether it has it.
-    private func give(_ name: String, to claim: UploadClaim, size: Int64) async throws {
+    func give(_ name: String, to claim: UploadClaim, size: Int64) async throws {
         let target = path(of: name)
         let arguments = ["moveto", "--ignore-existing", top.path(of: claim.name), target]
         var job = job(arguments, of: name)

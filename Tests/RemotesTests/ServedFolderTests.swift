@@ -88,6 +88,14 @@ struct ServedFolderTests {
         try await folder.list().map(\.name).sorted()
     }
 
+    @Test(
+        "is tried with S3, too",
+        .enabled(if: RemoteServer.Kind.s3.isInstalled, "moto_server is not installed (PyPI: moto)")
+    )
+    func hasS3() {
+        #expect(Served.available.contains(.s3))
+    }
+
     @Test("files come and go whole, under names of every kind", arguments: Served.available)
     func comesAndGoes(served: Served) async throws {
         let server = try served.start(in: sandbox)

@@ -9,7 +9,7 @@ extension RcloneFolder {
 
     @discardableResult
     public func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
-        let size = try FileInfo(of: file).size
+        let info = try FileInfo(of: file)
         // Better told before the upload than after it, when it is found out for good.
         if memory.files == nil { _ = try await top.list() }
         if steps.isEmpty, memory.files?.contains(where: { $0.name == name }) == true {
@@ -17,37 +17,41 @@ extension RcloneFolder {
         }
         let claim = UploadClaim(of: memory.machine, to: name)
         do {
-            try await bring(file, size: size, as: claim)
+            try await bring(file, info, as: claim)
             try await take(name, with: claim)
         } catch RemoteError.exists(let address, let name) {
             // It need not come again to get another name.
-            memory.wait(file, claim)
+            memory.wait(info, claim)
             throw RemoteError.exists(address, name: name)
         } catch {
             if !Self.isHopeless(error) { try? await top.delete(claim.name) }
             throw error
         }
         do {
-            try await give(name, to: claim, size: size)
+            try await give(name, to: claim, size: info.size)
         } catch RemoteError.exists(let address, let name) {
-            memory.wait(file, claim)
+            memory.wait(info, claim)
             throw RemoteError.exists(address, name: name)
         }
         try LocalFileSystem().remove(file)
-        return RemoteFile(name: name, size: size)
+        return RemoteFile(name: name, size: info.size)
     }
 
     /// Brings a file to the remote folder under the name of a claim.
-    private func bring(_ file: FilePath, size: Int64, as claim: UploadClaim) async throws {
-        if let old = memory.waiting(file) {
+    private func bring(
+        _ file: FilePath,
+        _ info: FileInfo,
+        as claim: UploadClaim
+    ) async throws {
+        if let old = memory.waiting(info) {
             return try await top.move(old.name, to: top, as: claim.name)
         }
         let target = top.path(of: claim.name)
         var job = top.job(["copyto", "--no-traverse", file.string, target], of: claim.name)
         job.isWriting = true
         job.isUpload = true
-        job.serverBytes = size
-        if steps.isEmpty { job.transfer = (.upload, size) }
+        job.serverBytes = info.size
+        if steps.isEmpty { job.transfer = (.upload, info.size) }
         memory.change()
         try await rclone.run(job)
     }
@@ -90,15 +94,23 @@ extension RcloneFolder {
             }
         } catch RemoteError.exists(let address, let name) {
             throw RemoteError.exists(address, name: name)
-        } catch let error where Self.isHopeless(error) {
+        } catch let error as RemoteError where error.isOfConnection {
             throw RemoteError.unsure(address, name: name, reason: explain(error))
-        } catch {
+        } catch let error as RemoteError {
             // The answer alone may have been lost.
+            if try await !isGiven(name, to: claim, size: size) { throw error }
+        }
+    }
+
+    /// Finds out whether a file got its name, and removes it if it did not.
+    private func isGiven(_ name: String, to claim: UploadClaim, size: Int64) async throws -> Bool {
+        do {
             let file = try await listNow().first { $0.name == name }
-            let isWaiting = try await top.contains(claim.name)
-            if file?.size == size, !isWaiting { return }
-            if isWaiting { try? await top.delete(claim.name) }
-            throw error
+            guard try await top.contains(claim.name) else { return file?.size == size }
+            try await top.delete(claim.name)
+            return false
+        } catch let error as RemoteError {
+            throw RemoteError.unsure(address, name: name, reason: explain(error))
         }
     }
 

@@ -181,13 +181,12 @@ package struct Annotations {
             // It may have grown since it was listed.
             let bytes = try File.contents(of: path, limit: Self.sizeLimit)
             let content = try JSONDecoder().decode(Content.self, from: Data(bytes))
-            guard content.format == 1 else { throw damaged }
-            return content
+            if content.format == 1 { return content }
         } catch FileError.tooLong {
-            throw damaged
-        } catch is DecodingError {
-            throw damaged
-        }
+        } catch is DecodingError {}
+        // A copy of it may be what is damaged.
+        if file.location == nil { try? LocalFileSystem().remove(path) }
+        throw damaged
     }
 
     /// Returns the copy of a file that is elsewhere; it is fetched once, since it is never changed.

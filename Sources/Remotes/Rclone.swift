@@ -135,7 +135,7 @@ public struct Rclone: Sendable {
             "--ask-password=false",
         ]
             // Some backends try again in silence. To dump a request needs as much memory as it has bytes.
-            + (job.isUpload ? [] : ["--dump", "headers"])
+            + (job.isUpload || job.input != nil ? [] : ["--dump", "headers"])
     }
 
     /// Takes out what would send rclone's log elsewhere, or does not go with the options above.

@@ -28,8 +28,8 @@ extension RcloneFolder {
         let entries: [Entry]
         do {
             entries = try await self.entries(options)
-        } catch RemoteError.rclone {
-            // A subfolder may be the reason, and is none not to find a backup.
+        } catch let error as RemoteError where error.mayBeOfSubfolder {
+            // That is no reason not to find a backup.
             let files = try await listNow()
             memory.take(files, subfolders: nil)
             return files

@@ -9,29 +9,29 @@ extension RcloneFolder {
 
     @discardableResult
     public func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
-        let size = try FileInfo(of: file).size
+        let info = try FileInfo(of: file)
         // Better told before the upload than after it, when it is found out for good.
         if memory.files == nil { _ = try await top.list() }
         if steps.isEmpty, memory.files?.contains(where: { $0.name == name }) == true {
             throw RemoteError.exists(address, name: name)
         }
         let claim = UploadClaim(of: memory.machine, to: name)
-        var uploaded = RemoteFile(name: name, size: size)
+        var uploaded = RemoteFile(name: name, size: info.size)
         do {
-            uploaded.hash = try await bring(file, size: size, as: claim)
+            uploaded.hash = try await bring(file, info, as: claim)
             try await take(name, with: claim)
         } catch RemoteError.exists(let address, let name) {
             // It need not come again to get another name.
-            memory.wait(file, claim)
+            memory.wait(info, claim)
             throw RemoteError.exists(address, name: name)
         } catch {
             if !Self.isHopeless(error) { try? await top.delete(claim.name) }
             throw error
         }
         do {
-            try await give(name, to: claim, size: size)
+            try await give(name, to: claim, size: info.size)
         } catch RemoteError.exists(let address, let name) {
-            memory.wait(file, claim)
+            memory.wait(info, claim)
             throw RemoteError.exists(address, name: name)
         }
         try LocalFileSystem().remove(file)
@@ -43,10 +43,10 @@ extension RcloneFolder {
     /// - Returns: the hash by which both ends were found the same, if the remote knows one.
     private func bring(
         _ file: FilePath,
-        size: Int64,
+        _ info: FileInfo,
         as claim: UploadClaim
     ) async throws -> RemoteHash? {
-        if let old = memory.waiting(file) {
+        if let old = memory.waiting(info) {
             try await top.move(old.name, to: top, as: claim.name)
             return nil
         }
@@ -55,8 +55,8 @@ extension RcloneFolder {
         var job = top.job(arguments, of: claim.name)
         job.isWriting = true
         job.isUpload = true
-        job.serverBytes = size
-        if steps.isEmpty { job.transfer = (.upload, size) }
+        job.serverBytes = info.size
+        if steps.isEmpty { job.transfer = (.upload, info.size) }
         memory.change()
         return try await rclone.run(job).counts.hash
     }
@@ -99,15 +99,23 @@ extension RcloneFolder {
             }
         } catch RemoteError.exists(let address, let name) {
             throw RemoteError.exists(address, name: name)
-        } catch let error where Self.isHopeless(error) {
+        } catch let error as RemoteError where error.isOfConnection {
             throw RemoteError.unsure(address, name: name, reason: explain(error))
-        } catch {
+        } catch let error as RemoteError {
             // The answer alone may have been lost.
+            if try await !isGiven(name, to: claim, size: size) { throw error }
+        }
+    }
+
+    /// Finds out whether a file got its name, and removes it if it did not.
+    private func isGiven(_ name: String, to claim: UploadClaim, size: Int64) async throws -> Bool {
+        do {
             let file = try await listNow().first { $0.name == name }
-            let isWaiting = try await top.contains(claim.name)
-            if file?.size == size, !isWaiting { return }
-            if isWaiting { try? await top.delete(claim.name) }
-            throw error
+            guard try await top.contains(claim.name) else { return file?.size == size }
+            try await top.delete(claim.name)
+            return false
+        } catch let error as RemoteError {
+            throw RemoteError.unsure(address, name: name, reason: explain(error))
         }
     }
 

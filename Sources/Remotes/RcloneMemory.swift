@@ -1,5 +1,5 @@
+internal import Files
 internal import Synchronization
-internal import SystemPackage
 
 /// What one run knows of a remote folder from its last listing, so that few processes are started.
 ///
@@ -15,7 +15,7 @@ final class RcloneMemory: Sendable {
         var asked: Set<String> = []
         var listed = ContinuousClock.now
         /// The file of this machine that was uploaded last and has not got its name, and its claim.
-        var waiting: (file: FilePath, claim: UploadClaim)?
+        var waiting: (file: FileInfo, claim: UploadClaim)?
     }
 
     /// For how long a subfolder's list is taken that came with the folder's.
@@ -60,14 +60,16 @@ final class RcloneMemory: Sendable {
     }
 
     /// Remembers that a file was uploaded, but did not get its name.
-    func wait(_ file: FilePath, _ claim: UploadClaim?) {
-        state.withLock { $0.waiting = claim.map { (file, $0) } }
+    func wait(_ file: FileInfo, _ claim: UploadClaim) {
+        state.withLock { $0.waiting = (file, claim) }
     }
 
     /// Returns the claim of a file that was uploaded and did not get its name.
-    func waiting(_ file: FilePath) -> UploadClaim? {
+    func waiting(_ file: FileInfo) -> UploadClaim? {
         state.withLock { state in
-            guard let waiting = state.waiting, waiting.file == file else { return nil }
+            guard let waiting = state.waiting, waiting.file.identity == file.identity,
+                waiting.file.size == file.size, waiting.file.modified == file.modified
+            else { return nil }
             state.waiting = nil
             return waiting.claim
         }

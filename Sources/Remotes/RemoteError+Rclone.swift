@@ -29,6 +29,16 @@ extension RemoteError {
         return .rclone(address, reason: reason)
     }
 
+    /// Whether a list may have failed only since a subfolder cannot be read.
+    var mayBeOfSubfolder: Bool {
+        switch self {
+        case .rclone: true
+        case .unauthorized(_, let reason):
+            ["forbidden", "denied", "403"].contains(where: reason.lowercased().contains)
+        default: false
+        }
+    }
+
     /// Returns whether a connection was refused for the name, password or key: trying again is no use,
     /// and may lock an account.
     static func isUnauthorized(_ text: String) -> Bool {

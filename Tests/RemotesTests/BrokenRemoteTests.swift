@@ -171,6 +171,58 @@ struct BrokenRemoteTests {
         #expect(!sandbox.exists("target"))
     }
 
+    @Test("that stops when a file is to get its name leaves it open whether it has")
+    func stopsInRename() async throws {
+        let served = Served.webdav
+        let server = try served.start(in: sandbox, isBehindProxy: true)
+        let folder = try served.folder(on: server, through: Self.impatient())
+        _ = try await folder.list()
+        server.proxy?.mode = .holdFrom("MOVE ")
+        let file = try sandbox.write("x", to: "staging/x")
+        await expectFailure {
+            if case .unsure(folder.address, "a.zip", _) = $0 { true } else { false }
+        } _: {
+            try await folder.upload(file, as: "a.zip")
+        }
+        server.proxy?.mode = .pass
+        #expect(try FileInfo.ifPresent(file) != nil)
+    }
+
+    @Test("that does a rename and whose answer is lost has the file")
+    func lostAnswer() async throws {
+        let served = Served.webdav
+        let server = try served.start(in: sandbox, isBehindProxy: true)
+        let folder = try served.folder(on: server, through: Self.impatient(idling: .seconds(60)))
+        _ = try await folder.list()
+        for name in ["a.zip", "b.zip"] {
+            server.proxy?.mode = .loseAnswer(to: "MOVE ")
+            try await folder.upload(sandbox.write(name, to: "staging/x"), as: name)
+        }
+        #expect(try await Set(folder.list().map(\.name)) == ["a.zip", "b.zip"])
+        server.proxy?.mode = .loseAnswer(to: "MOVE ")
+        try await folder.move("a.zip", to: folder.subfolder(".grocerydude-trash"), as: "1 a.zip")
+        #expect(try await folder.list().map(\.name) == ["b.zip"])
+    }
+
+    @Test("whose subfolder cannot be read has its other files listed all the same")
+    func closedSubfolder() async throws {
+        let served = Served.webdav
+        let server = try served.start(in: sandbox, isBehindProxy: true)
+        let folder = try served.folder(on: server, "Apps", through: Self.impatient())
+        try sandbox.write("x", to: "served-webdav/Apps/a.zip")
+        try sandbox.write("x", to: "served-webdav/Apps/.grocerydude-notes/x.json")
+        server.proxy?.mode = .answer(
+            to: "PROPFIND /Apps/.grocerydude-notes",
+            with: "403 Forbidden"
+        )
+        #expect(try await folder.list().map(\.name) == ["a.zip"])
+        await expectFailure {
+            if case .unauthorized(_, _) = $0 { true } else { false }
+        } _: {
+            _ = try await folder.subfolder(".grocerydude-notes").list()
+        }
+    }
+
     @Test("is left at once when the user wants to stop")
     func interrupted() async throws {
         let served = Served.webdav

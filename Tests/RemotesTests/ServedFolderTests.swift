@@ -1,6 +1,6 @@
 internal import Files
 internal import Foundation
-internal import Remotes
+@testable import Remotes
 internal import SystemPackage
 internal import TestSupport
 internal import Testing
@@ -86,6 +86,14 @@ struct ServedFolderTests {
 
     private func names(_ folder: any RemoteFolder) async throws -> [String] {
         try await folder.list().map(\.name).sorted()
+    }
+
+    @Test(
+        "is tried with S3, too",
+        .enabled(if: RemoteServer.Kind.s3.isInstalled, "moto_server is not installed (PyPI: moto)")
+    )
+    func hasS3() {
+        #expect(Served.available.contains(.s3))
     }
 
     @Test("files come and go whole, under names of every kind", arguments: Served.available)
@@ -202,6 +210,39 @@ struct ServedFolderTests {
             #expect(found == (texts.count == 1))
             if let text = texts.first { #expect(try await self.text(of: name, in: folder) == text) }
         }
+    }
+
+    @Test("a machine gives way to a claim before its own, and waits for one after it")
+    func claims() async throws {
+        let served = Served.webdav
+        let server = try served.start(in: sandbox)
+        let folder = try served.folder(on: server, "Apps")
+        // Whatever claim the folder makes, it is between these two.
+        let first = UploadClaim(of: "000000000000", to: "a.zip").name
+        let last = UploadClaim(of: "ffffffffffff", to: "b.zip").name
+        try sandbox.write("first", to: "served-webdav/Apps/\(first)")
+        try sandbox.write("last", to: "served-webdav/Apps/\(last)")
+        let file = try draft("mine")
+        await #expect(throws: RemoteError.exists(folder.address, name: "a.zip")) {
+            try await folder.upload(file, as: "a.zip")
+        }
+        // The machine of the other one was faster: it had looked before this one claimed.
+        let directory = sandbox.path("served-webdav/Apps")
+        let rival = try #require(UploadClaim(last))
+        let task = Task { try await folder.upload(file, as: "b.zip") }
+        while try !Directory.open(directory).names().contains(where: {
+            UploadClaim($0.description)?.isRival(of: rival) ?? false
+        }) { try await Task.sleep(for: .milliseconds(10)) }
+        try LocalFileSystem().move(directory.appending(last), to: directory.appending("b.zip"))
+        await #expect(throws: RemoteError.exists(folder.address, name: "b.zip")) {
+            try await task.value
+        }
+        #expect(try await text(of: "b.zip", in: folder) == "last")
+        // One that has gone away for good is in nobody's way.
+        try LocalFileSystem().remove(directory.appending(first))
+        try await folder.upload(file, as: "a.zip")
+        #expect(try await names(folder) == ["a.zip", "b.zip"])
+        #expect(try await text(of: "a.zip", in: folder) == "mine")
     }
 
     @Test("a missing folder is named, and nothing is made", arguments: Served.available)

@@ -36,7 +36,8 @@ struct StatusLines {
     mutating func advance(_ bytes: Int64, at now: ContinuousClock.Instant = .now) -> Line? {
         progress?.advance(bytes)
         guard let progress, now - lastSaid >= Self.interval else { return nil }
-        lastSaid = now
+        // Not later and later, each time by what the last one was late.
+        lastSaid = now - lastSaid < Self.interval * 2 ? lastSaid + Self.interval : now
         return Line(
             stage: progress.stage.rawValue,
             percentDone: progress.part,

@@ -1,3 +1,4 @@
+@testable import grocerydude
 import Files
 import Foundation
 import Synchronization
@@ -142,6 +143,18 @@ struct BrokenRemoteCommandTests {
         try machine.makeStores()
         try expect(1, "may not be written", machine.run("backup"))
         try expectNothing(of: machine)
+    }
+
+    @Test("know their machine again, and do without if they cannot")
+    func machine() throws {
+        let directory = sandbox.path("State/grocerydude")
+        let machine = try #require(Invocation.machine(in: directory))
+        #expect(machine.count > 16)
+        #expect(Invocation.machine(in: directory) == machine)
+        #expect(Invocation.machine(in: sandbox.path("Other")) != machine)
+        try sandbox.write("in the way", to: "file")
+        #expect(Invocation.machine(in: sandbox.path("file")) == nil)
+        #expect(try Directory.open(directory).names().map(\.description) == ["machine"])
     }
 
     private func expect(_ status: Int32, _ text: String, _ outcome: Tool.Outcome) throws {

@@ -16,6 +16,10 @@ public final class TCPProxy: Sendable {
         case refuse
         /// A request that begins so is answered with this status of HTTP's.
         case answer(to: String, with: String)
+        /// From a request on that begins so nothing goes through.
+        case holdFrom(String)
+        /// A request that begins so goes through; its answer does not, and the connection is cut.
+        case loseAnswer(to: String)
     }
 
     private struct State {
@@ -130,6 +134,16 @@ public final class TCPProxy: Sendable {
         case .delay(let duration): usleep(UInt32(duration / .microseconds(1)))
         case .cut(let limit) where sent > limit: return false
         case .refuse: return false
+        case .holdFrom(let request) where isClient && bytes.starts(with: request.utf8):
+            self.mode = .hold
+            while self.mode == .hold { usleep(20_000) }
+        case .loseAnswer(let request) where isClient && bytes.starts(with: request.utf8):
+            _ = write(Array(bytes), to: to)
+            self.mode = .pass
+            // The server has done it once it answers.
+            var answer = pollfd(fd: to, events: Int16(POLLIN), revents: 0)
+            _ = poll(&answer, 1, 10_000)
+            return false
         case .answer(let request, let status) where isClient && bytes.starts(with: request.utf8):
             _ = write(
                 Array("HTTP/1.1 \(status)\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8),

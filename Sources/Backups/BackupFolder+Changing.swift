@@ -55,7 +55,7 @@ extension BackupFolder {
         warn: (RemoteError) -> Void,
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
-        let taken = try await trashedNames(warn).union(memory.catalog.deeds(in: address).names)
+        let taken = try await trashedNames(warn).union(givenNames)
         for number in 1... {
             let name = BackupName.make(date, in: timeZone, number: number)
             // A deleted backup may come back under its name.
@@ -107,7 +107,7 @@ extension BackupFolder {
 
     /// Returns the name that a backup of some moment most probably gets.
     package func likelyName(at date: Date, beside backups: [Backup]) -> String {
-        let taken = Set(memory.catalog.deeds(in: address).names).union(backups.map(\.name))
+        let taken = givenNames.union(backups.map(\.name))
         for number in 1... {
             let name = BackupName.make(date, in: timeZone, number: number)
             if !taken.contains(name) { return name }

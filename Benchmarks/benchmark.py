@@ -15,10 +15,13 @@ import peers
 import profiles
 import scenarios
 import tables
+import uploads
 
-SCENARIOS = ["mixed", "again", "small", "instant", "durability", "profile", "growth"]
+SCENARIOS = ["mixed", "again", "small", "instant", "upload", "durability", "profile",
+             "growth"]
 FULL = {
     "mixed": 700_000_000,
+    "upload": 300_000_000,
     "small": 50_000,
     "sizes": [100_000_000, 300_000_000, 1_000_000_000, 2_000_000_000, 4_000_000_000],
     "counts": [1_000, 10_000, 50_000, 200_000],
@@ -29,6 +32,7 @@ FULL = {
 }
 QUICK = {
     "mixed": 20_000_000,
+    "upload": 20_000_000,
     "small": 1_000,
     "sizes": [10_000_000, 40_000_000],
     "counts": [100, 3_000],
@@ -67,6 +71,7 @@ def arguments():
     add("--scenarios", type=names, default=SCENARIOS, help="of: " + ",".join(SCENARIOS))
     add("--peers", type=names, help="only these, by name: 'borg,restic,zip -6'")
     add("--mixed", type=amount, help="bytes of the mixed data set, 700M")
+    add("--upload", type=amount, help="bytes of the data that is uploaded, 300M")
     add("--small", type=amount, help="files of the small data set, 50k")
     add("--sizes", type=amounts, help="bytes of the growing mixed data sets, 100M,…,4G")
     add("--counts", type=amounts, help="files of the growing small data sets, 1k,…,200k")
@@ -154,6 +159,9 @@ def run(options, save):
     def instant():
         results["instant"] = scenarios.instant(bench, options.backups)
 
+    def upload():
+        results["upload"] = uploads.run(bench, options.upload)
+
     def durability():
         stores = scenarios.datasets.ensure(bench.work, "mixed", QUICK["mixed"])
         results["durability"] = profiles.durability(bench, stores, fast)
@@ -169,7 +177,7 @@ def run(options, save):
                                        lambda count: f"{count:,} files"),
         }
 
-    steps = [mixed, again, small, instant, durability, profile, growth]
+    steps = [mixed, again, small, instant, upload, durability, profile, growth]
     assert [step.__name__ for step in steps] == SCENARIOS
     for step in steps:
         if step.__name__ not in options.scenarios:

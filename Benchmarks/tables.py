@@ -91,6 +91,14 @@ def check_targets(results):
     if peaks:
         found.append({"what": "Peak memory at any size", "against": "64 MiB", "limit": 1,
                       "ratio": max(peaks) / MEMORY_LIMIT, "met": max(peaks) <= MEMORY_LIMIT})
+    uploads = results.get("upload", {})
+    for title, runs in uploads.items():
+        if title.startswith("backup through"):
+            parts = uploads["backup, local"]["wall"] + uploads["rclone copyto"]["wall"]
+            ratio = runs["wall"] / parts
+            found.append({"what": title[0].upper() + title[1:],
+                          "against": "local backup + rclone copyto", "limit": 1.2,
+                          "ratio": ratio, "met": ratio <= 1.2})
     for title, runs in results.get("instant", {}).items():
         if title.startswith("list"):
             found.append({"what": title, "against": "50 ms", "limit": 1,
@@ -171,6 +179,8 @@ def markdown(results):
         parts.append(comparison(table, undone, table["id"].startswith("restore")))
     if "instant" in results:
         parts.append("### Instant\n\n" + instant(results["instant"]))
+    if results.get("upload"):
+        parts.append("### Upload\n\n" + instant(results["upload"]))
     for kind, rows in results.get("scaling", {}).items():
         parts.append(f"### Growth: {kind}\n\n" + growth(rows, kind == "small"))
     if results.get("durability"):

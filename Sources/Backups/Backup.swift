@@ -99,7 +99,7 @@ public struct Backup: Sendable, Equatable {
     package var ownTime: Date? { timeSource == .file ? nil : time }
 
     /// Takes everything that its manifest says of it.
-    mutating func take(_ header: ManifestHeader) {
+    package mutating func take(_ header: ManifestHeader) {
         id = header.id
         guard let parts = Timestamp.parts(rfc3339: header.created),
             let date = Timestamp.date(of: parts)

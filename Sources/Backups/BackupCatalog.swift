@@ -38,11 +38,14 @@ public final class BackupCatalog: Sendable {
         var size: Int64
         /// The inode of a file on this machine, and its modification in nanoseconds since 1970-01-01 UTC.
         var state: String?
+        /// The hash that the file had when it was uploaded.
+        var hash: RemoteHash?
 
         init?(_ file: RemoteFile, _ id: BackupID?) {
             guard let id else { return nil }
             self.id = id
             size = file.size
+            hash = file.hash
             guard let location = file.location else { return }
             guard let info = try? FileInfo(of: location) else { return nil }
             state = "\(info.identity.inode) \(info.modified)"
@@ -69,6 +72,8 @@ public final class BackupCatalog: Sendable {
         var vanished: [String: [String: Int64]]?
         /// The annotations of backups, which may be moved to another folder without them.
         var annotations: [BackupID: Annotation]?
+        /// By the address of a folder: what this machine did there, and a list may not show yet.
+        var deeds: [String: Deeds]?
     }
 
     /// A piece of knowledge that is added to whatever other runs have learnt meanwhile.
@@ -183,6 +188,13 @@ public final class BackupCatalog: Sendable {
             root: backup.root
         )
         change {
+            var sighting = sighting
+            if let known = $0.files[address]?[backup.name], known.id == sighting.id,
+                known.size == sighting.size
+            {
+                // Only an upload tells it.
+                sighting.hash = sighting.hash ?? known.hash
+            }
             $0.files[address, default: [:]][backup.name] = sighting
             $0.backups[sighting.id] = facts
         }
@@ -191,6 +203,14 @@ public final class BackupCatalog: Sendable {
     /// Returns the names of a folder's files, as far as they are remembered.
     func names(in address: String) -> [String] {
         known.files[address].map { Array($0.keys) } ?? []
+    }
+
+    /// Returns the file of a backup as it was when it was last looked at; `nil` if it never was.
+    func lastSeen(_ name: String, in address: String) -> RemoteFile? {
+        guard let sighting = known.files[address]?[name] else { return nil }
+        var file = RemoteFile(name: name, size: sighting.size)
+        file.hash = sighting.hash
+        return file
     }
 
     /// The annotations that backups had in the folders that they were seen in.
@@ -205,6 +225,18 @@ public final class BackupCatalog: Sendable {
         let news = found
         guard news != self.annotations.filter({ news.keys.contains($0.key) }) else { return }
         change { $0.annotations = ($0.annotations ?? [:]).merging(news) { $1 } }
+    }
+
+    /// Returns what this machine did in a folder lately.
+    func deeds(in address: String) -> Deeds { known.deeds?[address] ?? Deeds() }
+
+    /// Remembers what this machine did in a folder.
+    func remember(in address: String, _ deed: @escaping @Sendable (inout Deeds) -> Void) {
+        change {
+            var deeds = $0.deeds?[address] ?? Deeds()
+            deed(&deeds)
+            $0.deeds = ($0.deeds ?? [:]).merging([address: deeds]) { $1 }
+        }
     }
 
     private func change(_ change: @escaping Change) {

@@ -5,9 +5,17 @@ package import SystemPackage
 
 // The caller of all of these has the staging directory locked.
 extension BackupFolder {
+    /// An archive that is whole and has no name yet.
+    package enum Finished {
+        /// A file of this machine, which is on the disk.
+        case file(FilePath)
+        /// A file under a hidden name in the folder, and the hash that the remote tells of it.
+        case stream(RemoteStream, RemoteHash?)
+    }
+
     /// A finished archive that is to become a backup.
     package struct NewBackup {
-        var partial: FilePath
+        var archive: Finished
         var size: Int64
         var header: ManifestHeader
         var content: String
@@ -17,7 +25,7 @@ extension BackupFolder {
         var note: String?
 
         package init(
-            _ partial: FilePath,
+            _ archive: Finished,
             size: Int64,
             header: ManifestHeader,
             content: String,
@@ -25,7 +33,7 @@ extension BackupFolder {
             tags: [String],
             note: String?
         ) {
-            self.partial = partial
+            self.archive = archive
             self.size = size
             self.header = header
             self.content = content
@@ -55,7 +63,7 @@ extension BackupFolder {
         warn: (any Error) -> Void,
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
-        var taken = try await trashedNames(warn)
+        var taken = try await trashedNames(warn).union(givenNames)
         if let other { taken.formUnion(memory.catalog.names(in: other.address)) }
         for number in 1... {
             let name = BackupName.make(date, in: timeZone, number: number)
@@ -68,13 +76,14 @@ extension BackupFolder {
             try await annotate(&backup, as: new, at: date, warn)
             var notSynced: RemoteError?
             do {
-                backup.file = try await remote.upload(new.partial, as: name)
+                backup.file = try await bring(new, as: name)
             } catch RemoteError.exists {
                 continue
             } catch let error as RemoteError where error.problem != nil {
                 notSynced = error
                 backup.file = try await remote.list().first { $0.name == name } ?? backup.file
             }
+            memory.catalog.remember(in: address) { $0.give(name) }
             if !backup.isSafety {
                 let rows = new.header.successorRows
                 memory.catalog.rememberExpectedRows(rows, after: backup, in: address)
@@ -97,7 +106,7 @@ extension BackupFolder {
         }
         do {
             var annotations = try await annotations()
-            try await annotations.change(backup, at: date) {
+            try await change(&annotations, of: backup, at: date) {
                 $0.tags = new.tags
                 $0.note = new.note
                 $0.reason = new.header.reason
@@ -108,6 +117,30 @@ extension BackupFolder {
         }
         backup.tags = new.tags
         backup.note = new.note
+    }
+
+    private func bring(_ new: NewBackup, as name: String) async throws -> RemoteFile {
+        switch new.archive {
+        case .file(let path): return try await remote.upload(path, as: name)
+        case .stream(let stream, let hash):
+            guard let remote = remote as? any StreamingFolder else {
+                preconditionFailure("a stream comes from its folder")
+            }
+            try await remote.publish(stream, of: new.size, as: name)
+            var file = RemoteFile(name: name, size: new.size)
+            file.hash = hash
+            return file
+        }
+    }
+
+    /// Returns the name that a backup of some moment most probably gets.
+    package func likelyName(at date: Date, beside backups: [Backup]) -> String {
+        let taken = givenNames.union(backups.map(\.name))
+        for number in 1... {
+            let name = BackupName.make(date, in: timeZone, number: number)
+            if !taken.contains(name) { return name }
+        }
+        preconditionFailure("numbers do not end")
     }
 
     func trashedNames(_ warn: (any Error) -> Void) async throws -> Set<String> {
@@ -132,10 +165,23 @@ extension BackupFolder {
     ) async throws -> (backup: Backup, isChanged: Bool) {
         var annotations = try await annotations()
         let before = annotations.annotation(of: backup)
-        try await annotations.change(backup, at: date, body)
+        try await change(&annotations, of: backup, at: date, body)
         var annotated = [backup]
         annotations.annotate(&annotated)
         return (annotated[0], annotations.annotation(of: annotated[0]) != before)
+    }
+
+    private func change(
+        _ annotations: inout Annotations,
+        of backup: Backup,
+        at date: Date,
+        _ body: (inout Annotation) -> Void
+    ) async throws {
+        try await annotations.change(backup, at: date, body)
+        guard let id = backup.id, let annotation = annotations.annotation(of: backup) else {
+            return
+        }
+        memory.catalog.remember(in: address) { $0.write(annotation, of: id) }
     }
 
     /// Moves a backup into the trash, or removes it for good.
@@ -153,6 +199,7 @@ extension BackupFolder {
             } else {
                 try await remote.delete(backup.name)
             }
+            memory.catalog.remember(in: address) { $0.take(backup.name) }
         }
         memory.catalog.forget(backup.name, in: address)
         return problem
@@ -179,7 +226,12 @@ extension BackupFolder {
             throw BackupFolderError.notInTrash(text, address: address)
         }
         do {
+            // One may be there that is not listed yet.
+            guard try await !isThere(entry.name) else {
+                throw RemoteError.exists(address, name: entry.name)
+            }
             var problem = try await RemoteError.problem { try await trash.takeOut(entry) }
+            memory.catalog.remember(in: address) { $0.give(entry.name) }
             // Not by its name in the trash.
             problem?.path = entry.name
             return (entry, problem)
@@ -218,7 +270,7 @@ extension BackupFolder {
         let isCopy = others.copies
         let copies = others.filter { isCopy(backup, $0.name) }
         var annotations = try await annotations()
-        try await annotations.change(backup, at: check.time) { annotation in
+        try await change(&annotations, of: backup, at: check.time) { annotation in
             annotation.take(check, of: backup.name, copies: copies)
         }
     }

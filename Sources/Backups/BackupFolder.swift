@@ -29,6 +29,8 @@ public struct BackupFolder: Sendable {
     /// A directory on this machine, for this folder only: uploads are made there, and runs that use
     /// the folder lock it.
     public let staging: FilePath
+    /// A directory on this machine, for this folder only, where archives are made and fetched to.
+    public let workplace: FilePath
     public let memory: BackupMemory
     /// The time zone of names.
     public let timeZone: TimeZone
@@ -40,11 +42,13 @@ public struct BackupFolder: Sendable {
     public init(
         _ remote: any RemoteFolder,
         staging: FilePath,
+        workplace: FilePath? = nil,
         memory: BackupMemory,
         timeZone: TimeZone
     ) {
         self.remote = remote
         self.staging = staging
+        self.workplace = workplace ?? staging
         self.memory = memory
         self.timeZone = timeZone
     }
@@ -64,7 +68,12 @@ public struct BackupFolder: Sendable {
     /// - Throws: see `Annotations.init`.
     package func annotations() async throws -> Annotations {
         let remembered = memory.catalog.annotations
-        return try await Annotations(of: remote, staging: staging, remembering: remembered)
+        return try await Annotations(
+            of: remote,
+            staging: staging,
+            remembering: remembered,
+            writing: memory.catalog.deeds(in: address).annotations
+        )
     }
 
     var trash: Trash { Trash(remote: remote) }
@@ -96,6 +105,8 @@ public struct BackupFolder: Sendable {
             let annotations = try await annotations()
             annotations.annotate(&listing.backups)
             memory.catalog.remember(annotations, of: listing.backups)
+            let known = annotations.readAgain
+            if !known.isEmpty { memory.catalog.remember(in: address) { $0.forget(known) } }
         } catch {
             // No reason not to find and restore a backup.
             listing.annotationsError = error
@@ -153,17 +164,21 @@ public struct BackupFolder: Sendable {
         if let location = backup.file.location {
             return try ArchivedBackup(location, name: backup.name, holdingTo: limits)
         }
+        let available = try Directory.open(workplace).availableSpace()
+        guard backup.size <= available else {
+            throw BackupFolderError.noSpace(
+                printable(workplace),
+                needed: backup.size,
+                available: available
+            )
+        }
         fetching(backup.size)
-        let scratch = try ScratchDirectory(in: staging)
-        let path = scratch.path.appending("archive.zip")
+        let scratch = try ScratchDirectory(in: workplace)
+        let path = scratch.path.appending(backup.name)
         try await remote.download(backup.name, to: path)
         let name = backup.name
         let archived = try ArchivedBackup(path, name: name, in: scratch, holdingTo: limits)
-        var known = backup
-        known.id = archived.id
-        known.isForeign = archived.header == nil
-        if let header = archived.header { known.take(header) }
-        memory.catalog.remember(known, in: address)
+        remember(archived, backup)
         return archived
     }
 

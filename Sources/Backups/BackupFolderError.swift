@@ -20,6 +20,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case taken(String, address: String)
     /// No backup of that name was deleted lately.
     case notInTrash(String, address: String)
+    /// An archive would not fit where it is to be fetched to.
+    case noSpace(String, needed: Int64, available: Int64)
     /// A backup that is pinned is removed only once it is not.
     case pinned(String)
     /// A backup's archive has no end.
@@ -43,6 +45,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
             "there is another backup named '\(name)' in '\(address)'"
         case .notInTrash(let name, let address):
             "there is no deleted backup named '\(name)' in '\(address)'"
+        case .noSpace(let path, let needed, let available):
+            "no space to fetch the archive to '\(path)': \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .pinned(let name): "'\(name)' is pinned, and was not removed"
         case .notReady(let name): "'\(name)' is not ready: \(Backup.notReady)"
         }
@@ -55,6 +59,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
             "restore it, or if no pin in it matters, remove it: see '\(address)/\(Annotations.subfolder)'"
         case .nameTaken: "rename that one first"
         case .taken: "give it the next number, or have the other one replaced"
+        case .noSpace: "free some space there, or have archives fetched to another disk"
         case .pinned: "unpin it first"
         case .notReady: "wait until all of it is there, or choose another backup"
         case .onlySafetyBackups: "choose one by its name"

@@ -6,7 +6,9 @@ extension Error {
     /// Whether it says that a remote folder cannot be reached just now, and nothing of what is in it.
     package var isUnreachable: Bool {
         switch self as any Error {
-        case RemoteError.missing, RemoteError.rclone, RemoteError.noRclone: true
+        case RemoteError.missing, RemoteError.rclone, RemoteError.noRclone, RemoteError.unreachable,
+            RemoteError.stalled, RemoteError.unsure:
+            true
         case FileError.failed(_, _, let errno): absences.contains(errno)
         default: false
         }

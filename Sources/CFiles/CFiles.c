@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -121,6 +122,31 @@ int cfiles_pipe(int *read_end, int *write_end) {
     *read_end = ends[0];
     *write_end = ends[1];
     return 0;
+}
+
+int cfiles_stream(int *read_end, int *write_end) {
+    int ends[2];
+#ifdef __linux__
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+#else
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return -1;
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    int yes = 1;
+    (void)setsockopt(ends[1], SOL_SOCKET, SO_NOSIGPIPE, &yes, sizeof yes);
+#endif
+    (void)shutdown(ends[1], SHUT_RD);
+    *read_end = ends[0];
+    *write_end = ends[1];
+    return 0;
+}
+
+ssize_t cfiles_send(int descriptor, const void *bytes, size_t length) {
+#ifdef __linux__
+    return send(descriptor, bytes, length, MSG_NOSIGNAL);
+#else
+    return send(descriptor, bytes, length, 0);
+#endif
 }
 
 static struct flock record_lock(short type, off_t start, off_t length) {

@@ -10,7 +10,7 @@ internal import Glibc
 /// An open regular file, read and written at offsets.
 ///
 /// A class, so that threads can share one; the descriptor is closed with the last reference.
-public final class File: Sendable {
+public final class File: ByteSource, ByteSink {
     /// The path it was opened by, for messages.
     public let path: FilePath
     let descriptor: CInt
@@ -55,9 +55,11 @@ public final class File: Sendable {
         return FileInfo(status)
     }
 
-    /// Reads from an offset until the buffer is full or the file ends.
-    ///
-    /// - Returns: the count of bytes read; less than asked for only at the end of the file.
+    public var size: Int64 {
+        get throws { try info().size }
+    }
+
+    /// Reads from an offset until the buffer is full or the file ends; see `ByteSource`.
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         // Only an empty buffer has no address, and there is nothing to read into it.
         guard let start = buffer.baseAddress else { return 0 }
@@ -70,25 +72,6 @@ public final class File: Sendable {
             done += count
         }
         return done
-    }
-
-    /// Reads from an offset until the buffer is full.
-    ///
-    /// - Throws: `FileError.endedEarly` if the file is too short.
-    public func readExactly(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
-        guard try read(into: buffer, at: offset) == buffer.count else {
-            throw FileError.endedEarly(path)
-        }
-    }
-
-    /// Reads a range into an array.
-    ///
-    /// - Throws: `FileError.endedEarly` if the file is too short.
-    public func readExactly(count: Int, at offset: Int64) throws -> [UInt8] {
-        try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            try readExactly(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-            initialized = count
-        }
     }
 
     /// Writes all bytes at an offset.

@@ -16,6 +16,21 @@ extension OperationContext {
         return archived
     }
 
+    /// Looks at the directory and the manifest of a backup; see `BackupFolder.look`.
+    func look<Result>(
+        at backup: Backup,
+        in folder: BackupFolder,
+        holdingTo limits: RestoreLimits? = nil,
+        _ body: (ArchivedBackup) throws -> Result
+    ) async throws -> Result {
+        try await folder.look(
+            at: backup,
+            holdingTo: limits,
+            fetching: { report(.began(.fetching, total: $0)) },
+            body
+        )
+    }
+
     /// Verifies a backup's data; see `ArchivedBackup.verify`.
     func verify(_ archived: ArchivedBackup, reading subset: DataSubset = .all) throws {
         report(.began(.verifying, total: archived.bytes))

@@ -36,12 +36,29 @@ extension OperationContext {
     ///
     /// - Throws: `FileError`.
     func removeLeftovers(of folder: BackupFolder) throws {
-        let staging = try Directory.open(folder.staging)
-        for name in try staging.names() {
-            let text = name.description
-            guard PartialName.matches(text), try staging.info(name).kind == .file else { continue }
-            try staging.removeFile(name)
-            note("removed '\(text)', which an interrupted run left")
+        for path in Set([folder.staging, folder.workplace]) {
+            let directory = try Directory.open(path)
+            for name in try directory.names() {
+                let text = name.description
+                guard PartialName.matches(text), try directory.info(name).kind == .file else {
+                    continue
+                }
+                try directory.removeFile(name)
+                note("removed '\(text)', which an interrupted run left")
+            }
+        }
+    }
+
+    /// Removes what killed uploads left in the remote folder, so that it takes no space.
+    func removeRemoteLeftovers(of folder: BackupFolder) async {
+        do {
+            for name in try await folder.remote.removeLeftovers() {
+                note("removed '\(name)', which an interrupted run had uploaded")
+            }
+        } catch is CancellationError {
+            // The next step notices it, too.
+        } catch {
+            note("what interrupted runs had uploaded was not removed: \(explain(error))")
         }
     }
 

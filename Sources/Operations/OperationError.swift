@@ -11,6 +11,8 @@ public enum OperationError: ExplainedError {
     case backupFailed(any Error)
     /// The remote folder is the stores directory, or in it.
     case remoteInsideStores(String, FilePath)
+    /// The archive would not fit where it is made; nothing was changed.
+    case noSpace(FilePath, needed: Int64, available: Int64)
     /// The policy would keep nothing.
     case keepsNothing(String)
 
@@ -22,6 +24,8 @@ public enum OperationError: ExplainedError {
         case .backupFailed(let error): "backup failed, nothing was changed: \(explain(error))"
         case .remoteInsideStores(let address, let stores):
             "the remote folder '\(address)' is inside the stores directory '\(printable(stores))'"
+        case .noSpace(let path, let needed, let available):
+            "no space for the archive at '\(printable(path))': about \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .keepsNothing(let reason): "nothing was removed: \(reason)"
         }
     }
@@ -32,6 +36,7 @@ public enum OperationError: ExplainedError {
         case .backupFailed(let error): (error as? any ExplainedError)?.hint
         case .remoteInsideStores:
             "backups there would be lost with what they save: name another folder"
+        case .noSpace: "free some space there, or have archives made on another disk"
         case .keepsNothing: "say what to keep"
         }
     }

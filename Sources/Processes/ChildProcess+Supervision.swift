@@ -1,7 +1,7 @@
 internal import Files
 internal import Subprocess
 internal import Synchronization
-internal import SystemPackage
+public import SystemPackage
 
 #if canImport(Darwin)
 internal import Darwin
@@ -45,40 +45,73 @@ extension ChildProcess {
     ///
     /// - Parameters:
     ///   - limits: how long it may take.
+    ///   - standardInput: read from here instead of from `input`; it is closed once the program has it.
     ///   - checkCancellation: called often; an error that it throws interrupts the program.
-    ///   - receive: gets its standard output and standard error as they come.
+    ///   - receiveErrors: gets its standard error as it comes; if there is none, `receive` gets that too.
+    ///   - receive: gets its standard output as it comes.
     /// - Returns: how it ended.
     /// - Throws: `ProcessError` if it could not be started.
     public func run(
         _ limits: Limits,
+        standardInput: FileDescriptor? = nil,
         checkCancellation: @Sendable () throws -> Void = {},
-        receive: @Sendable ([UInt8]) -> Void
+        receiveErrors: (@Sendable ([UInt8]) -> Void)? = nil,
+        receive: @escaping @Sendable ([UInt8]) -> Void
     ) async throws -> Outcome {
-        var configuration = configuration
-        configuration.platformOptions.createSession = true
-        let standardInput = try openInput()
-        let pipe: PipeEnds
+        var pipes: [PipeEnds] = []
+        defer { for pipe in pipes { try? pipe.reading.close() } }
+        for _ in 0..<(receiveErrors == nil ? 1 : 2) { pipes.append(try makePipe()) }
+        let input: FileDescriptor
         do {
-            pipe = try makePipe()
+            input = try standardInput ?? openInput()
         } catch {
-            try? standardInput.close()
+            for pipe in pipes { try? pipe.writing.close() }
             throw error
         }
-        defer { try? pipe.reading.close() }
-        var watch = Watch(output: pipe.reading, limits: limits)
+        var watch = Watch(
+            outputs: zip(pipes, [receive, receiveErrors ?? receive]).map {
+                Watch.Output($0.reading, receive: $1)
+            },
+            limits: limits
+        )
+        let status = try await start(
+            input: .fileDescriptor(input, closeAfterSpawningProcess: true),
+            pipes
+        ) { process in
+            await watch.run(process, checkCancellation)
+        }
+        return Outcome(
+            reason: watch.reason ?? .ended(Ending(status)),
+            leftOutputOpen: watch.isOutputOpen
+        )
+    }
+
+    /// Starts the program with one pipe for both outputs, or one for each, and runs `body` beside it.
+    private func start(
+        input: FileDescriptorInput,
+        _ pipes: [PipeEnds],
+        _ body: (pid_t) async -> Void
+    ) async throws -> TerminationStatus {
+        var configuration = configuration
+        configuration.platformOptions.createSession = true
+        let outputs = pipes.map {
+            FileDescriptorOutput.fileDescriptor($0.writing, closeAfterSpawningProcess: true)
+        }
         do {
-            let result = try await Subprocess.run(
-                configuration,
-                input: .fileDescriptor(standardInput, closeAfterSpawningProcess: true),
-                output: .fileDescriptor(pipe.writing, closeAfterSpawningProcess: true),
-                error: .combinedWithOutput
-            ) { execution in
-                await watch.run(execution.processIdentifier.value, checkCancellation, receive)
+            if outputs.count == 1 {
+                return try await Subprocess.run(
+                    configuration,
+                    input: input,
+                    output: outputs[0],
+                    error: .combinedWithOutput
+                ) { await body($0.processIdentifier.value) }.terminationStatus
             }
-            return Outcome(
-                reason: watch.reason ?? .ended(Ending(result.terminationStatus)),
-                leftOutputOpen: watch.isOutputOpen
-            )
+            return try await Subprocess.run(
+                configuration,
+                input: input,
+                output: outputs[0],
+                error: outputs[1]
+            ) { await body($0.processIdentifier.value) }.terminationStatus
         } catch let error as SubprocessError {
             throw processError(error)
         }
@@ -104,22 +137,46 @@ private struct Watch {
     /// How long to read the rest of the output, which a process in the background may go on writing.
     private static let lastWords = Duration.milliseconds(200)
 
-    let output: FileDescriptor
-    let limits: ChildProcess.Limits
-    private(set) var reason: ChildProcess.Outcome.Reason?
-    private(set) var isOutputOpen = true
+    /// One output of the program, and whoever receives it.
+    struct Output {
+        let descriptor: FileDescriptor
+        let receive: @Sendable ([UInt8]) -> Void
+        fileprivate(set) var isOpen = true
 
-    init(output: FileDescriptor, limits: ChildProcess.Limits) {
-        self.output = output
-        self.limits = limits
-        output.stopBlocking()
+        init(_ descriptor: FileDescriptor, receive: @escaping @Sendable ([UInt8]) -> Void) {
+            self.descriptor = descriptor
+            self.receive = receive
+            descriptor.stopBlocking()
+        }
+
+        /// Reads as much as a pipe holds, without waiting.
+        ///
+        /// - Returns: whether there was something to read.
+        mutating func read() -> Bool {
+            guard isOpen else { return false }
+            let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+                // It fails if there is nothing yet.
+                let buffer = UnsafeMutableRawBufferPointer(buffer)
+                guard let read = try? descriptor.read(into: buffer) else { return }
+                if read == 0 { isOpen = false }
+                count = read
+            }
+            if !bytes.isEmpty { receive(bytes) }
+            return !bytes.isEmpty
+        }
     }
 
-    mutating func run(
-        _ process: pid_t,
-        _ checkCancellation: @Sendable () throws -> Void,
-        _ receive: @Sendable ([UInt8]) -> Void
-    ) async {
+    private var outputs: [Output]
+    let limits: ChildProcess.Limits
+    private(set) var reason: ChildProcess.Outcome.Reason?
+    var isOutputOpen: Bool { outputs.contains(where: \.isOpen) }
+
+    init(outputs: [Output], limits: ChildProcess.Limits) {
+        self.outputs = outputs
+        self.limits = limits
+    }
+
+    mutating func run(_ process: pid_t, _ checkCancellation: @Sendable () throws -> Void) async {
         Self.group.store(process, ordering: .relaxed)
         defer { Self.group.store(0, ordering: .relaxed) }
         let start = ContinuousClock.now
@@ -129,50 +186,39 @@ private struct Watch {
             } else if Task.isCancelled || (try? checkCancellation()) == nil {
                 reason = .interrupted
             }
-            if reason != nil { return await end(process, receive) }
-            if !read(receive) { await Self.pause() }
+            if reason != nil { return await end(process) }
+            if !read() { await Self.pause() }
         }
-        await drain(receive)
+        await drain()
     }
 
     /// Ends the whole group, gently first.
-    private mutating func end(_ process: pid_t, _ receive: @Sendable ([UInt8]) -> Void) async {
+    private mutating func end(_ process: pid_t) async {
         kill(-process, SIGTERM)
         let start = ContinuousClock.now
         // The program may be gone while others of its group are not: they keep the output open.
         while ContinuousClock.now - start < limits.grace {
             if Self.hasEnded(process), !isOutputOpen { break }
-            if !read(receive) { await Self.pause() }
+            if !read() { await Self.pause() }
         }
         kill(-process, SIGKILL)
         while !Self.hasEnded(process) { await Self.pause() }
-        await drain(receive)
+        await drain()
     }
 
-    private mutating func drain(_ receive: @Sendable ([UInt8]) -> Void) async {
+    private mutating func drain() async {
         let start = ContinuousClock.now
         while isOutputOpen {
-            let hasRead = read(receive)
+            let hasRead = read()
             guard ContinuousClock.now - start < Self.lastWords else { return }
             if !hasRead, isOutputOpen { await Self.pause() }
         }
     }
 
-    /// Reads as much as a pipe holds, without waiting.
-    ///
-    /// - Returns: whether there was something to read.
-    private mutating func read(_ receive: @Sendable ([UInt8]) -> Void) -> Bool {
-        guard isOutputOpen else { return false }
-        let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-            // It fails if there is nothing yet.
-            guard let read = try? output.read(into: UnsafeMutableRawBufferPointer(buffer)) else {
-                return
-            }
-            if read == 0 { isOutputOpen = false }
-            count = read
-        }
-        if !bytes.isEmpty { receive(bytes) }
-        return !bytes.isEmpty
+    private mutating func read() -> Bool {
+        var hasRead = false
+        for index in outputs.indices where outputs[index].read() { hasRead = true }
+        return hasRead
     }
 
     /// Waits, so shortly that nobody notices, and long enough to cost nothing.

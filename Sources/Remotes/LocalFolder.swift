@@ -83,14 +83,13 @@ public struct LocalFolder: RemoteFolder {
     }
 
     public func download(_ name: String, to path: FilePath) async throws {
-        let source: File
-        _ = try open()
-        do {
-            source = try File.open(self.path.appending(name))
-        } catch let error as FileError where error.isMissing {
-            throw RemoteError.noFile(address, name: name)
-        }
-        try source.copy(to: path, syncing: false)
+        try open(name).copy(to: path, syncing: false)
+    }
+
+    public func download(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        let file = try open(name)
+        let wanted = range.clamped(to: 0..<max(0, try file.size))
+        return try file.readExactly(count: wanted.count, at: wanted.lowerBound)
     }
 
     public func delete(_ name: String) async throws {
@@ -102,6 +101,15 @@ public struct LocalFolder: RemoteFolder {
     }
 
     // MARK: - Steps
+
+    private func open(_ name: String) throws -> File {
+        _ = try open()
+        do {
+            return try File.open(path.appending(name))
+        } catch let error as FileError where error.isMissing {
+            throw RemoteError.noFile(address, name: name)
+        }
+    }
 
     /// Brings a file from elsewhere under a hidden name first, so that it is seen only when it is whole.
     private func copy(_ file: FilePath, as target: FilePath) throws {

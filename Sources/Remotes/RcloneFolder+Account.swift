@@ -13,7 +13,7 @@ extension RcloneFolder {
     ///
     /// - Throws: `RemoteError`.
     public func make() async throws {
-        _ = try await rclone(["mkdir", place])
+        _ = try await text(["mkdir", place])
     }
 
     /// Returns the space there; `nil` if the remote does not tell.
@@ -44,15 +44,19 @@ extension RcloneFolder {
     ///
     /// - Throws: `RemoteError.noRclone`, `.rclone`.
     public func version() async throws -> String {
-        let output = try await rclone(["version"])
+        let output = try await text(["version"])
         let line = output.split(separator: "\n").first ?? ""
         return String(line.trimmingPrefix("rclone "))
     }
 
     /// Whether an error says that rclone's configuration has no such remote.
     public static func isNotConfigured(_ error: any Error) -> Bool {
-        guard case RemoteError.rclone(_, let reason) = error else { return false }
-        return reason.hasSuffix("didn't find section in config file")
+        if case RemoteError.noRemote = error { true } else { false }
+    }
+
+    /// Runs rclone, and returns what it writes.
+    func text(_ arguments: [String]) async throws -> String {
+        String(decoding: try await run(arguments).output, as: UTF8.self)
     }
 
     private func answer<Answer: Decodable>(
@@ -60,7 +64,7 @@ extension RcloneFolder {
         _ arguments: [String]
     ) async throws -> Answer? {
         do {
-            let output = try await rclone(arguments)
+            let output = try await text(arguments)
             return try JSONDecoder().decode(type, from: Data(output.utf8))
         } catch is RemoteError {
             return nil

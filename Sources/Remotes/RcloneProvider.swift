@@ -16,7 +16,7 @@ public struct RcloneProvider: Sendable, Equatable {
             var Name: String
             var Prefix: String?
         }
-        let output = try await RcloneFolder("").rclone(["config", "providers"])
+        let output = try await RcloneFolder("").text(["config", "providers"])
         guard let known = try? JSONDecoder().decode([Known].self, from: Data(output.utf8)) else {
             throw RemoteError.rclone(word, reason: "its list of providers is not what was expected")
         }
@@ -28,7 +28,7 @@ public struct RcloneProvider: Sendable, Equatable {
     ///
     /// - Throws: `RemoteError.noRclone`, `.rclone`.
     public static func type(of remote: String) async throws -> String? {
-        let output = try await RcloneFolder("").rclone(["config", "dump"])
+        let output = try await RcloneFolder("").text(["config", "dump"])
         let remotes = try? JSONDecoder()
             .decode([String: [String: String]].self, from: Data(output.utf8))
         return remotes?[remote]?["type"]

@@ -10,6 +10,8 @@ public struct RemoteFile: Sendable, Equatable {
     public var location: FilePath?
     /// The file's own modification time, if the folder tells one; a copy may have another.
     public var modified: Date?
+    /// The hash that it had when it was uploaded from here, if the remote knows one.
+    public var hash: RemoteHash?
 
     public init(
         name: String,

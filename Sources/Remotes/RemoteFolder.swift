@@ -27,6 +27,13 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
     /// - Throws: `RemoteError.noFile` if it is not there.
     func download(_ name: String, to path: FilePath) async throws
 
+    /// Reads a range of a file; of one that ends earlier, as much of it as there is.
+    ///
+    /// Some servers know no ranges and send the beginning of the file instead, and nothing tells: the
+    /// caller must be able to see that bytes are not those that it asked for.
+    /// - Throws: `RemoteError.noFile` if it is not there.
+    func download(_ name: String, range: Range<Int64>) async throws -> [UInt8]
+
     /// Moves a file to another name or folder without bringing it to this machine.
     ///
     /// When this returns, the new name is on the disk.
@@ -43,6 +50,11 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
     /// - Throws: `RemoteError.notSynced` if it was removed, but that may not be on the disk.
     func delete(_ name: String) async throws
 
+    /// Removes what killed uploads of this machine left, and after a day those of others.
+    ///
+    /// - Returns: the names of what this machine had left.
+    func removeLeftovers() async throws -> [String]
+
     /// Returns a folder in this one, which need not be there before something is put into it.
     ///
     /// On this machine it must be a directory, not a link that leads elsewhere.
@@ -52,4 +64,7 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
 extension RemoteFolder {
     /// The folder's name in messages, and in the memory of backups.
     public var address: String { description }
+
+    /// Removes nothing: whoever locks the directory removes what is left in it.
+    public func removeLeftovers() async throws -> [String] { [] }
 }

@@ -73,12 +73,13 @@ struct Invocation {
         var folder: BackupFolder
         if address.hasPrefix(RcloneFolder.scheme) {
             let remote = String(address.dropFirst(RcloneFolder.scheme.count))
-            let staging =
-                ProcessEnvironment.cache + "/grocerydude/rclone-\(Self.shortDigest(of: remote))"
+            let digest = Self.shortDigest(of: remote)
+            let staging = ProcessEnvironment.cache + "/grocerydude/rclone-\(digest)"
             try LocalFileSystem().createDirectories(FilePath(staging))
-            folder = BackupFolder(
-                RcloneFolder(remote),
+            folder = try BackupFolder(
+                RcloneFolder(remote, through: rclone),
                 staging: FilePath(staging),
+                workplace: workplace(digest),
                 memory: memory,
                 timeZone: timeZone
             )
@@ -102,6 +103,16 @@ struct Invocation {
     private static func shortDigest(of text: String) -> String {
         let digest = Array(text.utf8).withUnsafeBytes { Digest(of: $0) }
         return String(digest.description.prefix(16))
+    }
+
+    /// Returns the directory for archives of a folder that is elsewhere, unless it is the usual one.
+    ///
+    /// - Throws: `FileError` if the directory that it is in is missing: its disk may not be mounted.
+    private func workplace(_ digest: String) throws -> FilePath? {
+        guard let staging = profile.staging else { return nil }
+        let path = absolute(staging).appending("grocerydude-\(digest)")
+        if try FileInfo.ifPresent(path) == nil { try LocalFileSystem().createDirectory(path) }
+        return path
     }
 
     /// The remote folder's address; catalog and log remember folders by it, so that it must not

@@ -7,6 +7,8 @@ import Testing
 struct Elsewhere: RemoteFolder {
     let folder: any RemoteFolder
     var isFetching = false
+    /// Told of each range that is fetched, and may change what comes of it.
+    var ranged: @Sendable (Range<Int64>, [UInt8]) throws -> [UInt8] = { $1 }
     /// The size that it claims of each file, unless that is the truth.
     var claimedSize: Int64?
     var description = "elsewhere"
@@ -27,6 +29,9 @@ struct Elsewhere: RemoteFolder {
         }
         try await folder.download(name, to: path)
     }
+    func download(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        try ranged(range, await folder.download(name, range: range))
+    }
     func move(_ name: String, to folder: any RemoteFolder, as newName: String) async throws {
         let target = try #require(folder as? Elsewhere)
         try await self.folder.move(name, to: target.folder, as: newName)
@@ -36,6 +41,7 @@ struct Elsewhere: RemoteFolder {
         Elsewhere(
             folder: folder.subfolder(name),
             isFetching: isFetching,
+            ranged: ranged,
             claimedSize: claimedSize,
             description: "\(description)/\(name)"
         )

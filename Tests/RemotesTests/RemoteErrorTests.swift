@@ -6,6 +6,12 @@ struct RemoteErrorTests {
     @Test("every message names the folder by its address")
     func messages() {
         let address = "rclone:box:Apps"
+        let named: [RemoteError] = [
+            .noRemote(address), .unreachable(address, reason: "x"),
+            .stalled(address, after: .seconds(60)), .unauthorized(address, reason: "x"),
+            .readOnly(address, reason: "x"), .noSpace(address, reason: "x"),
+        ]
+        for error in named { #expect(error.description.contains("'\(address)'")) }
         let errors: [RemoteError] = [
             .missing(address), .notAFolder(address), .noFile(address, name: "a.zip"),
             .exists(address, name: "a.zip"), .rclone(address, reason: "quota met"),
@@ -25,6 +31,8 @@ struct RemoteErrorTests {
     @Test("the hint for a missing folder fits the kind of folder")
     func hints() {
         #expect(RemoteError.missing("/mnt/disk").hint?.contains("mkdir -p '/mnt/disk'") == true)
-        #expect(RemoteError.missing("rclone:box:").hint?.contains("rclone config") == true)
+        #expect(
+            RemoteError.missing("rclone:box:a b").hint == "make it with: rclone mkdir 'box:a b'"
+        )
     }
 }

@@ -9,7 +9,7 @@ extension ArchiveReader {
             throw damage(entry, "its data lies outside the file")
         }
         let start = Int64(entry.record.offset)
-        let header = try file.readExactly(count: ZipRecords.localLength, at: start)
+        let header = try source.readExactly(count: ZipRecords.localLength, at: start)
         let name = directory.bytes[entry.record.name]
         let isOurs = origin == .ours
         guard header.uint32(at: 0) == ZipRecords.localSignature,
@@ -18,7 +18,7 @@ extension ArchiveReader {
             isOurs ? hasSameForm(header, entry) : hasSameSizes(header, entry)
         else { throw damage(entry, "its local record contradicts the directory") }
         let nameOffset = start + Int64(ZipRecords.localLength)
-        guard try file.readExactly(count: name.count, at: nameOffset).elementsEqual(name) else {
+        guard try source.readExactly(count: name.count, at: nameOffset).elementsEqual(name) else {
             throw damage(entry, "its local record has another name")
         }
         let offset = nameOffset + Int64(name.count) + Int64(header.uint16(at: 28))
@@ -34,7 +34,7 @@ extension ArchiveReader {
         let expected = entry.record.descriptor.encoded()
         let offset = dataOffset + entry.compressedSize
         guard Int64(expected.count) <= Int64(directory.offset) - offset,
-            try file.readExactly(count: expected.count, at: offset) == expected
+            try source.readExactly(count: expected.count, at: offset) == expected
         else { throw damage(entry, "its data descriptor contradicts the directory") }
     }
 
@@ -88,16 +88,16 @@ extension ArchiveReader {
         let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
         defer { input.deallocate() }
         let offset = try dataOffset(entry)
-        var source = RawStream(
-            file: file,
+        var stream = RawStream(
+            source: source,
             offset: offset,
             left: entry.compressedSize,
             buffer: input
         )
         guard entry.record.method == ZipRecords.stored else {
-            return try inflate(entry, from: &source, to: give)
+            return try inflate(entry, from: &stream, to: give)
         }
-        while let part = try source.next() {
+        while let part = try stream.next() {
             guard try give(part) else { return false }
         }
         return true
@@ -105,7 +105,7 @@ extension ArchiveReader {
 
     private func inflate(
         _ entry: Entry,
-        from source: inout RawStream,
+        from stream: inout RawStream,
         to give: (UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
         let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
@@ -115,7 +115,7 @@ extension ArchiveReader {
         var part = UnsafeRawBufferPointer(start: nil, count: 0)
         var finished = false
         while !finished {
-            if part.isEmpty { part = try source.next() ?? part }
+            if part.isEmpty { part = try stream.next() ?? part }
             guard let step = inflater.inflatePart(part, into: output) else {
                 throw damage(entry, "its data is not deflate data")
             }
@@ -128,7 +128,7 @@ extension ArchiveReader {
             part = UnsafeRawBufferPointer(rebasing: part[step.taken...])
             finished = step.finished
         }
-        guard part.isEmpty, source.left == 0 else {
+        guard part.isEmpty, stream.left == 0 else {
             throw damage(entry, "there is something behind the end of its data")
         }
         return true
@@ -143,9 +143,9 @@ extension ArchiveReader {
     }
 }
 
-/// Reads a range of a file a buffer at a time.
+/// Reads a range of a source a buffer at a time.
 private struct RawStream {
-    let file: File
+    let source: any ByteSource
     var offset: Int64
     var left: Int64
     let buffer: UnsafeMutableRawBufferPointer
@@ -154,7 +154,7 @@ private struct RawStream {
         guard left > 0 else { return nil }
         let length = Int(min(left, Int64(buffer.count)))
         let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<length])
-        try file.readExactly(into: part, at: offset)
+        try source.readExactly(into: part, at: offset)
         offset += Int64(length)
         left -= Int64(length)
         return UnsafeRawBufferPointer(part)

@@ -5,7 +5,7 @@ internal import SystemPackage
 extension ArchiveReader {
     /// Reads an entry that is not plain through libzip, which checks its CRC (zip_fread(3)).
     ///
-    /// libzip is given an archive of this entry alone: two records of ours, and the data out of the file
+    /// libzip is given an archive of this entry alone: two records of ours, and the data out of the source
     /// that is open. So it does not open the path again, where there may be another file by now, nor read
     /// the whole of a large directory for every entry.
     ///
@@ -25,7 +25,7 @@ extension ArchiveReader {
         guard entry.record.method != ZipRecords.aes else {
             throw unsupported(ZIP_ER_COMPNOTSUPP)
         }
-        let archive = try SingleEntrySource(entry, at: dataOffset(entry), in: file).open(path)
+        let archive = try SingleEntrySource(entry, at: dataOffset(entry), in: source).open(path)
         defer { zip_discard(archive) }
         guard let stream = zip_fopen_index(archive, 0, 0) else {
             throw unsupported(zip_get_error(archive).pointee.zip_err)

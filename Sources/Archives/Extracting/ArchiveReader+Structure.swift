@@ -1,10 +1,10 @@
 internal import Files
 
 extension ArchiveReader {
-    /// Checks all of an archive but its data.
+    /// Checks all of an archive but its data; records among the data only if that is at hand.
     ///
     /// - Throws: `ArchiveError`.
-    func checkStructure() throws {
+    func checkStructure(isAtHand: Bool) throws {
         var places: [(start: UInt64, end: UInt64)] = []
         places.reserveCapacity(count)
         var total: Int64 = 0
@@ -12,7 +12,7 @@ extension ArchiveReader {
             let entry = try entry(at: index)
             // No data of a directory proves its record: its two names prove each other. Some programs give
             // it a size, and bytes that mean nothing.
-            if entry.attributes.kind == .directory { _ = try dataOffset(entry) }
+            if isAtHand, entry.attributes.kind == .directory { _ = try dataOffset(entry) }
             let record = entry.record
             var length = UInt64(ZipRecords.localLength + record.name.count) + record.compressedSize
             if origin == .ours, record.hasDescriptor {

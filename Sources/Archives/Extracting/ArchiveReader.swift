@@ -25,7 +25,7 @@ public final class ArchiveReader: Sendable {
     public let path: FilePath
     /// Bytes.
     public let size: Int64
-    let file: File
+    let source: any ByteSource
     let directory: CentralDirectory
     public let origin: ArchiveOrigin
 
@@ -38,8 +38,20 @@ public final class ArchiveReader: Sendable {
     /// - Returns: a reader of an archive whose structure is good.
     /// - Throws: `ArchiveError` if it is not one, or not a good one; `FileError`.
     public static func open(_ path: FilePath, mark: RelativePath? = nil) throws -> ArchiveReader {
-        let reader = try ArchiveReader(file: File.open(path), mark: mark, isChecked: true)
-        try reader.checkStructure()
+        try open(File.open(path), mark: mark)
+    }
+
+    /// Opens an archive in a source of bytes; see `open(_:mark:)`.
+    ///
+    /// If not all of it is at hand, everything is checked that the end records and the central directory
+    /// tell, and no record among the data.
+    public static func open(
+        _ source: any ByteSource,
+        mark: RelativePath? = nil,
+        isAtHand: Bool = true
+    ) throws -> ArchiveReader {
+        let reader = try ArchiveReader(source, mark: mark, isChecked: true)
+        try reader.checkStructure(isAtHand: isAtHand)
         return reader
     }
 
@@ -48,14 +60,14 @@ public final class ArchiveReader: Sendable {
         _ path: FilePath,
         mark: RelativePath? = nil
     ) throws -> ArchiveReader {
-        try ArchiveReader(file: File.open(path), mark: mark, isChecked: false)
+        try ArchiveReader(File.open(path), mark: mark, isChecked: false)
     }
 
-    private init(file: File, mark: RelativePath?, isChecked: Bool) throws {
-        self.file = file
-        path = file.path
-        size = try file.info().size
-        var directory = try CentralDirectory(of: file)
+    private init(_ source: any ByteSource, mark: RelativePath?, isChecked: Bool) throws {
+        self.source = source
+        path = source.path
+        size = try source.size
+        var directory = try CentralDirectory(of: source)
         (directory, origin) = try Self.translating(path) {
             let origin = try Self.origin(of: directory, mark: mark)
             if isChecked { try directory.parse() }

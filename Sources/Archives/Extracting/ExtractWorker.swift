@@ -90,7 +90,7 @@ final class ExtractWorker {
 
     private func data(at offset: Int64, length: Int) throws -> UnsafeRawBufferPointer {
         let buffer = UnsafeMutableRawBufferPointer(rebasing: input[..<length])
-        try reader.file.readExactly(into: buffer, at: offset)
+        try reader.source.readExactly(into: buffer, at: offset)
         return UnsafeRawBufferPointer(buffer)
     }
 

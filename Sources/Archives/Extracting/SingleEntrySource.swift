@@ -3,9 +3,9 @@ internal import Files
 internal import SystemPackage
 
 /// A zip of one entry for libzip to read (zip_source_function(3)): a local record, the data from the
-/// file, and a directory of one record.
+/// archive, and a directory of one record.
 final class SingleEntrySource {
-    private let file: File
+    private let source: any ByteSource
     private let head: [UInt8]
     private let data: Range<Int64>
     private let tail: [UInt8]
@@ -14,8 +14,8 @@ final class SingleEntrySource {
 
     private var size: Int64 { Int64(head.count + tail.count) + Int64(data.count) }
 
-    init(_ entry: ArchiveReader.Entry, at offset: Int64, in file: File) {
-        self.file = file
+    init(_ entry: ArchiveReader.Entry, at offset: Int64, in source: any ByteSource) {
+        self.source = source
         data = offset..<(offset + entry.compressedSize)
         let record = EntryRecord(
             name: [UInt8(ascii: "x")],
@@ -124,7 +124,7 @@ final class SingleEntrySource {
         let tailStart = dataStart + Int64(data.count)
         if (dataStart..<tailStart).contains(position) {
             let count = Int(min(Int64(buffer.count), tailStart - position))
-            try file.readExactly(
+            try source.readExactly(
                 into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]),
                 at: data.lowerBound + position - dataStart
             )

@@ -10,7 +10,7 @@ final class ArchiveSink {
     private static let capacity = 2 << 20
     private static let writebackLag: Int64 = 24 << 20
 
-    private let file: File
+    private let file: any ByteSink
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: capacity,
         alignment: File.uncachedBlock
@@ -24,7 +24,7 @@ final class ArchiveSink {
     /// Where the next byte goes.
     var position: Int64 { flushed + Int64(buffered) }
 
-    init(_ file: File) {
+    init(_ file: any ByteSink) {
         self.file = file
     }
 

@@ -35,21 +35,22 @@ public final class ArchiveWriter {
     private let central: Spool
     private var entryCount: UInt64 = 0
 
-    /// Starts an archive at the beginning of an empty file.
+    /// Starts an archive at the beginning of an empty file, or of a stream.
     ///
     /// - Parameters:
-    ///   - file: the file; the caller syncs it.
+    ///   - sink: the file, which the caller syncs, or the stream; beside its path is kept what is written
+    ///     last, if that is much.
     ///   - compression: how hard to compress.
     ///   - threads: how many threads compress.
     ///   - written: called on the caller's thread for each entry once it is in the archive, in order.
     public init(
-        to file: File,
+        to sink: any ByteSink,
         compression: Compression,
         threads: Int,
         written: @escaping (WrittenEntry) throws -> Void
     ) {
-        sink = ArchiveSink(file)
-        central = Spool(in: file.path.removingLastComponent())
+        self.sink = ArchiveSink(sink)
+        central = Spool(in: sink.path.removingLastComponent())
         pipeline = OrderedPipeline(threads: threads, makeJob: { WriteJob() }) {
             let deflater = SegmentDeflater(compression)
             return { $0.work(deflater) }

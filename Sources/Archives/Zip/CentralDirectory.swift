@@ -31,10 +31,10 @@ struct CentralDirectory {
     /// Finds and reads the directory of an archive.
     ///
     /// - Throws: `ArchiveError`, `FileError`.
-    init(of file: File) throws {
-        let size = UInt64(try file.info().size)
-        let end = try EndLocator(file: file, size: size).find()
-        let path = file.path
+    init(of source: any ByteSource) throws {
+        let size = UInt64(try source.size)
+        let end = try EndLocator(source: source, size: size).find()
+        let path = source.path
         guard end.directorySize <= size, end.directoryOffset <= size - end.directorySize else {
             throw ArchiveError.damaged(path, reason: "its directory lies outside the file")
         }
@@ -42,7 +42,10 @@ struct CentralDirectory {
             end.directorySize <= UInt64(UInt32.max), end.entries <= Self.entriesLimit
         else { throw ArchiveError.damaged(path, reason: "it cannot have \(end.entries) entries") }
         offset = end.directoryOffset
-        bytes = try file.readExactly(count: Int(end.directorySize), at: Int64(end.directoryOffset))
+        bytes = try source.readExactly(
+            count: Int(end.directorySize),
+            at: Int64(end.directoryOffset)
+        )
         // Some programs have an entry for the directory itself, "./", which is no file of it.
         let bytes = bytes
         let starts = try Self.index(bytes, count: Int(end.entries), path: path).filter { start in

@@ -2,15 +2,15 @@ internal import Files
 
 /// Finds the end record of a zip, or the 64-bit one if it has one.
 struct EndLocator {
-    let file: File
+    let source: any ByteSource
     let size: UInt64
 
     func find() throws -> EndRecord {
-        guard size > 0 else { throw ArchiveError.notAnArchive(file.path, reason: "it is empty") }
+        guard size > 0 else { throw ArchiveError.notAnArchive(source.path, reason: "it is empty") }
         // The comment at the end has at most 65,535 bytes.
         let tailLength = Int(min(size, UInt64(ZipRecords.endLength + Int(UInt16.max))))
         let tailOffset = size - UInt64(tailLength)
-        let tail = try file.readExactly(count: tailLength, at: Int64(tailOffset))
+        let tail = try source.readExactly(count: tailLength, at: Int64(tailOffset))
         // Only once: a hostile tail may have thousands of signatures with zeros behind them.
         let used = (tail.lastIndex { $0 != 0 } ?? -1) + 1
         var hasBytesBehind = false
@@ -25,18 +25,18 @@ struct EndLocator {
             hasBytesBehind = hasBytesBehind || commentEnd <= tailLength
         }
         if hasBytesBehind { throw damaged("something was added behind its end") }
-        throw ArchiveError.notAnArchive(file.path, reason: try guessReason())
+        throw ArchiveError.notAnArchive(source.path, reason: try guessReason())
     }
 
     private func guessReason() throws -> String {
         guard size >= 4 else { return "it is only \(size) bytes long" }
-        let start = try file.readExactly(count: 4, at: 0)
+        let start = try source.readExactly(count: 4, at: 0)
         return start.uint32(at: 0) == ZipRecords.localSignature
             ? "its end is missing: it was cut off, or is still being copied"
             : "it has no end record"
     }
 
-    private func damaged(_ reason: String) -> ArchiveError { .damaged(file.path, reason: reason) }
+    private func damaged(_ reason: String) -> ArchiveError { .damaged(source.path, reason: reason) }
 
     private func read(_ tail: [UInt8], at position: Int, offset: UInt64) throws -> EndRecord {
         guard tail.uint16(at: position + 4) == tail.uint16(at: position + 6),
@@ -66,13 +66,13 @@ struct EndLocator {
         let recordLength = UInt64(ZipRecords.zip64EndLength)
         guard offset >= locatorLength + recordLength else { return nil }
         let locatorOffset = offset - locatorLength
-        let locator = try file.readExactly(count: Int(locatorLength), at: Int64(locatorOffset))
+        let locator = try source.readExactly(count: Int(locatorLength), at: Int64(locatorOffset))
         guard locator.uint32(at: 0) == ZipRecords.zip64LocatorSignature else { return nil }
         let place = locator.uint64(at: 8)
         guard place <= locatorOffset - recordLength else {
             throw damaged("its 64-bit end record lies outside the file")
         }
-        let bytes = try file.readExactly(count: Int(recordLength), at: Int64(place))
+        let bytes = try source.readExactly(count: Int(recordLength), at: Int64(place))
         guard bytes.uint32(at: 0) == ZipRecords.zip64EndSignature else {
             throw damaged("its 64-bit end record is missing")
         }

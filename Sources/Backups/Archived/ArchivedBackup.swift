@@ -15,6 +15,9 @@ package final class ArchivedBackup {
     package let files: Int
     package let bytes: Int64
 
+    /// Whether its data can be read; if not, only its directory and its manifest were fetched.
+    package let isAtHand: Bool
+
     let reader: ArchiveReader
     /// How many directories are taken off every name; see `strip`.
     private(set) var strippedComponents = 0
@@ -29,15 +32,28 @@ package final class ArchivedBackup {
     ///   - scratch: a directory to keep as long as the archive is open.
     ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
     /// - Throws: `ArchiveError`, `ArchivedBackupError`, `FileError`.
-    package init(
+    package convenience init(
         _ path: FilePath,
+        name: String,
+        in scratch: ScratchDirectory? = nil,
+        holdingTo limits: RestoreLimits? = nil
+    ) throws {
+        let source = try File.open(path)
+        try self.init(source, isAtHand: true, name: name, in: scratch, holdingTo: limits)
+    }
+
+    /// Opens an archive of which the end can be read, and perhaps the data.
+    init(
+        _ source: any ByteSource,
+        isAtHand: Bool,
         name: String,
         in scratch: ScratchDirectory? = nil,
         holdingTo limits: RestoreLimits? = nil
     ) throws {
         self.name = name
         self.scratch = scratch
-        reader = try ArchiveReader.open(path, mark: Manifest.path)
+        self.isAtHand = isAtHand
+        reader = try ArchiveReader.open(source, mark: Manifest.path, isAtHand: isAtHand)
         header = try ManifestReader(of: reader, name: name)?.header()
         id = header?.id ?? Self.foreignID(of: reader)
         let size = try ArchiveSize(of: reader)

@@ -52,6 +52,12 @@ int cfiles_openat(int directory, const char *path, int flags, mode_t mode);
 // A pipe whose ends no other program inherits (pipe2(2)): 0, or -1 and errno.
 int cfiles_pipe(int *read_end, int *write_end);
 
+// A stream (socketpair(2)) whose ends no other program inherits: 0, or -1 and errno.
+int cfiles_stream(int *read_end, int *write_end);
+
+// Sends bytes into a stream, and no SIGPIPE if nobody reads it (send(2)).
+ssize_t cfiles_send(int descriptor, const void *bytes, size_t length);
+
 // Whether another process has a record lock (fcntl(2)) in the range: 1, and its id if the
 // system tells or else 0; 0 if there is none; -1 and errno.
 int cfiles_find_lock(int descriptor, off_t start, off_t length, pid_t *holder);

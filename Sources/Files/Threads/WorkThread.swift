@@ -46,11 +46,22 @@ public final class WorkThread: @unchecked Sendable {
     }
 
     private static func start(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
-        var attributes = pthread_attr_t()
-        guard pthread_attr_init(&attributes) == 0 else { return nil }
-        defer { pthread_attr_destroy(&attributes) }
-        // If the system refuses this size, the usual one stays, which is larger.
-        pthread_attr_setstacksize(&attributes, stackSize)
+        // Not its initializer: which module it belongs to depends on the files that are compiled before.
+        withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { space in
+            guard let attributes = space.baseAddress, pthread_attr_init(attributes) == 0 else {
+                return nil
+            }
+            defer { pthread_attr_destroy(attributes) }
+            // If the system refuses this size, the usual one stays, which is larger.
+            pthread_attr_setstacksize(attributes, stackSize)
+            return start(body, attributes)
+        }
+    }
+
+    private static func start(
+        _ body: @escaping @Sendable () -> Void,
+        _ attributes: UnsafePointer<pthread_attr_t>
+    ) -> pthread_t? {
         let work = Unmanaged.passRetained(Work(body))
         #if canImport(Darwin)
         var thread: pthread_t?
@@ -59,7 +70,7 @@ public final class WorkThread: @unchecked Sendable {
         #endif
         let code = pthread_create(
             &thread,
-            &attributes,
+            attributes,
             { argument in
                 let work: UnsafeMutableRawPointer? = argument
                 if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }

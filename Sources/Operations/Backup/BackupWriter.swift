@@ -13,6 +13,8 @@ final class BackupWriter {
         var options: CreateBackup.Options
         /// The archive's folder, which may be mounted in the stores directory too.
         var folder: BackupFolder
+        /// A directory for what does not fit into memory.
+        var scratch: FilePath
         /// Marks the manifest if much is gone.
         var anomalyGuard: AnomalyGuard
         /// Files of external data that were missing in the cut before.
@@ -43,11 +45,11 @@ final class BackupWriter {
     private var addedSupport: Set<RelativePath> = []
     private var addedFiles: Set<RelativePath> = []
 
-    /// Prepares to write an archive into an empty file, which is the caller's to sync.
+    /// Prepares to write an archive into an empty file, which is the caller's to sync, or into a stream.
     init(
         of cut: consuming BackupCut,
         in directory: StoresDirectory,
-        to file: File,
+        to sink: any ByteSink,
         _ plan: Plan,
         _ context: OperationContext
     ) {
@@ -63,10 +65,10 @@ final class BackupWriter {
         let manifest = ManifestWriter(
             modified: plan.options.date,
             compression: compression,
-            in: file.path.removingLastComponent()
+            in: plan.scratch
         )
         self.manifest = manifest
-        archive = ArchiveWriter(to: file, compression: compression, threads: context.threads) {
+        archive = ArchiveWriter(to: sink, compression: compression, threads: context.threads) {
             try manifest.append($0)
         }
     }
@@ -85,11 +87,11 @@ final class BackupWriter {
         try archive.drain()
         let trailer = try manifest.finish(problems: problems)
         try archive.add(manifest.entry)
-        _ = try archive.finish()
+        let size = try archive.finish()
         remarks.forEach(context.note)
         context.tell(trailer.problems)
         guard let header else { preconditionFailure("a manifest has a header") }
-        return WrittenArchive(header: header, trailer: trailer)
+        return WrittenArchive(size: size, header: header, trailer: trailer)
     }
 
     // MARK: - Under the cut

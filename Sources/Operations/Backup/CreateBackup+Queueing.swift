@@ -38,6 +38,8 @@ extension CreateBackup {
             plain.options.queues = false
             do {
                 return try await plain.runLocked(directory, holding: locked)
+            } catch OperationError.backupFailed(let error) where error.isUnreachable {
+                return try await makeWaiting(directory, outbox, since: error)
             } catch let error where error.isUnreachable {
                 return try await makeWaiting(directory, outbox, since: error)
             }

@@ -26,7 +26,8 @@ extension CreateBackup {
             // Another machine may have deleted it, which our lock does not keep out.
             try await home.remote.list().contains(where: {
                 $0.name == newest.name && $0.size == newest.size
-            })
+            }),
+            try await folder.isThere(newest)
         else { return nil }
         return newest
     }

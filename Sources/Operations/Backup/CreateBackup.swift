@@ -32,6 +32,8 @@ public struct CreateBackup: Sendable {
         public var acceptsChanges = false
         /// Whether to make none if the newest one has the same content; times do not count.
         public var skipsUnchanged = false
+        /// Whether the archive is uploaded while it is made, if its folder can take it so.
+        public var streams = false
         public var tags: [String] = []
         public var note: String?
         /// Whether it waits in the folder's outbox if the folder cannot be reached.
@@ -70,6 +72,8 @@ public struct CreateBackup: Sendable {
     }
 
     private static let cutsLimit = 5
+    /// Bytes that a first archive is taken to have.
+    private static let unknownSize: Int64 = 1 << 30
 
     private let path: FilePath
     let folder: BackupFolder
@@ -149,6 +153,7 @@ public struct CreateBackup: Sendable {
         }
         do {
             try context.removeLeftovers(of: archives)
+            if refusal == nil { await context.removeRemoteLeftovers(of: folder) }
             return try await make(directory, after: backups)
         } catch let error where Self.saysItAll(error) {
             throw error
@@ -159,7 +164,7 @@ public struct CreateBackup: Sendable {
 
     private static func saysItAll(_ error: any Error) -> Bool {
         // A note that was not synced says nothing of the backup: there is none.
-        (error as? RemoteError).map { $0.problem == nil } ?? false
+        (error as? RemoteError).map { $0.problem == nil && !$0.isOfTransfer } ?? false
             || error is OperationError || error is BackupFolderError
             || error is CancellationError || error is StoreError || error is HistoryError
             || error is OutboxError
@@ -189,23 +194,22 @@ public struct CreateBackup: Sendable {
         _ directory: StoresDirectory,
         after backups: [Backup]
     ) async throws -> Outcome {
-        let (file, written) = try await write(directory, anomalyGuard(after: backups))
+        let (draft, written) = try await write(directory, after: backups)
         do {
             if let same = try await unchanged(written, since: backups) {
                 let (backup, isAnnotated) = try await annotate(same)
-                try LocalFileSystem().remove(file.path)
+                await draft.discard()
                 var outcome = Outcome(backup, written, isUnchanged: true, of: backups.count)
                 outcome.isAnnotated = isAnnotated
                 return outcome
             }
-            try file.sync()
-            let (backup, error) = try await publish(file, written)
+            let (backup, error) = try await publish(draft.finish(), written)
             var outcome = Outcome(backup, written, isUnchanged: false, of: backups.count + 1)
             outcome.notSynced = error
             outcome.problems += error?.problem.map { [$0] } ?? []
             return outcome
         } catch {
-            try? LocalFileSystem().remove(file.path)
+            await draft.discard()
             throw error
         }
     }
@@ -214,23 +218,33 @@ public struct CreateBackup: Sendable {
     /// is only ever appended to.
     private func write(
         _ directory: StoresDirectory,
-        _ anomalyGuard: AnomalyGuard
-    ) async throws -> (File, WrittenArchive) {
+        after backups: [Backup]
+    ) async throws -> (ArchiveDraft, WrittenArchive) {
+        let anomalyGuard = anomalyGuard(after: backups)
+        // What may have to wait is a file of this machine first.
+        let streaming = options.queues ? nil : try await streamingFolder()
+        let size = backups.newestGood(at: options.date)?.size ?? Self.unknownSize
         var missing: Set<RelativePath> = []
         for attempt in 1... {
-            let partial = archives.staging.appending(PartialName.make())
+            let draft = try await ArchiveDraft.begin(
+                in: archives,
+                streamingTo: streaming,
+                as: folder.likelyName(at: options.date, beside: backups),
+                ofAbout: size
+            )
             do {
-                let file = try File.create(partial)
                 let plan = BackupWriter.Plan(
                     options: options,
                     folder: folder,
+                    scratch: archives.workplace,
                     anomalyGuard: anomalyGuard,
                     knownMissing: missing,
                     isLastTry: attempt == Self.cutsLimit
                 )
-                return (file, try await writer(plan, of: directory, to: file).run())
+                let writer = try await writer(plan, of: directory, to: draft, after: backups)
+                return (draft, try await draft.write { try writer.run() })
             } catch {
-                try? LocalFileSystem().remove(partial)
+                await draft.discard()
                 guard let again = error as? CutAgain, attempt < Self.cutsLimit else { throw error }
                 context.note("\(again.reason) while it was backed up: starting again")
                 missing = again.missing ?? missing
@@ -243,26 +257,27 @@ public struct CreateBackup: Sendable {
     private func writer(
         _ plan: BackupWriter.Plan,
         of directory: StoresDirectory,
-        to file: File
+        to draft: ArchiveDraft,
+        after backups: [Backup]
     ) async throws -> BackupWriter {
         let cut = try await BackupCut.make(of: directory, busyTimeout: options.busyTimeout, context)
         guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
-        return BackupWriter(of: cut, in: directory, to: file, plan, context)
+        if case .file = draft { try checkSpace(for: cut.survey, after: backups) }
+        return BackupWriter(of: cut, in: directory, to: draft.sink, plan, context)
     }
 
     private func publish(
-        _ file: File,
+        _ archive: BackupFolder.Finished,
         _ written: WrittenArchive
     ) async throws -> (Backup, RemoteError?) {
-        let size = try file.info().size
-        if let refusal, let outbox = folder.outbox, size > room {
+        if let refusal, let outbox = folder.outbox, written.size > room {
             throw try await outbox.full(beside: outbox.waiting(), since: refusal)
         }
         context.report(.began(.uploading, total: nil))
         let (backup, error) = try await archives.publish(
             BackupFolder.NewBackup(
-                file.path,
-                size: size,
+                archive,
+                size: written.size,
                 header: written.header,
                 content: written.trailer.content,
                 isPartial: written.trailer.problems.contains(where: \.isOfTheBackup),

@@ -42,26 +42,31 @@ public struct ShowBackup: Sendable {
     public func run(_ name: String, now: Date? = nil) async throws -> Outcome {
         let (backup, unreachable) = try await folder.findWithWaiting(name, now: now)
         if let unreachable { context.warnOfUnknown(unreachable) }
-        let archived = try await context.open(backup, in: folder)
-        var files: [File] = []
-        let trailer = try archived.forEach { item in
-            files.append(
-                File(
-                    path: item.attributes.path.description,
-                    type: item.attributes.kind.rawValue,
-                    size: item.entry.size,
-                    compressedSize: item.entry.compressedSize,
-                    modified: Date(timeIntervalSince1970: Double(item.attributes.modified) / 1e9),
-                    mode: ManifestRecord.octal(item.attributes.mode)
-                )
+        return try await context.look(at: backup, in: folder) { archived in
+            var files: [File] = []
+            let trailer = try archived.forEach { files.append(File($0)) }
+            var backup = backup
+            archived.header.map { backup.take($0) }
+            return Outcome(
+                backup: backup,
+                header: archived.header,
+                problems: trailer?.problems ?? [],
+                files: files,
+                bytes: archived.bytes
             )
         }
-        return Outcome(
-            backup: backup,
-            header: archived.header,
-            problems: trailer?.problems ?? [],
-            files: files,
-            bytes: archived.bytes
+    }
+}
+
+extension ShowBackup.File {
+    fileprivate init(_ item: ArchiveExtractor.Item) {
+        self.init(
+            path: item.attributes.path.description,
+            type: item.attributes.kind.rawValue,
+            size: item.entry.size,
+            compressedSize: item.entry.compressedSize,
+            modified: Date(timeIntervalSince1970: Double(item.attributes.modified) / 1e9),
+            mode: ManifestRecord.octal(item.attributes.mode)
         )
     }
 }

@@ -200,21 +200,22 @@ public struct ShowStatus: Sendable {
     }
 
     private func lookForPartialFiles(_ status: inout Status) {
-        // A folder that is not there was told above.
-        guard let directory = try? Directory.open(folder.staging),
-            let names = try? directory.names()
-        else { return }
         let holder = try? LockHolder.of(folder.staging)
         if let holder {
             let what = "the remote folder is locked by \(holder)"
             status.findings.append(.init(kind: .running, what: what))
             return
         }
-        for name in names where PartialName.matches(name.description) {
-            guard (try? directory.info(name))?.kind == .file else { continue }
-            let what = "a backup was interrupted, and left '\(name)'"
-            let remedy = "the next backup removes it"
-            status.findings.append(.init(kind: .interrupted, what: what, remedy: remedy))
+        for path in Set([folder.staging, folder.workplace]) {
+            // A folder that is not there was told above.
+            guard let directory = try? Directory.open(path), let names = try? directory.names()
+            else { continue }
+            for name in names where PartialName.matches(name.description) {
+                guard (try? directory.info(name))?.kind == .file else { continue }
+                let what = "a backup was interrupted, and left '\(name)'"
+                let remedy = "the next backup removes it"
+                status.findings.append(.init(kind: .interrupted, what: what, remedy: remedy))
+            }
         }
     }
 }

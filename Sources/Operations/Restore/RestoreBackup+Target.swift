@@ -42,7 +42,7 @@ extension RestoreBackup {
         try plan.checkSpace(at: parent)
         var outcome = Outcome(backup, plan, path: target, replacesData: false)
         if options.isDryRun {
-            try context.verify(plan)
+            if plan.isAtHand { try context.verify(plan) }
             return outcome
         }
         try ScratchDirectory.with(in: parent) {

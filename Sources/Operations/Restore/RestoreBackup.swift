@@ -69,6 +69,8 @@ public struct RestoreBackup: Sendable {
         public var isAnnounced = true
         /// Whether all commands that start the application succeeded; failures were told.
         public var isApplicationStarted = true
+        /// Whether the backup's data was read; a dry run fetches none.
+        public var isDataRead: Bool
         /// Files that the stores refer to and lack; looked for if a backup is restored elsewhere, or has
         /// no manifest that tells.
         public var problems: [Problem] = []
@@ -79,6 +81,7 @@ public struct RestoreBackup: Sendable {
             files = plan.files
             bytes = plan.bytes
             stores = plan.header?.stores.count ?? 0
+            isDataRead = plan.isAtHand
             self.replacesData = replacesData
         }
     }
@@ -148,7 +151,7 @@ public struct RestoreBackup: Sendable {
             }
             if options.isDryRun {
                 if !options.setsAsideLeftovers { try paths.refuseLeftovers() }
-                try context.verify(plan)
+                if plan.isAtHand { try context.verify(plan) }
                 return outcome
             }
             let replaced = options.force ? (try? StoresDirectory(paths.live).survey().stores) : nil
@@ -171,9 +174,17 @@ public struct RestoreBackup: Sendable {
     /// Opens a backup that is to be restored, perhaps in place of a directory.
     func open(_ backup: Backup, replacing live: FilePath? = nil) async throws -> ArchivedBackup {
         do {
-            let plan = try await context.open(backup, in: folder, holdingTo: options.limits)
-            try plan.strip(options.stripsComponents, replacing: live, context)
-            return plan
+            guard options.isDryRun else {
+                let plan = try await context.open(backup, in: folder, holdingTo: options.limits)
+                try plan.strip(options.stripsComponents, replacing: live, context)
+                return plan
+            }
+            return try await context.look(at: backup, in: folder, holdingTo: options.limits) {
+                // An archive at hand is verified as a whole.
+                if !$0.isAtHand { try $0.forEach { _ in } }
+                try $0.strip(options.stripsComponents, replacing: live, context)
+                return $0
+            }
         } catch let error where error is RemoteError || error is CancellationError {
             throw error
         } catch {

@@ -30,12 +30,17 @@ public struct CheckBackups: Sendable {
         public var remarks: [String] = []
         /// The reason that it could not be checked: nothing is known of it then.
         public var failure: (any Error)?
+        /// What it was compared by, if its data was not read.
+        public var comparison: BackupComparison.Basis?
 
         /// Whether it was checked and is whole.
-        public var isGood: Bool { damage.isEmpty && failure == nil }
+        public var isGood: Bool {
+            if case .nothing = comparison { return false }
+            return damage.isEmpty && failure == nil
+        }
     }
 
-    private let folder: BackupFolder
+    let folder: BackupFolder
     private let options: Options
     private let context: OperationContext
 
@@ -113,7 +118,7 @@ public struct CheckBackups: Sendable {
     }
 
     /// Remembers a result; if that fails, the check has not.
-    private func remember(_ result: Result, _ id: BackupID?, at date: Date) async {
+    func remember(_ result: Result, _ id: BackupID?, at date: Date) async {
         var backup = result.backup
         backup.id = backup.id ?? id
         let folder = folder.home(of: backup)

@@ -195,11 +195,10 @@ public struct PruneBackups: Sendable {
     /// Carries the plan out, as long as one of the backups is left that it keeps.
     private func carryOut(_ outcome: inout Outcome) async throws {
         let kept = outcome.plan.keep.map(\.backup).filter { reasonToLeave($0) == nil }
-        let keepers = Set(kept.map(\.name))
         for backup in outcome.plan.remove.map(\.backup) {
             try context.checkCancellation()
             do {
-                guard try await isAnyLeft(of: keepers) else {
+                guard try await isAnyLeft(of: kept) else {
                     let reason = "what was to be kept is gone meanwhile"
                     outcome.problems.append(notRemoved(backup.name, reason))
                     break
@@ -228,9 +227,10 @@ public struct PruneBackups: Sendable {
     }
 
     /// Whether one of the backups is still there: our lock does not keep other machines from deleting them.
-    private func isAnyLeft(of names: Set<String>) async throws -> Bool {
+    private func isAnyLeft(of backups: [Backup]) async throws -> Bool {
         if options.mayRemoveAll { return true }
-        return try await folder.remote.list().contains { names.contains($0.name) }
+        for backup in backups where try await folder.isThere(backup) { return true }
+        return false
     }
 }
 

@@ -9,29 +9,37 @@ struct CheckRow: AnswerRow {
     var displayName: String
     var time: LocalTime?
     var good: Bool
-    var depth: RunLog.Check.Depth
+    var depth: String
     var part: String?
     var damage: [String]
     var remarks: [String]
     var error: String?
-
+    /// The hash that was compared, or "size".
+    var compared: String?
     init(_ result: CheckBackups.Result, _ invocation: Invocation) {
         name = result.backup.name
         displayName = result.backup.displayName
         time = result.backup.time.map(invocation.local)
         good = result.isGood
-        depth = result.depth
+        depth = result.comparison == nil ? result.depth.rawValue : "quick"
         part = result.part?.description
         damage = result.damage
         remarks = result.remarks
         error = result.failure.map(explain)
+        switch result.comparison {
+        case .hash(let kind): compared = kind
+        case .size: compared = "size"
+        case .nothing(let reason): error = reason
+        case nil: break
+        }
     }
 
     static func write(_ rows: [CheckRow], to console: Console) {
         for row in rows {
             if row.good {
                 let part = row.part.map { "  (part \($0))" } ?? ""
-                console.done("\(row.displayName)  whole\(part)")
+                let word = row.compared.map { "as uploaded  (\($0))" } ?? "whole\(part)"
+                console.done("\(row.displayName)  \(word)")
             }
             for remark in row.remarks { console.done("\(row.displayName)  note  \(remark)") }
             for damage in row.damage { console.answer("\(row.displayName)  DAMAGED  \(damage)") }

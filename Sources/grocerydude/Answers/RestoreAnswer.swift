@@ -12,6 +12,7 @@ struct RestoreAnswer: Answer {
     var stores: Int
     var safetyBackup: String?
     var dryRun: Bool
+    var dataRead: Bool
     var problems: [Problem]
     private let outcome: RestoreBackup.Outcome
     private let wouldBackUp: Bool
@@ -20,7 +21,7 @@ struct RestoreAnswer: Answer {
     private let startsApplication: Bool
 
     private enum CodingKeys: CodingKey {
-        case messageType, name, path, files, bytes, stores, safetyBackup, dryRun, problems
+        case messageType, name, path, files, bytes, stores, safetyBackup, dryRun, dataRead, problems
     }
 
     init(_ outcome: RestoreBackup.Outcome, isDryRun: Bool, _ invocation: Invocation) {
@@ -31,6 +32,7 @@ struct RestoreAnswer: Answer {
         stores = outcome.stores
         safetyBackup = outcome.safetyBackup?.name
         dryRun = isDryRun
+        dataRead = outcome.isDataRead
         problems = outcome.problems
         self.outcome = outcome
         let backups = outcome.backups.map { " (\(counted($0, "backup", "backups")))" } ?? ""
@@ -47,6 +49,9 @@ struct RestoreAnswer: Answer {
             + counted(stores, "store", "stores")
         guard !dryRun else {
             console.answer("would restore \(place): \(what)")
+            if !dataRead {
+                console.message("its data was not fetched: 'grocerydude check' would read it")
+            }
             if wouldBackUp { console.answer("would back up the present data first") }
             return
         }

@@ -12,13 +12,14 @@ protocol FolderCommand: InvokedCommand {
 struct FolderOptions: ParsableArguments {
     @OptionGroup var stores: StoresOptions
     @OptionGroup var remote: RemoteOptions
+    @OptionGroup var staging: StagingOptions
     @OptionGroup var output: OutputOptions
 }
 
 extension FolderCommand {
     var stores: StoresOptions { folder.stores }
     var output: OutputOptions { folder.output }
-    var flags: [FlagValue?] { folder.remote.flags + ownFlags }
+    var flags: [FlagValue?] { folder.remote.flags + folder.staging.flags + ownFlags }
     var ownFlags: [FlagValue?] { [] }
     var recovery: Recovery { .attempted }
 }

@@ -21,6 +21,13 @@ struct Profile {
     var configuredRemote: String?
     var compression: Compression = .default
     var lockWait: Duration = .zero
+    /// Where archives are made and fetched to that belong elsewhere; `nil` for the cache.
+    var staging: FilePath?
+    /// Whether an archive is made on this machine before it is uploaded.
+    var spools = true
+    /// How long to try to reach a remote, and how long it may say nothing; zero is for ever.
+    var remoteConnectTimeout: Duration = .seconds(10)
+    var remoteIdleTimeout: Duration = .seconds(60)
 
     var tags: [String] = []
     var skipsIfUnchanged = false

@@ -46,6 +46,23 @@ struct Setting {
                 return try $0.path(wanted)
             },
             duration("lock_wait", environment: "LOCK_WAIT", \.lockWait),
+            Setting(
+                "staging",
+                environment: "STAGING",
+                \.staging,
+                show: { $0.map { .text($0.string) } ?? .none }
+            ) { FilePath(try $0.path()) },
+            boolean("spool", \.spools),
+            duration(
+                "remote_connect_timeout",
+                environment: "REMOTE_CONNECT_TIMEOUT",
+                \.remoteConnectTimeout
+            ),
+            duration(
+                "remote_idle_timeout",
+                environment: "REMOTE_IDLE_TIMEOUT",
+                \.remoteIdleTimeout
+            ),
         ]
     }
 

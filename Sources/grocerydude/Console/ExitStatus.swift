@@ -97,6 +97,7 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: OperationError) {
         switch error {
         case .keepsNothing: self = .usage
+        case .noSpace: self = .noSpace
         // It was not done after all.
         case .backupFailed(RemoteError.notSynced(_, _, let error)): self.init(error)
         case .backupFailed(let cause): self.init(cause)
@@ -128,6 +129,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash:
             self = .notFound
         case .badAnnotations, .nameTaken, .taken, .pinned, .notReady: self = .failed
+        case .noSpace: self = .noSpace
         }
     }
 
@@ -148,8 +150,12 @@ struct ExitStatus: RawRepresentable, Equatable {
 
     private init(_ error: RemoteError) {
         switch error {
-        case .missing, .notAFolder, .noFile: self = .notFound
-        case .exists, .notASubfolder, .rclone, .noRclone: self = .failed
+        case .missing, .notAFolder, .noFile, .noRemote: self = .notFound
+        case .exists, .notASubfolder, .rclone, .noRclone, .unreachable, .stalled, .unsure,
+            .readOnly:
+            self = .failed
+        case .unauthorized: self = .password
+        case .noSpace: self = .noSpace
         case .notSynced: self = .partial
         }
     }

@@ -52,6 +52,8 @@ enum Hint {
         case .noStores: "run 'grocerydude init' to make one, or name yours with '--stores DIR'"
         case .nothingToBackUp: "is it the right directory? name another with '--stores DIR'"
         case .remoteInsideStores: error.inWords.map { "\($0) with '--remote'" }
+        case .noSpace:
+            "free some space there, or with rclone: '--staging DIR' on another disk, or '--no-spool'"
         case .keepsNothing:
             "say what to keep, for example '--keep-daily 7 --keep-weekly 5', or '--unsafe-allow-remove-all'"
         case .backupFailed: error.inWords
@@ -88,6 +90,7 @@ enum Hint {
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
         case .taken: "add '--same-name number' for the next number, or '--same-name replace'"
         case .notReady: "wait for it with '--wait 10m', or choose another: \(list)"
+        case .noSpace: "free some space there, or fetch to another disk with '--staging DIR'"
         case .ambiguous, .badAnnotations, .nameTaken: error.inWords
         }
     }

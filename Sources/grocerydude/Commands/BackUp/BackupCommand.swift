@@ -37,6 +37,12 @@ struct BackupCommand: FolderCommand {
     @Option(help: ArgumentHelp("A note, which 'list' shows.", valueName: "text"))
     var note: String?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "With rclone: make the archive on this machine first, or upload it while it is made."
+    )
+    var spool: Bool?
+
     @Flag(help: "Make no backup if nothing has changed since the last one.")
     var skipIfUnchanged = false
 
@@ -66,6 +72,7 @@ struct BackupCommand: FolderCommand {
     var ownFlags: [FlagValue?] {
         [
             FlagValue("--compression", "compression", compression?.rawValue),
+            FlagValue(spool == true ? "--spool" : "--no-spool", "spool", spool?.description),
             FlagValue("--check", "check_stores", check ? "true" : nil),
             FlagValue("--skip-if-unchanged", "skip_if_unchanged", skipIfUnchanged ? "true" : nil),
             FlagValue("--prune", "prune", prune ? "true" : nil),
@@ -135,6 +142,7 @@ struct BackupCommand: FolderCommand {
         options.acceptsChanges = acceptChanges
         options.skipsUnchanged = profile.skipsIfUnchanged
         options.queues = profile.queues
+        options.streams = !profile.spools
         options.tags = profile.tags + tag.flatMap { $0.split(separator: ",").map(String.init) }
         options.note = note
         options.isStrict = strictness.strict

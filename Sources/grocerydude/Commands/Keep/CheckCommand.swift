@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import Backups
+internal import Files
 internal import Foundation
 internal import Operations
 
@@ -17,7 +18,9 @@ struct CheckCommand: FolderCommand {
             Reads each archive's structure and compares all of its data with the SHA-256 of each piece. \
             With '--restore' it is restored into a temporary directory, and SQLite checks every store in full. \
             Without names, the newest backup is checked. Damage gives exit code 20. 'next/7' reads \
-            the seventh that was read longest ago, so that seven runs read all.
+            the seventh that was read longest ago, so that seven runs read all. With '--quick' the hash that \
+            the remote tells is compared with that of the upload, or the size where it tells none; a backup \
+            of which neither is known is not checked, and gives exit code 3.
             """,
         example: "grocerydude check --all --read-data-subset next/7"
     )
@@ -42,6 +45,9 @@ struct CheckCommand: FolderCommand {
     )
     var readDataSubset: SubsetChoice?
 
+    @Flag(help: "Fetch nothing: compare with the hash or the size that was uploaded.")
+    var quick = false
+
     @OptionGroup var strictness: StrictOptions
 
     @OptionGroup var folder: FolderOptions
@@ -53,6 +59,9 @@ struct CheckCommand: FolderCommand {
         }
         guard !restore || readDataSubset == nil else {
             throw ValidationError("'--restore' reads all data: leave out '--read-data-subset'")
+        }
+        guard !quick || !restore && readDataSubset == nil else {
+            throw ValidationError("'--quick' reads no data: give it alone")
         }
     }
 
@@ -77,6 +86,14 @@ struct CheckCommand: FolderCommand {
         )
         let backups = try await checks.all()
         var results: [CheckBackups.Result] = []
+        if quick {
+            results = try await checks.compare(
+                wanted(of: backups, checks, invocation),
+                at: invocation.now
+            )
+            try invocation.console.answer(results.map { CheckRow($0, invocation) })
+            return result(of: results, invocation)
+        }
         for backup in try wanted(of: backups, checks, invocation) {
             let choice = invocation.profile.check.readDataSubset
             let result = try await checks.run(
@@ -95,7 +112,7 @@ struct CheckCommand: FolderCommand {
 
     /// Returns whether to rehearse a restore: a subset that is asked for now wins over the profile.
     private func restores(_ profile: Profile) -> Bool {
-        profile.check.restores && readDataSubset == nil
+        profile.check.restores && readDataSubset == nil && !quick
     }
 
     private func wanted(
@@ -128,6 +145,11 @@ struct CheckCommand: FolderCommand {
             return CommandResult(.damaged, of: bad.backup, message: message)
         }
         let result = CommandResult(.done, of: results.count == 1 ? results[0].backup : nil)
+        let unchecked = results.count { !$0.isGood && $0.failure == nil }
+        if unchecked > 0 {
+            let message = "\(counted(unchecked, "backup was", "backups were")) not checked"
+            return result.with(.partial, message)
+        }
         guard let failure = results.compactMap(\.failure).first else { return result }
         return invocation.failure(failure, after: result)
     }

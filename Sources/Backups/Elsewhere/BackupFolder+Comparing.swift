@@ -1,0 +1,62 @@
+internal import Remotes
+
+/// A comparison of a backup's file with what is remembered of its upload.
+public struct BackupComparison: Sendable {
+    /// What was compared.
+    public enum Basis: Sendable, Equatable {
+        /// A hash of the whole file, of this kind.
+        case hash(String)
+        /// The size alone, since the remote knows no hash.
+        case size
+        /// Nothing, for this reason.
+        case nothing(String)
+    }
+
+    package var basis: Basis
+    /// The difference, if there is one.
+    package var damage: String?
+}
+
+extension BackupFolder {
+    /// Compares backups with what is remembered of them, without reading their data.
+    ///
+    /// - Returns: a comparison for each, in the same order.
+    /// - Throws: `RemoteError`.
+    package func compare(_ backups: [Backup]) async throws -> [BackupComparison] {
+        guard let remote = remote as? any HashingFolder else {
+            return backups.map { _ in
+                BackupComparison(basis: .nothing("its folder is on this machine: read its data"))
+            }
+        }
+        let known = backups.map { memory.catalog.lastSeen($0.name, in: address) }
+        var found: [String: RemoteFile] = [:]
+        // A folder has one kind, unless it was moved to another cloud.
+        for kind in Set(known.compactMap { $0?.hash?.kind }).sorted() {
+            let names = known.compactMap { $0?.hash?.kind == kind ? $0?.name : nil }
+            for file in try await remote.files(names, hashedBy: kind) { found[file.name] = file }
+        }
+        return zip(backups, known).map { backup, known in
+            guard let known else {
+                let reason = "another machine made it, and this one has not looked at it"
+                return BackupComparison(basis: .nothing(reason))
+            }
+            return Self.compare(known, with: found[backup.name] ?? backup.file)
+        }
+    }
+
+    private static func compare(_ known: RemoteFile, with file: RemoteFile) -> BackupComparison {
+        guard file.size == known.size else {
+            let damage = "it has \(file.size) bytes, and had \(known.size)"
+            return BackupComparison(basis: .size, damage: damage)
+        }
+        guard let before = known.hash, let now = file.hash else {
+            return BackupComparison(basis: .size)
+        }
+        let basis = BackupComparison.Basis.hash(before.kind)
+        guard before == now else {
+            let damage = "its \(before.kind) is \(now.value), and was \(before.value)"
+            return BackupComparison(basis: basis, damage: damage)
+        }
+        return BackupComparison(basis: basis)
+    }
+}

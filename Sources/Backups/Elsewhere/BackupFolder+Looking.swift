@@ -1,0 +1,58 @@
+internal import Archives
+internal import Files
+internal import Remotes
+
+extension BackupFolder {
+    /// Looks at the directory and the manifest of a backup.
+    ///
+    /// Of an archive elsewhere only these are fetched, in one part or a few. What is wrong with them may be
+    /// the server's fault, which knows no ranges, or the archive was replaced in between: then all of it is
+    /// fetched, and looked at again.
+    ///
+    /// - Parameters:
+    ///   - backup: one of this folder.
+    ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
+    ///   - fetching: called before all of the archive is fetched, with its size in bytes.
+    ///   - body: looks; what it does is done once more if something had to be fetched.
+    /// - Returns: what `body` returns.
+    /// - Throws: see `open`; what `body` throws.
+    package func look<Result>(
+        at backup: Backup,
+        holdingTo limits: RestoreLimits?,
+        fetching: (Int64) -> Void,
+        _ body: (ArchivedBackup) throws -> Result
+    ) async throws -> Result {
+        if backup.file.location == nil {
+            let source = RemoteRange(backup.file, in: remote)
+            do {
+                let (archived, result) = try await source.fetching {
+                    let archived = try ArchivedBackup(
+                        source,
+                        isAtHand: false,
+                        name: backup.name,
+                        holdingTo: limits
+                    )
+                    return (archived, try body(archived))
+                }
+                remember(archived, backup)
+                return result
+            } catch let error where Self.asksForAll(error) {
+                // It is read as a whole instead.
+            }
+        }
+        return try body(await open(backup, holdingTo: limits, fetching: fetching))
+    }
+
+    private static func asksForAll(_ error: any Error) -> Bool {
+        error is ArchiveError || error is ArchivedBackupError || error is RemoteRange.Failure
+    }
+
+    /// Remembers what an archive says of itself.
+    func remember(_ archived: ArchivedBackup, _ backup: Backup) {
+        var known = backup
+        known.id = archived.id
+        known.isForeign = archived.header == nil
+        if let header = archived.header { known.take(header) }
+        memory.catalog.remember(known, in: address)
+    }
+}

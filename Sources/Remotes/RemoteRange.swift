@@ -1,0 +1,118 @@
+public import Files
+internal import Synchronization
+public import SystemPackage
+
+/// A file of a remote folder, of which the end is fetched, and then as much as is asked for.
+///
+/// It is for those who want a little of a large file: what was fetched stays in memory.
+public final class RemoteRange: ByteSource {
+    /// The reason that a file cannot be read in parts; as a whole it may well be.
+    public enum Failure: ExplainedError, Equatable {
+        /// There is less of it than was listed.
+        case changed(FilePath)
+        /// All that is asked for is more than memory should hold.
+        case tooMuch(FilePath)
+        /// Nobody has fetched these bytes.
+        case notFetched(FilePath, Range<Int64>)
+
+        public var description: String {
+            switch self {
+            case .changed(let path): "'\(printable(path))' has changed while it was read"
+            case .tooMuch(let path): "too much of '\(printable(path))' would be in memory"
+            case .notFetched(let path, let range):
+                "the bytes from \(range.lowerBound) to \(range.upperBound) of '\(printable(path))' were not fetched"
+            }
+        }
+
+        public var hint: String? { nil }
+    }
+
+    /// The bytes from a place on.
+    private struct Piece {
+        var start: Int64
+        var bytes: [UInt8]
+
+        var end: Int64 { start + Int64(bytes.count) }
+    }
+
+    /// The end records, the central directory and the manifest of an archive of a thousand files have half
+    /// as many bytes.
+    private static let tail: Int64 = 512 << 10
+    /// Bytes that are fetched at once.
+    private static let most: Int64 = 16 << 20
+    /// Bytes that are kept; an archive of a million files takes most of them.
+    private static let limit: Int64 = 256 << 20
+
+    public let path: FilePath
+    public let size: Int64
+    private let folder: any RemoteFolder
+    /// In order; between two of them there is something that was not fetched.
+    private let pieces = Mutex<[Piece]>([])
+
+    /// Names a file, as it was listed.
+    public init(_ file: RemoteFile, in folder: any RemoteFolder) {
+        path = FilePath(file.name)
+        // Some remotes do not know it, and say -1.
+        size = max(0, file.size)
+        self.folder = folder
+    }
+
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        let wanted = (offset..<offset + Int64(buffer.count)).clamped(to: 0..<size)
+        guard !wanted.isEmpty else { return 0 }
+        return try pieces.withLock { pieces in
+            guard
+                let piece = pieces.first(where: {
+                    $0.start <= wanted.lowerBound && wanted.upperBound <= $0.end
+                })
+            else { throw Failure.notFetched(path, wanted) }
+            let start = Int(wanted.lowerBound - piece.start)
+            buffer.copyBytes(from: piece.bytes[start..<start + wanted.count])
+            return wanted.count
+        }
+    }
+
+    /// Runs `body`, and runs it again as often as it reads something that was not there: that is fetched
+    /// in between.
+    ///
+    /// - Throws: what `body` throws; `RemoteError`; `Failure`.
+    public func fetching<Result>(_ body: () throws -> Result) async throws -> Result {
+        if pieces.withLock(\.isEmpty) { try await fetch(max(0, size - Self.tail)..<size) }
+        while true {
+            do {
+                return try body()
+            } catch Failure.notFetched(path, let range) {
+                try await fetch(extended(range))
+            }
+        }
+    }
+
+    /// Returns a range with the gap after it: what is wanted ends most often where the last piece begins.
+    private func extended(_ range: Range<Int64>) -> Range<Int64> {
+        pieces.withLock { pieces in
+            // Its end may have been fetched, or its beginning.
+            let before = pieces.last { $0.start <= range.lowerBound && range.lowerBound < $0.end }
+            let start = before?.end ?? range.lowerBound
+            let next = pieces.first { $0.start > start }?.start ?? size
+            return start..<min(next, start + Self.most)
+        }
+    }
+
+    private func fetch(_ range: Range<Int64>) async throws {
+        guard !range.isEmpty else { return }
+        let fetched = pieces.withLock { $0.reduce(0) { $0 + Int64($1.bytes.count) } }
+        guard fetched + Int64(range.count) <= Self.limit else { throw Failure.tooMuch(path) }
+        let bytes = try await folder.download(path.string, range: range)
+        guard bytes.count == range.count else { throw Failure.changed(path) }
+        pieces.withLock { pieces in
+            pieces.append(Piece(start: range.lowerBound, bytes: bytes))
+            pieces.sort { $0.start < $1.start }
+            pieces = pieces.reduce(into: []) { joined, piece in
+                guard let last = joined.indices.last, joined[last].end == piece.start else {
+                    return joined.append(piece)
+                }
+                joined[last].bytes += piece.bytes
+            }
+        }
+    }
+}

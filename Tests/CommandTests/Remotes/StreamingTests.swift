@@ -1,0 +1,111 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite(
+    "A backup that is uploaded while it is made",
+    .enabled(if: ServedDirectory.isAvailable, "rclone is not installed")
+)
+struct StreamingTests {
+    private let program: Program
+
+    init() throws {
+        program = try Program()
+        try program.make(stores: "Stores", remote: "Remote")
+        var random = Pseudorandom(seed: 1)
+        try program.sandbox.write(random.bytes(8 << 20), to: "Stores/photo.jpg")
+    }
+
+    private func names() throws -> [String] {
+        try Directory.open(program.sandbox.path("Remote")).names().map(\.description)
+    }
+
+    private func archives() throws -> [String] { try names().filter { $0.hasSuffix(".zip") } }
+
+    @Test("is as good as another, and is never on this machine")
+    func streams() throws {
+        let server = try ServedDirectory(program.sandbox.path("Remote"), over: .sftp)
+        let places = ["--stores", "Stores", "--remote", server.address]
+        // No file may have more than a mebibyte.
+        let limited = "ulimit -f 2048; exec \"$0\" \"$@\""
+        func backUp(_ options: [String]) throws -> Tool.Outcome {
+            try Tool.run(
+                "/bin/sh",
+                ["-c", limited, Program.path, "backup", "--json"] + options + places,
+                environment: program.environment,
+                directory: program.sandbox.path
+            )
+        }
+        #expect(try backUp([]).status == 23)
+        #expect(try names().isEmpty)
+        let backup = try backUp(["--no-spool", "--tag", "streamed"])
+        #expect(backup.status == 0, "\(backup.errors)")
+        #expect(try archives().count == 1)
+        #expect(try names().allSatisfy { !$0.hasSuffix(".partial") })
+        let listed =
+            try program.run(["list", "--json"] + places.suffix(2)).json as? [[String: Any]]
+        #expect(listed?.first?["tags"] as? [String] == ["streamed"])
+        #expect(try program.run(["check", "--quick"] + places.suffix(2)).text.contains("md5"))
+        let restored = try program.run(["restore", "latest", "--target", "Out"] + places)
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(
+            try program.sandbox.read("Out/photo.jpg") == program.sandbox.read("Stores/photo.jpg")
+        )
+    }
+
+    @Test("is made here first where the remote cannot take it so, and that is said")
+    func fallsBack() throws {
+        let server = try ServedDirectory(program.sandbox.path("Remote"))
+        try program.configure("spool: false\n")
+        let backup = try program.run("backup", "--stores", "Stores", "--remote", server.address)
+        #expect(backup.status == 0, "\(backup.errors)")
+        #expect(backup.errors.contains("made on this machine first"))
+        #expect(try archives().count == 1)
+    }
+
+    /// Starts a backup that takes long, and waits until a part of it is there.
+    private func begin(_ server: ServedDirectory) throws -> RunningTool {
+        let running = try RunningTool(
+            Program.path,
+            ["backup", "--no-spool", "--stores", "Stores", "--remote", server.address],
+            environment: program.environment.merging(["RCLONE_BWLIMIT": "1M"]) { $1 },
+            directory: program.sandbox.path
+        )
+        while try !names().contains(where: { $0.hasSuffix(".partial") }) { usleep(10_000) }
+        return running
+    }
+
+    @Test("lists nothing if it is killed, and the next one succeeds")
+    func killed() throws {
+        let server = try ServedDirectory(program.sandbox.path("Remote"), over: .sftp)
+        let running = try begin(server)
+        running.kill()
+        let places = ["--stores", "Stores", "--remote", server.address]
+        let listed = try program.run(["list", "--json"] + places.suffix(2))
+        #expect(listed.status == 0)
+        #expect(try (listed.json as? [Any])?.isEmpty == true)
+        #expect(try program.run(["backup", "--no-spool"] + places).status == 0)
+        #expect(try archives().count == 1)
+        #expect(try program.run(["check", "latest"] + places.suffix(2)).status == 0)
+    }
+
+    @Test("fails if the server goes away, and leaves nothing that is listed")
+    func serverGone() throws {
+        let server = try ServedDirectory(program.sandbox.path("Remote"), over: .sftp)
+        let running = try begin(server)
+        server.stop()
+        #expect(running.wait() == 1)
+        #expect(try archives().isEmpty)
+    }
+
+    @Test("leaves nothing if it is interrupted")
+    func interrupted() throws {
+        let server = try ServedDirectory(program.sandbox.path("Remote"), over: .sftp)
+        let running = try begin(server)
+        running.signal(SIGINT)
+        #expect(running.wait() == 130)
+        #expect(try archives().isEmpty)
+    }
+}

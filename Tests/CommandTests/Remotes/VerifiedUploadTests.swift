@@ -1,0 +1,56 @@
+import Files
+import TestSupport
+import Testing
+
+@Suite(
+    "An upload to a remote that tells hashes",
+    .enabled(if: ServedDirectory.canCount, "rclone or python3 is not installed")
+)
+struct VerifiedUploadTests {
+    private let program: Program
+
+    init() throws {
+        program = try Program()
+        try program.make(stores: "Stores", remote: "Remote")
+        var random = Pseudorandom(seed: 1)
+        try program.sandbox.write(random.bytes(3 << 20), to: "Stores/photo.jpg")
+    }
+
+    @Test(
+        "is refused if what arrived is not what was sent, whatever rclone is told; nothing is left",
+        arguments: ["--spool", "--no-spool"]
+    )
+    func corrupted(option: String) throws {
+        let server = try HashingServer(flipping: true)
+        let backup = try program.run(
+            ["backup", option, "--stores", "Stores", "--remote", server.address],
+            environment: ["RCLONE_IGNORE_CHECKSUM": "true", "RCLONE_SIZE_ONLY": "true"]
+        )
+        #expect(backup.status == 1)
+        #expect(backup.errors.contains("corrupted on transfer"), "\(backup.errors)")
+        let place = String(server.address.dropFirst("rclone:".count))
+        let left = try Tool.check("rclone", ["lsf", "--files-only", place])
+        #expect(left.isEmpty, "\(left)")
+    }
+
+    @Test(
+        "is compared with later, and looked into without ranges",
+        arguments: ["--spool", "--no-spool"]
+    )
+    func right(option: String) throws {
+        let server = try HashingServer(flipping: false)
+        let places = ["--stores", "Stores", "--remote", server.address]
+        let backup = try program.run(["backup", option] + places)
+        #expect(backup.status == 0, "\(backup.errors)")
+        let check = try program.run(["check", "--quick"] + places.suffix(2))
+        #expect(check.status == 0)
+        #expect(check.text.contains("md5"), "\(check.text)")
+        // The server sends the beginning of the file whatever is asked for.
+        try LocalFileSystem().remove(program.sandbox.path(".cache"))
+        let shown = try program.run(["show", "latest"] + places.suffix(2))
+        #expect(shown.status == 0, "\(shown.errors)")
+        #expect(shown.text.contains("photo.jpg"))
+        let dry = try program.run(["restore", "latest", "--dry-run"] + places)
+        #expect(dry.status == 0, "\(dry.errors)")
+    }
+}

@@ -282,6 +282,7 @@ struct OutboxTests {
                 context: scene.context()
             ).run(found, to: scene.stores)
             #expect(outcome.safetyBackup?.isWaiting == true)
+            #expect(try await waiting().map(\.isSafety) == [true, false])
             let status = await ShowStatus(of: scene.stores, in: folder(), now: now).run()
             #expect(status.waiting.count == 2 && status.newest == nil)
             await #expect(throws: RemoteError.self) {
@@ -316,6 +317,26 @@ struct OutboxTests {
         #expect(try await waiting().map(\.id) == [first.id])
         #expect(try await upload().items.count == 1)
         #expect(try await scene.list().map(\.isPinned) == [true])
+    }
+
+    @Test("is a safety backup wherever it goes, though nobody has opened it there")
+    func safety() async throws {
+        _ = try await away {
+            try await backUp {
+                $0.reason = "before restore of 'x'"
+                $0.isBeforeRestore = true
+            }
+        }
+        #expect(try await upload().items.count == 1)
+        // A machine that knows nothing of it.
+        let remote = Elsewhere(folder: scene.remote, isFetching: true)
+        let folder = BackupFolder(
+            remote,
+            staging: try scene.sandbox.directory("Scratch/staging"),
+            memory: BackupMemory(catalog: BackupCatalog(scene.sandbox.path("Cache/other.json"))),
+            timeZone: Scene.utc
+        )
+        #expect(try await folder.list().backups.map(\.isSafety) == [true])
     }
 
     @Test("is asked for by more than its name where the folder has another of that name")

@@ -19,7 +19,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deps test faults fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
+.PHONY: build deps test faults remotes fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
 
 build: deps
 	swift build -c release $(BUILD_FLAGS) --product grocerydude
@@ -36,6 +36,10 @@ test: deps
 # scenario with GROCERYDUDE_FAULTS_SCENARIO=NAME.
 faults: build
 	GROCERYDUDE_FAULTS=all GROCERYDUDE_PROGRAM="$(CURDIR)/$(PROGRAM)" swift test --filter FaultTests
+
+# Remotes over real servers on the loopback, all of them and with 300 MB; see Documentation/Remotes.md.
+remotes: deps
+	GROCERYDUDE_REMOTES=all swift test --filter 'RemotesTests|CommandTests.*Remote|CommandTests.*Served'
 
 # Many random mutations of archives and stores, so many of each of ten; a failure prints its seed. To
 # try that one again:

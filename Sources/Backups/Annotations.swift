@@ -113,6 +113,8 @@ package struct Annotations {
 
     package static let subfolder = ".grocerydude-notes"
     private static let suffix = ".json"
+    /// The beginning of the names of copies in the staging directory.
+    private static let copyPrefix = "notes-"
     private static let sizeLimit: Int64 = 64 << 20
 
     /// Another run may remove a file that we were about to read.
@@ -156,38 +158,70 @@ package struct Annotations {
     private mutating func readAll() async throws {
         content = Content()
         files = []
+        var isElsewhere = false
         for file in try await folder.list().sorted(by: { $0.name < $1.name })
         where file.name.hasSuffix(Self.suffix) {
             let found = try await read(file)
             content.backups.merge(found.backups) { $0.merged(with: $1) }
             files.append(file.name)
+            isElsewhere = isElsewhere || file.location == nil
         }
+        if isElsewhere { try? removeOldCopies() }
     }
 
     private func read(_ file: RemoteFile) async throws -> Content {
         let damaged = BackupFolderError.badAnnotations(folder.address, file: file.name)
         guard file.size <= Self.sizeLimit else { throw damaged }
-        var downloaded: ScratchDirectory?
-        defer { withExtendedLifetime(downloaded) {} }
-        let path: FilePath
-        if let location = file.location {
-            path = location
-        } else {
-            let directory = try ScratchDirectory(in: staging)
-            downloaded = directory
-            path = directory.path.appending("notes")
-            try await folder.download(file.name, to: path)
-        }
+        let path = if let location = file.location { location } else { try await fetched(file) }
         do {
             // It may have grown since it was listed.
             let bytes = try File.contents(of: path, limit: Self.sizeLimit)
             let content = try JSONDecoder().decode(Content.self, from: Data(bytes))
-            guard content.format == 1 else { throw damaged }
-            return content
+            if content.format == 1 { return content }
         } catch FileError.tooLong {
-            throw damaged
-        } catch is DecodingError {
-            throw damaged
+        } catch is DecodingError {}
+        // A copy of it may be what is damaged.
+        if file.location == nil { try? LocalFileSystem().remove(path) }
+        throw damaged
+    }
+
+    /// Returns the copy of a file that is elsewhere; it is fetched once, since it is never changed.
+    private func fetched(_ file: RemoteFile) async throws -> FilePath {
+        let copy = staging.appending(Self.copyName(of: file.name))
+        if try FileInfo.ifPresent(copy)?.size == file.size { return copy }
+        let scratch = try ScratchDirectory(in: staging)
+        let path = scratch.path.appending("notes")
+        try await folder.download(file.name, to: path)
+        try LocalFileSystem().remove(copy)
+        do {
+            try LocalFileSystem().move(path, to: copy)
+        } catch FileError.exists {
+            // Another run, which only looks, was faster.
+        }
+        return copy
+    }
+
+    /// Keeps what was written elsewhere, so that it is not fetched.
+    private func keepCopy(_ data: Data, of name: String) throws {
+        let scratch = try ScratchDirectory(in: staging)
+        let path = scratch.path.appending("notes")
+        let file = try File.create(path)
+        try data.withUnsafeBytes { try file.write($0, at: 0) }
+        try LocalFileSystem().move(path, to: staging.appending(Self.copyName(of: name)))
+    }
+
+    /// A name from a remote folder is not one to make files with.
+    private static func copyName(of name: String) -> String {
+        "\(copyPrefix)\(Array(name.utf8).withUnsafeBytes { Digest(of: $0) })"
+    }
+
+    /// Removes the copies of files that are gone.
+    private func removeOldCopies() throws {
+        let kept = Set(files.map(Self.copyName))
+        let directory = try Directory.open(staging)
+        for name in try directory.names()
+        where name.description.hasPrefix(Self.copyPrefix) && !kept.contains(name.description) {
+            try directory.removeFile(name)
         }
     }
 
@@ -264,11 +298,12 @@ package struct Annotations {
         let data = try encoder.encode(content)
         let partial = staging.appending(PartialName.make())
         do {
-            let file = try File.create(partial)
-            try data.withUnsafeBytes { try file.write($0, at: 0) }
-            try file.sync()
+            let draft = try File.create(partial)
+            try data.withUnsafeBytes { try draft.write($0, at: 0) }
+            try draft.sync()
             let name = "\(UInt64.random(in: 0 ... .max))\(Self.suffix)"
-            try await folder.upload(partial, as: name)
+            let file = try await folder.upload(partial, as: name)
+            if file.location == nil { try? keepCopy(data, of: name) }
             for old in files { try await folder.delete(old) }
             files = [name]
         } catch {

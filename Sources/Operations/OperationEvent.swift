@@ -1,5 +1,6 @@
 public import Backups
 public import Files
+public import Remotes
 
 /// An event that an operation tells while it runs.
 public enum OperationEvent: Sendable {
@@ -22,4 +23,17 @@ public enum OperationEvent: Sendable {
     case said(by: String, String)
     /// Waiting for another run.
     case waiting(for: LockHolder?)
+    /// Waiting for a remote that has said nothing for so long.
+    case waitingForRemote(String, since: Duration)
+
+    /// The event that one in the talk with a remote is to an operation.
+    public init(_ event: RemoteEvent) {
+        self =
+            switch event {
+            case .began(.upload, let total): .began(.uploading, total: total)
+            case .began(.download, let total): .began(.fetching, total: total)
+            case .advanced(let bytes): .advanced(bytes)
+            case .waiting(let address, let duration): .waitingForRemote(address, since: duration)
+            }
+    }
 }

@@ -7,9 +7,9 @@ internal import SystemPackage
 ///
 /// Not every backend of rclone obeys its options for timeouts: it is ended if nothing moves.
 public struct Rclone: Sendable {
-    /// How long to try to reach a remote.
+    /// How long to try to reach a remote; zero is for ever.
     public var connectTimeout: Duration = .seconds(10)
-    /// How long a remote may say nothing.
+    /// How long a remote may say nothing; zero is for ever.
     public var idleTimeout: Duration = .seconds(60)
     /// Receives what goes on, on any thread.
     public var report: @Sendable (RemoteEvent) -> Void = { _ in }
@@ -29,6 +29,11 @@ public struct Rclone: Sendable {
     private static let directoryNotFound: CInt = 3
     private static let fileNotFound: CInt = 4
 
+    /// Changes to rclone's environment; `nil` takes a variable out.
+    public var environment: [String: String?] = [:]
+    /// Known to this machine alone: by it the machine knows its own partial uploads again.
+    public var machine: String?
+
     public init() {}
 
     /// One run of rclone.
@@ -41,6 +46,8 @@ public struct Rclone: Sendable {
         var file: String?
         /// Whether it changes the remote.
         var isWriting = false
+        /// Whether it puts a file into a folder that was listed before.
+        var isUpload = false
         /// Bytes that the remote may have to copy or to put together before it answers.
         var serverBytes: Int64 = 0
         /// The file that comes or goes, if its progress is to be told.
@@ -64,6 +71,7 @@ public struct Rclone: Sendable {
     /// Runs rclone to its end and returns its standard output, of at most 64 MiB.
     ///
     /// - Throws: `RemoteError`; the error of `checkCancellation`.
+    @discardableResult
     func run(_ job: Job) async throws -> Outcome {
         let output = Mutex<[UInt8]>([])
         let counts = try await run(job) { bytes in
@@ -86,7 +94,7 @@ public struct Rclone: Sendable {
         let process = ChildProcess(
             "rclone",
             options(for: job) + job.arguments,
-            environment: Self.environment
+            environment: Self.cleared.merging(environment) { $1 }
         )
         let outcome: ChildProcess.Outcome
         do {
@@ -115,7 +123,8 @@ public struct Rclone: Sendable {
 
     /// Returns how long a run may go on without anything moving.
     func patience(for job: Job) -> Duration {
-        idleTimeout + .seconds(job.serverBytes / Self.serverRate)
+        guard idleTimeout > .zero else { return .zero }
+        return idleTimeout + .seconds(job.serverBytes / Self.serverRate)
     }
 
     private func options(for job: Job) -> [String] {
@@ -125,10 +134,12 @@ public struct Rclone: Sendable {
             "--timeout", Self.text(patience(for: job)), "--retries", "1",
             "--ask-password=false",
         ]
+            // Some backends try again in silence. To dump a request needs as much memory as it has bytes.
+            + (job.isUpload || job.input != nil ? [] : ["--dump", "headers"])
     }
 
     /// Takes out what would send rclone's log elsewhere, or does not go with the options above.
-    private static let environment: [String: String?] = Dictionary(
+    private static let cleared: [String: String?] = Dictionary(
         uniqueKeysWithValues: [
             "LOG_FILE", "LOG_LEVEL", "LOG_FORMAT", "VERBOSE", "QUIET", "PROGRESS", "INTERACTIVE",
             "DRY_RUN", "SYSLOG", "STATS_ONE_LINE", "DUMP", "USE_JSON_LOG",
@@ -144,7 +155,7 @@ public struct Rclone: Sendable {
         switch code {
         case Self.directoryNotFound: .missing(job.address)
         case Self.fileNotFound: .noFile(job.address, name: job.file ?? "")
-        default: .said(log.reason, of: job.address, isWriting: job.isWriting)
+        default: .said(log.reason, by: job)
         }
     }
 }

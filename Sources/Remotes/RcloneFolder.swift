@@ -9,11 +9,12 @@ public import SystemPackage
 public struct RcloneFolder: RemoteFolder {
     private let root: String
     /// The names of the subfolders on the way from the root.
-    private let steps: [String]
+    let steps: [String]
     let rclone: Rclone
+    let memory: RcloneMemory
 
     /// rclone's name of the folder: `remote:path`.
-    private var place: String { steps.reduce(root, Self.appending) }
+    var place: String { steps.reduce(root, Self.appending) }
     public var description: String { Self.scheme + place }
 
     /// The beginning of an address that is meant for rclone.
@@ -21,117 +22,112 @@ public struct RcloneFolder: RemoteFolder {
 
     /// Names a folder, as rclone takes it: `dropbox:Apps/Grocery Dude`.
     public init(_ remote: String, through rclone: Rclone = Rclone()) {
-        self.init(remote, [], rclone)
+        let machine = UploadClaim.machine(rclone.machine, at: remote)
+        self.init(remote, [], rclone, RcloneMemory(machine: machine))
     }
 
-    private init(_ root: String, _ steps: [String], _ rclone: Rclone) {
+    private init(_ root: String, _ steps: [String], _ rclone: Rclone, _ memory: RcloneMemory) {
         self.root = root
         self.steps = steps
         self.rclone = rclone
+        self.memory = memory
     }
 
     public func subfolder(_ name: String) -> any RemoteFolder {
-        RcloneFolder(root, steps + [name], rclone)
+        RcloneFolder(root, steps + [name], rclone, memory)
     }
 
-    public func list() async throws -> [RemoteFile] {
-        struct Listed: Decodable {
-            var Name: String
-            var Size: Int64
-        }
-        do {
-            let options = ["--files-only", "--no-modtime", "--no-mimetype"]
-            let output = try await run(["lsjson"] + options + [place]).output
-            return try JSONDecoder().decode([Listed].self, from: Data(output))
-                .map { RemoteFile(name: $0.Name, size: $0.Size) }
-        } catch RemoteError.missing where !steps.isEmpty {
-            return []
-        } catch is DecodingError {
-            throw RemoteError.rclone(address, reason: "its list is not what was expected")
-        }
-    }
-
-    @discardableResult
-    public func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
-        let size = try FileInfo(of: file).size
-        let partial = PartialName.make()
-        let folder = RcloneFolder(root, [], rclone)
-        do {
-            let files = try await list()
-            guard !files.contains(where: { $0.name == name }) else {
-                throw RemoteError.exists(address, name: name)
-            }
-            if files.contains(where: { PartialName.matches($0.name) }) {
-                try await folder.removeOldPartials()
-            }
-            try await folder.run(
-                ["copyto", "--no-traverse", file.string, folder.path(of: partial)],
-                of: name,
-                isWriting: true
-            )
-            try await folder.move(partial, to: self, as: name)
-        } catch {
-            try? await folder.delete(partial)
-            throw error
-        }
-        try LocalFileSystem().remove(file)
-        return RemoteFile(name: name, size: size)
-    }
-
-    /// Removes the partial files of uploads that were killed.
-    ///
-    /// One that is younger than a day may be an upload of another machine.
-    private func removeOldPartials() async throws {
-        let pattern = "/\(PartialName.prefix)*\(PartialName.suffix)"
-        try await run(["delete", "--min-age", "24h", "--include", pattern, place], isWriting: true)
-    }
+    /// The remote folder that this one is in, or this one.
+    var top: RcloneFolder { RcloneFolder(root, [], rclone, memory) }
 
     public func download(_ name: String, to path: FilePath) async throws {
-        guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
         guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
-        try await run(["copyto", "--no-traverse", self.path(of: name), path.string], of: name)
+        var job = job(["copyto", "--no-traverse", self.path(of: name), path.string], of: name)
+        if steps.isEmpty, let size = memory.files?.first(where: { $0.name == name })?.size {
+            job.transfer = (.download, size)
+        }
+        do {
+            try await removingIfItFails(path) { try await rclone.run(job) }
+        } catch let error as RemoteError where !error.isOfConnection {
+            guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
+            throw error
+        }
+        // rclone makes nothing of a file that is not there, and is content.
+        guard try FileInfo.ifPresent(path) != nil else {
+            throw RemoteError.noFile(address, name: name)
+        }
+    }
+
+    private func removingIfItFails<Result>(
+        _ path: FilePath,
+        _ body: () async throws -> Result
+    ) async throws {
+        do {
+            _ = try await body()
+        } catch {
+            // rclone writes it where it is to be; the newest ones write beside it.
+            try? LocalFileSystem().remove(path)
+            throw error
+        }
     }
 
     public func move(_ name: String, to folder: any RemoteFolder, as newName: String) async throws {
         guard let folder = folder as? RcloneFolder else {
             preconditionFailure("a file moves within one remote folder")
         }
-        guard try await !folder.contains(newName) else {
-            throw RemoteError.exists(folder.address, name: newName)
-        }
-        guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
         let target = folder.path(of: newName)
-        try await run(
-            ["moveto", "--ignore-existing", path(of: name), target],
-            of: name,
-            isWriting: true
-        )
-        // If the name was taken meanwhile, rclone leaves the file in its place and is content.
-        guard try await !contains(name) else {
-            throw RemoteError.exists(folder.address, name: newName)
+        var job = job(["moveto", "--ignore-existing", path(of: name), target], of: name)
+        job.isWriting = true
+        // A remote that cannot rename has to copy.
+        job.serverBytes = memory.files?.first { $0.name == name }?.size ?? 0
+        memory.change()
+        do {
+            if try await rclone.run(job).counts.renames > 0 { return }
+        } catch let error as RemoteError where !error.isOfConnection {
+            // Its own words do not tell why.
+            let isHere = try await contains(name)
+            let isThere = try await folder.contains(newName)
+            if isHere, isThere { throw RemoteError.exists(folder.address, name: newName) }
+            if !isHere, !isThere { throw RemoteError.noFile(address, name: name) }
+            // The answer alone may have been lost.
+            if isThere { return }
+            throw error
         }
+        // rclone is content if the name is taken, and in a bucket also if there is no such file.
+        guard try await contains(name) else { throw RemoteError.noFile(address, name: name) }
+        throw RemoteError.exists(folder.address, name: newName)
     }
 
-    private func contains(_ name: String) async throws -> Bool {
-        try await list().contains { $0.name == name }
+    func contains(_ name: String) async throws -> Bool {
+        try await listNow().contains { $0.name == name }
     }
 
     public func delete(_ name: String) async throws {
+        memory.change()
         do {
             try await run(["deletefile", path(of: name)], of: name, isWriting: true)
         } catch RemoteError.noFile {
             return
-        } catch {
+        } catch let error as RemoteError where !error.isOfConnection {
             // Not every rclone has an exit code for it: 1.60 says only that it failed.
             guard try await contains(name) else { return }
             throw error
         }
     }
 
-    private func path(of name: String) -> String { Self.appending(place, name) }
+    // MARK: - rclone
 
-    private static func appending(_ place: String, _ name: String) -> String {
+    func path(of name: String) -> String { Self.appending(place, name) }
+
+    static func appending(_ place: String, _ name: String) -> String {
         place.hasSuffix(":") || place.hasSuffix("/") ? place + name : "\(place)/\(name)"
+    }
+
+    /// Returns a run of rclone that is about this folder.
+    func job(_ arguments: [String], of file: String? = nil) -> Rclone.Job {
+        var job = Rclone.Job(arguments, of: address)
+        job.file = file
+        return job
     }
 
     /// Runs a command of rclone's that is about this folder.
@@ -141,8 +137,7 @@ public struct RcloneFolder: RemoteFolder {
         of file: String? = nil,
         isWriting: Bool = false
     ) async throws -> Rclone.Outcome {
-        var job = Rclone.Job(arguments, of: address)
-        job.file = file
+        var job = job(arguments, of: file)
         job.isWriting = isWriting
         return try await rclone.run(job)
     }

@@ -41,6 +41,10 @@ struct RcloneLog {
     private(set) var counts = Counts()
     /// The last error in making a connection that was tried again.
     private(set) var connectionError: String?
+    /// The error by which the remote refused the name, password or key.
+    private(set) var refusal: String?
+    /// How many requests were answered, as far as the log tells.
+    private var answers = 0
     private var errors: [String] = []
     /// The last line that was no JSON: the error that ended rclone.
     private var lastText: String?
@@ -51,11 +55,11 @@ struct RcloneLog {
     ///
     /// - Returns: whether rclone did something since the last time.
     mutating func receive(_ bytes: [UInt8]) -> Bool {
-        let before = counts
+        let before = (counts, answers)
         for line in reader.lines(bytes) { take(line) }
-        var (old, new) = (before, counts)
+        var (old, new) = (before.0, counts)
         (old.lastError, new.lastError) = (nil, nil)
-        return old != new
+        return old != new || before.1 != answers
     }
 
     mutating func finish() {
@@ -77,9 +81,16 @@ struct RcloneLog {
             counts = stats
         } else if let message = line.msg, let level = line.level {
             if !Self.quiet.contains(level) { errors.append(message) }
-            if level == "debug", message.contains("low level retry") {
-                connectionError = Self.connectionError(in: message) ?? connectionError
-            }
+            if level == "debug" { take(debug: message) }
+        }
+    }
+
+    private mutating func take(debug message: String) {
+        if message.hasPrefix("HTTP/") {
+            answers += 1
+        } else if let reason = Self.triedAgain(message) {
+            if reason.contains("dial ") { connectionError = reason }
+            if RemoteError.isUnauthorized(reason) { refusal = reason }
         }
     }
 
@@ -94,13 +105,13 @@ struct RcloneLog {
     /// Returns a line without its date.
     private static func plain(_ text: String) -> String {
         text.replacing(#/^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d /#, with: "")
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+            .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// Returns the error in "low level retry 1/10 (error …)", if it is one of making a connection.
-    private static func connectionError(in message: String) -> String? {
-        guard let match = message.firstMatch(of: #/\(error (.*)\)/#) else { return nil }
-        let text = String(match.1)
-        return text.contains("dial ") ? text : nil
+    /// Returns the error in "low level retry 1/10 (error …)", or of one request ("Error: …").
+    private static func triedAgain(_ message: String) -> String? {
+        if message.hasPrefix("Error: ") { return String(message.dropFirst(7)) }
+        guard message.contains("low level retry") else { return nil }
+        return message.firstMatch(of: #/\(error (.*)\)/#).map { String($0.1) }
     }
 }

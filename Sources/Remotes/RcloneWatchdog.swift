@@ -4,19 +4,23 @@ internal import Synchronization
 final class RcloneWatchdog: Sendable {
     private struct State {
         var log = RcloneLog()
-        var lastMove = ContinuousClock.now
+        /// For how long nothing has moved, as far as somebody looked.
+        var waited = Duration.zero
+        var lastLook = ContinuousClock.now
         var hasToldOfWaiting = false
         /// How many bytes were reported.
         var reported: Int64 = 0
         var verdict: (any Error)?
 
         mutating func move() {
-            lastMove = .now
+            waited = .zero
             hasToldOfWaiting = false
             log.forgetConnectionError()
         }
     }
 
+    /// What counts of a time in which nobody looked: a machine may have slept.
+    private static let longestLook = Duration.seconds(1)
     /// How long nothing has to move before it is worth telling.
     private static let patience = Duration.seconds(5)
 
@@ -73,11 +77,24 @@ final class RcloneWatchdog: Sendable {
 
     /// - Returns: how long nothing has moved, if that is to be told now.
     private func check(_ state: inout State) throws -> Duration? {
-        let waited = ContinuousClock.now - state.lastMove
-        if let reason = state.log.connectionError, waited >= rclone.connectTimeout {
+        if let reason = state.log.refusal {
+            throw RemoteError.unauthorized(job.address, reason: reason)
+        }
+        let now = ContinuousClock.now
+        state.waited += min(now - state.lastLook, Self.longestLook)
+        state.lastLook = now
+        let waited = state.waited
+        if let reason = state.log.connectionError, rclone.connectTimeout > .zero,
+            waited >= rclone.connectTimeout
+        {
             throw RemoteError.unreachable(job.address, reason: reason)
         }
-        if waited >= idleLimit { throw RemoteError.stalled(job.address, after: idleLimit) }
+        // Only a remote that has the whole file puts it together.
+        let isSending = job.isUpload && state.log.counts.bytes < job.serverBytes
+        let idleLimit = isSending ? rclone.idleTimeout : idleLimit
+        if idleLimit > .zero, waited >= idleLimit {
+            throw RemoteError.stalled(job.address, after: idleLimit)
+        }
         guard waited >= Self.patience, !state.hasToldOfWaiting else { return nil }
         state.hasToldOfWaiting = true
         return waited

@@ -4,30 +4,45 @@ extension RemoteError {
     /// Tells what rclone's words stand for.
     ///
     /// rclone has exit codes for few of them, and each backend has words of its own.
-    /// - Parameters:
-    ///   - reason: rclone's words.
-    ///   - address: the folder.
-    ///   - isWriting: whether the folder was to be changed.
     /// - Returns: the error, at worst `.rclone` with these words.
-    static func said(_ reason: String, of address: String, isWriting: Bool) -> RemoteError {
-        let kinds: [(words: [String], error: RemoteError, isMeant: Bool)] = [
-            (noRemote, .noRemote(address), true),
-            (noConnection, .unreachable(address, reason: reason), true),
-            (noSpace, .noSpace(address, reason: reason), isWriting),
-            (unauthorized, .unauthorized(address, reason: reason), true),
-            (readOnly, .readOnly(address, reason: reason), isWriting),
-            (missing, .missing(address), true),
-        ]
+    static func said(_ reason: String, by job: Rclone.Job) -> RemoteError {
+        let address = job.address
         let text = reason.lowercased()
-        let status = text.firstMatch(of: #/(?:^|[ (])(40[135]|507)(?:$|[ ):,])/#).map {
-            "HTTP \($0.1)"
+        let status = text.firstMatch(of: #/(?:^|[ (])(40[1345]|507)(?:$|[ ):,])/#)
+            .map { "HTTP \($0.1)" }
+        func says(_ words: [String]) -> Bool {
+            words.contains { $0 == status || text.contains($0) }
         }
-        for kind in kinds where kind.isMeant {
-            if kind.words.contains(where: { $0 == status || text.contains($0) }) {
-                return kind.error
-            }
+        // rclone takes a file that is not there for a directory.
+        if let file = job.file, says(["dirmove"]) { return .noFile(address, name: file) }
+        if says(noRemote) { return .noRemote(address) }
+        if says(noConnection) { return .unreachable(address, reason: reason) }
+        if job.isWriting, says(noSpace) { return .noSpace(address, reason: reason) }
+        if says(unauthorized) { return .unauthorized(address, reason: reason) }
+        if says(forbidden) {
+            return job.isWriting
+                ? .readOnly(address, reason: reason) : .unauthorized(address, reason: reason)
         }
+        // A folder that could be listed has no place for a new file.
+        if job.isUpload, says([http(404)]) { return .readOnly(address, reason: reason) }
+        if says(missing) { return .missing(address) }
         return .rclone(address, reason: reason)
+    }
+
+    /// Whether a list may have failed only since a subfolder cannot be read.
+    var mayBeOfSubfolder: Bool {
+        switch self {
+        case .rclone: true
+        case .unauthorized(_, let reason):
+            ["forbidden", "denied", "403"].contains(where: reason.lowercased().contains)
+        default: false
+        }
+    }
+
+    /// Returns whether a connection was refused for the name, password or key: trying again is no use,
+    /// and may lock an account.
+    static func isUnauthorized(_ text: String) -> Bool {
+        ["unable to authenticate", "401 unauthorized"].contains(where: text.lowercased().contains)
     }
 
     /// Stands for a status of HTTP's among the words: a number alone is found in many an address.
@@ -40,7 +55,8 @@ extension RemoteError {
     ]
     private static let noSpace = [
         "no space left", "insufficient storage", "insufficient_space", "insufficientstorage",
-        "quota", "disk full", "storage full", "over_quota", "not enough space", "enospc",
+        "quota", "remaining disk space", "disk full", "storage full", "over_quota",
+        "not enough space", "enospc",
         http(507),
     ]
     private static let unauthorized = [
@@ -49,7 +65,7 @@ extension RemoteError {
         "couldn't fetch token", "empty token", "authenticationfailed", "authentication failed",
         "invalid credentials", "login incorrect", "530 ", "bad username", http(401),
     ]
-    private static let readOnly = [
+    private static let forbidden = [
         "forbidden", "accessdenied", "access denied", "permission denied",
         "permission_denied", "read-only", "read only", "method not allowed", "op_unsupported",
         "insufficientfilepermissions", "no_write_permission", "550 ",

@@ -20,6 +20,8 @@ public enum RemoteError: ExplainedError, Equatable {
     case unreachable(String, reason: String)
     /// It stopped answering: nothing moved for so long.
     case stalled(String, after: Duration)
+    /// It stopped answering when a file that it has was to get this name.
+    case unsure(String, name: String, reason: String)
     /// It does not take the user's name, password or key.
     case unauthorized(String, reason: String)
     /// It may be read, but not written.
@@ -47,6 +49,8 @@ public enum RemoteError: ExplainedError, Equatable {
             "there is no connection to '\(address)': \(reason)"
         case .stalled(let address, let duration):
             "'\(address)' has stopped answering: nothing has moved for \(duration.components.seconds) s"
+        case .unsure(let address, let name, let reason):
+            "it is not known whether '\(name)' is in '\(address)' now: \(reason)"
         case .unauthorized(let address, let reason):
             "'\(address)' does not accept the name, password or key: \(reason)"
         case .readOnly(let address, let reason):
@@ -66,9 +70,10 @@ public enum RemoteError: ExplainedError, Equatable {
             "make it with: rclone mkdir '\(Self.place(address))'"
         case .rclone, .noRemote: "see 'rclone listremotes' and 'rclone config'"
         case .unreachable, .stalled:
-            "see that the network and the server work, then try again"
+            "see that the network and the server work, then try again; the next backup removes what was uploaded in part"
         case .unauthorized(let address, _):
             "see 'rclone config'; for an account that was linked, run: rclone config reconnect '\(Self.remote(address))'"
+        case .unsure: "see what is there once it answers again"
         case .readOnly: "see the permissions of the account, or name another folder"
         case .noSpace(let address, _):
             "see what is used with: rclone about '\(Self.remote(address))'"
@@ -78,6 +83,22 @@ public enum RemoteError: ExplainedError, Equatable {
         case .noRclone: "install it with: apt-get install rclone"
         case .notSynced: "see what is on the disk; for its errors run 'dmesg'"
         case .noFile, .exists: nil
+        }
+    }
+
+    /// Whether it says only why a file did not come or go.
+    public var isOfTransfer: Bool {
+        switch self {
+        case .unreachable, .stalled, .readOnly, .noSpace, .rclone: true
+        default: false
+        }
+    }
+
+    /// Whether the remote did not answer: another question would take as long.
+    var isOfConnection: Bool {
+        switch self {
+        case .unreachable, .stalled, .unsure, .noRclone, .noRemote, .unauthorized: true
+        default: false
         }
     }
 

@@ -43,6 +43,11 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
     /// - Throws: `RemoteError.notSynced` if it was removed, but that may not be on the disk.
     func delete(_ name: String) async throws
 
+    /// Removes what killed uploads of this machine left, and after a day those of others.
+    ///
+    /// - Returns: the names of what this machine had left.
+    func removeLeftovers() async throws -> [String]
+
     /// Returns a folder in this one, which need not be there before something is put into it.
     ///
     /// On this machine it must be a directory, not a link that leads elsewhere.
@@ -52,4 +57,7 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
 extension RemoteFolder {
     /// The folder's name in messages, and in the memory of backups.
     public var address: String { description }
+
+    /// Removes nothing: whoever locks the directory removes what is left in it.
+    public func removeLeftovers() async throws -> [String] { [] }
 }

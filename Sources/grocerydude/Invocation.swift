@@ -65,7 +65,7 @@ struct Invocation {
             ProcessEnvironment.cache + "/grocerydude/rclone-\(digest.description.prefix(16))"
         try LocalFileSystem().createDirectories(FilePath(staging))
         return BackupFolder(
-            RcloneFolder(remote),
+            RcloneFolder(remote, through: rclone),
             staging: FilePath(staging),
             memory: memory,
             timeZone: timeZone

@@ -118,6 +118,7 @@ public struct CreateBackup: Sendable {
         }
         do {
             try removeLeftovers()
+            await removeRemoteLeftovers()
             return try await make(directory, after: backups)
         } catch let error where Self.saysItAll(error) {
             throw error
@@ -128,7 +129,7 @@ public struct CreateBackup: Sendable {
 
     private static func saysItAll(_ error: any Error) -> Bool {
         // A note that was not synced says nothing of the backup: there is none.
-        (error as? RemoteError).map { $0.problem == nil } ?? false
+        (error as? RemoteError).map { $0.problem == nil && !$0.isOfTransfer } ?? false
             || error is OperationError || error is BackupFolderError
             || error is CancellationError || error is StoreError || error is HistoryError
     }
@@ -141,6 +142,19 @@ public struct CreateBackup: Sendable {
             guard PartialName.matches(text), try staging.info(name).kind == .file else { continue }
             try staging.removeFile(name)
             context.note("removed '\(text)', which an interrupted run left")
+        }
+    }
+
+    /// Removes what killed uploads left in the remote folder, so that it takes no space.
+    private func removeRemoteLeftovers() async {
+        do {
+            for name in try await folder.remote.removeLeftovers() {
+                context.note("removed '\(name)', which an interrupted run had uploaded")
+            }
+        } catch is CancellationError {
+            // The next step notices it, too.
+        } catch {
+            context.note("what interrupted runs had uploaded was not removed: \(explain(error))")
         }
     }
 

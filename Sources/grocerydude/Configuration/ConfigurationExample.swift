@@ -9,6 +9,8 @@ let configurationExample = """
 
     compression: default              # fast, default, best or none
     lock_wait: 10m                    # how long to wait for another run
+    remote_connect_timeout: 10s       # how long to try to reach a remote through rclone
+    remote_idle_timeout: 60s          # how long it may not move a byte
     skip_if_unchanged: true           # no new backup of what is in the newest
     check_stores: false               # have SQLite check all of every store in each backup
 

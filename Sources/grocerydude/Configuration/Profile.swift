@@ -21,6 +21,9 @@ struct Profile {
     var configuredRemote: String?
     var compression: Compression = .default
     var lockWait: Duration = .zero
+    /// How long to try to reach a remote, and how long it may say nothing; zero is for ever.
+    var remoteConnectTimeout: Duration = .seconds(10)
+    var remoteIdleTimeout: Duration = .seconds(60)
 
     var tags: [String] = []
     var skipsIfUnchanged = false

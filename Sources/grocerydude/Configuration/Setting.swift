@@ -46,6 +46,16 @@ struct Setting {
                 return try $0.path(wanted)
             },
             duration("lock_wait", environment: "LOCK_WAIT", \.lockWait),
+            duration(
+                "remote_connect_timeout",
+                environment: "REMOTE_CONNECT_TIMEOUT",
+                \.remoteConnectTimeout
+            ),
+            duration(
+                "remote_idle_timeout",
+                environment: "REMOTE_IDLE_TIMEOUT",
+                \.remoteIdleTimeout
+            ),
         ]
     }
 

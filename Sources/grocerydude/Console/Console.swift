@@ -11,6 +11,7 @@ final class Console: Sendable {
     /// The profile whose run is spoken of, if there are several.
     private let profile: String?
     private let progress: Mutex<ProgressBar?>
+    private let statusLines: Mutex<StatusLines?>
     private let lostAnswer = Mutex<Errno?>(nil)
 
     /// - Parameters:
@@ -19,8 +20,9 @@ final class Console: Sendable {
     init(_ options: OutputOptions, profile: String? = nil) {
         self.options = options
         self.profile = profile
-        let isShown = isatty(2) == 1 && !options.noProgress && !options.quiet && !options.json
-        progress = Mutex(isShown ? ProgressBar() : nil)
+        let isShown = !options.noProgress && !options.quiet
+        progress = Mutex(isShown && isatty(2) == 1 && !options.json ? ProgressBar() : nil)
+        statusLines = Mutex(isShown && options.json ? StatusLines() : nil)
     }
 
     /// Whether there is a terminal to ask on.
@@ -118,8 +120,12 @@ final class Console: Sendable {
     /// Shows an event of an operation.
     func show(_ event: OperationEvent) {
         switch event {
-        case .began(let stage, let total): progress.withLock { $0?.begin(stage, total: total) }
-        case .advanced(let bytes): progress.withLock { $0?.advance(bytes) }
+        case .began(let stage, let total):
+            progress.withLock { $0?.begin(stage, total: total) }
+            statusLines.withLock { $0?.begin(stage, total: total) }
+        case .advanced(let bytes):
+            progress.withLock { $0?.advance(bytes) }
+            tell(statusLines.withLock { $0?.advance(bytes) })
         case .note(let text): tell("note", text)
         case .warning(let text): tell("warning", text)
         case .problem(let problem):
@@ -132,6 +138,10 @@ final class Console: Sendable {
         case .said(let event, let line): tell("output", "\(event): \(line)")
         case .waiting(let holder):
             tell("note", "waiting for \(holder?.description ?? "another run")")
+        case .waitingForRemote(let address, let duration):
+            // A run that nobody watches says it only if it fails.
+            guard isatty(2) == 1 || options.json || options.verbose else { return }
+            tell("note", "waiting for '\(address)' for \(duration.components.seconds) s")
         }
     }
 
@@ -154,6 +164,13 @@ final class Console: Sendable {
                 say((isProblem ? "warning: " : "") + label + text)
             }
         }
+    }
+
+    /// Writes a line on progress for programs.
+    private func tell(_ line: StatusLines.Line?) {
+        guard var line else { return }
+        line.profile = profile
+        if let text = try? Self.json(line) { writeAll(text + "\n", to: 2) }
     }
 
     /// Writes a line to standard error, safe to print: SQLite's messages have names of a store in them.

@@ -143,7 +143,8 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: RemoteError) {
         switch error {
         case .missing, .notAFolder, .noFile, .noRemote: self = .notFound
-        case .exists, .notASubfolder, .rclone, .noRclone, .unreachable, .stalled, .readOnly:
+        case .exists, .notASubfolder, .rclone, .noRclone, .unreachable, .stalled, .unsure,
+            .readOnly:
             self = .failed
         case .unauthorized: self = .password
         case .noSpace: self = .noSpace

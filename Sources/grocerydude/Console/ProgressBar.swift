@@ -8,23 +8,17 @@ struct ProgressBar {
     private static let width = 24
 
     private let start = ContinuousClock.now
-    private var stage: OperationEvent.Stage?
-    private var stageStart = ContinuousClock.now
-    private var total: Int64?
-    private var done: Int64 = 0
+    private var progress: Progress?
     private var lastDrawn = ContinuousClock.now
     private var isDrawn = false
 
     mutating func begin(_ stage: OperationEvent.Stage, total: Int64?) {
-        self.stage = stage
-        self.total = total
-        done = 0
-        stageStart = .now
+        progress = Progress(stage, total: total)
         draw()
     }
 
     mutating func advance(_ bytes: Int64) {
-        done += bytes
+        progress?.advance(bytes)
         draw()
     }
 
@@ -37,32 +31,25 @@ struct ProgressBar {
 
     private mutating func draw() {
         let now = ContinuousClock.now
-        guard let stage, now - start > Self.patience, !isDrawn || now - lastDrawn > Self.interval
+        guard let progress, now - start > Self.patience,
+            !isDrawn || now - lastDrawn > Self.interval
         else { return }
         lastDrawn = now
         isDrawn = true
-        let line = Self.line(stage, done: done, total: total, elapsed: now - stageStart)
-        writeAll("\r\u{1B}[K\(line)", to: 2)
+        writeAll("\r\u{1B}[K\(Self.line(progress, at: now))", to: 2)
     }
 
     /// Returns the line's text: percent, rate and time left, if the total is known.
-    static func line(
-        _ stage: OperationEvent.Stage,
-        done: Int64,
-        total: Int64?,
-        elapsed: Duration
-    ) -> String {
-        let seconds = elapsed.inSeconds
-        let rate = seconds > 0 ? Double(done) / seconds : 0
-        guard let total, total > 0 else { return "\(stage.rawValue) …" }
-        let part = min(1, Double(done) / Double(total))
+    static func line(_ progress: Progress, at now: ContinuousClock.Instant) -> String {
+        guard let part = progress.part else { return "\(progress.stage.rawValue) …" }
         let filled = Int(part * Double(width))
         let bar =
             String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
-        // An archive may claim a size that takes longer than a number can hold.
-        let left = rate > 0 ? Int(min(Double(max(0, total - done)) / rate, 1e9)) : 0
-        let time = "\(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60)"
+        let left = progress.secondsLeft(at: now).map {
+            "  \($0 / 60):\($0 % 60 < 10 ? "0" : "")\($0 % 60) left"
+        }
+        let rate = byteCount(Int64(progress.rate(at: now)))
         return
-            "\(stage.rawValue) [\(bar)] \(Int(part * 100)) %  \(byteCount(Int64(rate)))/s  \(time) left"
+            "\(progress.stage.rawValue) [\(bar)] \(Int(part * 100)) %  \(rate)/s\(left ?? "")"
     }
 }

@@ -1,0 +1,143 @@
+internal import Files
+internal import Foundation
+public import SystemPackage
+
+extension RcloneFolder {
+    /// How often another machine is waited for that wants the same name, and how long each time.
+    private static let rivalTries = 10
+    private static let rivalPause = Duration.milliseconds(500)
+
+    @discardableResult
+    public func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
+        let info = try FileInfo(of: file)
+        // Better told before the upload than after it, when it is found out for good.
+        if memory.files == nil { _ = try await top.list() }
+        if steps.isEmpty, memory.files?.contains(where: { $0.name == name }) == true {
+            throw RemoteError.exists(address, name: name)
+        }
+        let claim = UploadClaim(of: memory.machine, to: name)
+        do {
+            try await bring(file, info, as: claim)
+            try await take(name, with: claim)
+        } catch RemoteError.exists(let address, let name) {
+            // It need not come again to get another name.
+            memory.wait(info, claim)
+            throw RemoteError.exists(address, name: name)
+        } catch {
+            if !Self.isHopeless(error) { try? await top.delete(claim.name) }
+            throw error
+        }
+        do {
+            try await give(name, to: claim, size: info.size)
+        } catch RemoteError.exists(let address, let name) {
+            memory.wait(info, claim)
+            throw RemoteError.exists(address, name: name)
+        }
+        try LocalFileSystem().remove(file)
+        return RemoteFile(name: name, size: info.size)
+    }
+
+    /// Brings a file to the remote folder under the name of a claim.
+    private func bring(
+        _ file: FilePath,
+        _ info: FileInfo,
+        as claim: UploadClaim
+    ) async throws {
+        if let old = memory.waiting(info) {
+            return try await top.move(old.name, to: top, as: claim.name)
+        }
+        let target = top.path(of: claim.name)
+        var job = top.job(["copyto", "--no-traverse", file.string, target], of: claim.name)
+        job.isWriting = true
+        job.isUpload = true
+        job.serverBytes = info.size
+        if steps.isEmpty { job.transfer = (.upload, info.size) }
+        memory.change()
+        try await rclone.run(job)
+    }
+
+    /// Makes sure that a name is free, and that no other machine takes it meanwhile.
+    ///
+    /// A machine that sees a claim that precedes its own gives way; one that sees another claim waits
+    /// until that is gone. So of two that claim before they look, at most one goes on.
+    func take(_ name: String, with claim: UploadClaim) async throws {
+        var rivals: [UploadClaim] = []
+        for _ in 0..<Self.rivalTries {
+            let files = try await top.list()
+            let names = steps.isEmpty ? files : try await list()
+            rivals = files.compactMap { UploadClaim($0.name) }.filter { $0.isRival(of: claim) }
+            guard !names.contains(where: { $0.name == name }),
+                !rivals.contains(where: { $0.precedes(claim) })
+            else { throw RemoteError.exists(address, name: name) }
+            // A list that lags tells nothing of those that came after this one.
+            if rivals.isEmpty, files.contains(where: { $0.name == claim.name }) { return }
+            try rclone.checkCancellation()
+            try await Task.sleep(for: Self.rivalPause)
+        }
+        guard rivals.isEmpty else { throw RemoteError.exists(address, name: name) }
+    }
+
+    /// Gives an uploaded file its name.
+    ///
+    /// - Throws: `RemoteError.exists`; `.unsure` if the remote does not tell whether it has it.
+    func give(_ name: String, to claim: UploadClaim, size: Int64) async throws {
+        let target = path(of: name)
+        let arguments = ["moveto", "--ignore-existing", top.path(of: claim.name), target]
+        var job = job(arguments, of: name)
+        job.isWriting = true
+        job.serverBytes = size
+        memory.change()
+        do {
+            // If somebody else has the name, rclone leaves the file in its place and is content.
+            guard try await rclone.run(job).counts.renames > 0 else {
+                throw RemoteError.exists(address, name: name)
+            }
+        } catch RemoteError.exists(let address, let name) {
+            throw RemoteError.exists(address, name: name)
+        } catch let error as RemoteError where error.isOfConnection {
+            throw RemoteError.unsure(address, name: name, reason: explain(error))
+        } catch let error as RemoteError {
+            // The answer alone may have been lost.
+            if try await !isGiven(name, to: claim, size: size) { throw error }
+        }
+    }
+
+    /// Finds out whether a file got its name, and removes it if it did not.
+    private func isGiven(_ name: String, to claim: UploadClaim, size: Int64) async throws -> Bool {
+        do {
+            let file = try await listNow().first { $0.name == name }
+            guard try await top.contains(claim.name) else { return file?.size == size }
+            try await top.delete(claim.name)
+            return false
+        } catch let error as RemoteError {
+            throw RemoteError.unsure(address, name: name, reason: explain(error))
+        }
+    }
+
+    /// Whether there is no point in asking the remote for anything more.
+    private static func isHopeless(_ error: any Error) -> Bool {
+        (error as? RemoteError)?.isOfConnection ?? (error is CancellationError)
+    }
+
+    public func removeLeftovers() async throws -> [String] {
+        let listed = if let files = memory.files { files } else { try await top.list() }
+        let names = listed.map(\.name).filter { PartialName.matches($0) }
+        let own = names.filter { UploadClaim($0)?.machine == memory.machine }
+        guard !names.isEmpty else { return [] }
+        if !own.isEmpty {
+            let pattern = "/\(PartialName.prefix)\(memory.machine)-*\(PartialName.suffix)"
+            try await removeFiles(like: pattern, [])
+        }
+        // One that is younger than a day may be an upload of another machine.
+        if own.count < names.count {
+            let pattern = "/\(PartialName.prefix)*\(PartialName.suffix)"
+            try await removeFiles(like: pattern, ["--min-age", "24h"])
+        }
+        return own
+    }
+
+    private func removeFiles(like pattern: String, _ options: [String]) async throws {
+        let arguments = ["delete", "--max-depth", "1", "--include", pattern] + options
+        try await top.run(arguments + [top.place], isWriting: true)
+    }
+}

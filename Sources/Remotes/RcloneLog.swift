@@ -112,7 +112,7 @@ struct RcloneLog {
     /// Returns a line without its date.
     private static func plain(_ text: String) -> String {
         text.replacing(#/^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d /#, with: "")
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+            .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
     /// Returns the error in "low level retry 1/10 (error …)", or of one request ("Error: …").

@@ -233,9 +233,12 @@ struct ServedFolderTests {
         let directory = sandbox.path("served-webdav/Apps")
         let rival = try #require(UploadClaim(last))
         let task = Task { try await folder.upload(file, as: "b.zip") }
-        while try !Directory.open(directory).names().contains(where: {
-            UploadClaim($0.description)?.isRival(of: rival) ?? false
-        }) { try await Task.sleep(for: .milliseconds(10)) }
+        let end = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < end {
+            let names = try Directory.open(directory).names().map(\.description)
+            if names.contains(where: { UploadClaim($0)?.isRival(of: rival) == true }) { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
         try LocalFileSystem().move(directory.appending(last), to: directory.appending("b.zip"))
         await #expect(throws: RemoteError.exists(folder.address, name: "b.zip")) {
             try await task.value

@@ -155,7 +155,9 @@ extension RemoteServer {
             case .s3:
                 [
                     "TYPE": "s3", "PROVIDER": "Other", "ENDPOINT": "http://127.0.0.1:\(port)",
-                    "ACCESS_KEY_ID": Self.user, "SECRET_ACCESS_KEY": password,
+                    // moto refuses rclone's last question after an upload in parts.
+                    "UPLOAD_CUTOFF": "2Gi", "ACCESS_KEY_ID": Self.user,
+                    "SECRET_ACCESS_KEY": password,
                 ]
             }
         if kind != .s3 { settings["PASS"] = Self.obscured(password) }

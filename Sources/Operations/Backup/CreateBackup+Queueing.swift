@@ -11,7 +11,7 @@ internal import SystemPackage
 /// So a run that is killed, or a transfer that is cut, never costs another look at the stores.
 extension CreateBackup {
     /// The folder that the archive comes into.
-    var archives: BackupFolder { options.queues ? folder.outbox?.folder ?? folder : folder }
+    var destination: BackupFolder { options.queues ? folder.outbox?.folder ?? folder : folder }
 
     /// Sends what waits, if anything does.
     ///

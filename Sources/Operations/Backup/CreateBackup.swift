@@ -138,7 +138,7 @@ public struct CreateBackup: Sendable {
         try await makeLocked(directory, after: folder.list().backups)
     }
 
-    /// Makes it while the place that it comes to is locked; see `archives`.
+    /// Makes it while the place that it comes to is locked; see `destination`.
     func makeLocked(
         _ directory: StoresDirectory,
         after backups: [Backup]
@@ -152,7 +152,7 @@ public struct CreateBackup: Sendable {
             if let remark = places.remark { context.note(remark) }
         }
         do {
-            try context.removeLeftovers(of: archives)
+            try context.removeLeftovers(of: destination)
             if refusal == nil { await context.removeRemoteLeftovers(of: folder) }
             return try await make(directory, after: backups)
         } catch let error where Self.saysItAll(error) {
@@ -222,12 +222,13 @@ public struct CreateBackup: Sendable {
     ) async throws -> (ArchiveDraft, WrittenArchive) {
         let anomalyGuard = anomalyGuard(after: backups)
         // What may have to wait is a file of this machine first.
-        let streaming = options.queues ? nil : try await streamingFolder()
+        let streaming =
+            options.streams && !options.queues ? try await folder.streamingFolder(context) : nil
         let size = backups.newestGood(at: options.date)?.size ?? Self.unknownSize
         var missing: Set<RelativePath> = []
         for attempt in 1... {
             let draft = try await ArchiveDraft.begin(
-                in: archives,
+                in: destination,
                 streamingTo: streaming,
                 as: folder.likelyName(at: options.date, beside: backups),
                 ofAbout: size
@@ -236,7 +237,7 @@ public struct CreateBackup: Sendable {
                 let plan = BackupWriter.Plan(
                     options: options,
                     folder: folder,
-                    scratch: archives.workplace,
+                    scratch: destination.workplace,
                     anomalyGuard: anomalyGuard,
                     knownMissing: missing,
                     isLastTry: attempt == Self.cutsLimit
@@ -262,7 +263,13 @@ public struct CreateBackup: Sendable {
     ) async throws -> BackupWriter {
         let cut = try await BackupCut.make(of: directory, busyTimeout: options.busyTimeout, context)
         guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
-        if case .file = draft { try checkSpace(for: cut.survey, after: backups) }
+        if case .file = draft {
+            try destination.checkSpace(
+                for: cut.survey,
+                isCompressed: options.compression != .none,
+                after: backups.newestGood(at: options.date)
+            )
+        }
         return BackupWriter(of: cut, in: directory, to: draft.sink, plan, context)
     }
 
@@ -274,7 +281,7 @@ public struct CreateBackup: Sendable {
             throw try await outbox.full(beside: outbox.waiting(), since: refusal)
         }
         context.report(.began(.uploading, total: nil))
-        let (backup, error) = try await archives.publish(
+        let (backup, error) = try await destination.publish(
             BackupFolder.NewBackup(
                 archive,
                 size: written.size,

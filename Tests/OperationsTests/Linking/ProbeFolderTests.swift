@@ -46,6 +46,9 @@ private struct Faithless: RemoteFolder {
         if fault == .refusesUploads { throw refusal }
         return try await folder.upload(file, as: name)
     }
+    func download(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        try await folder.download(name, range: range)
+    }
     func download(_ name: String, to path: FilePath) async throws {
         if fault == .refusesReads { throw refusal }
         try await folder.download(name, to: path)

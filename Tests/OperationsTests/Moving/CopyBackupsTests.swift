@@ -330,6 +330,9 @@ private struct ChangingFolder: RemoteFolder {
 
     var description: String { folder.description }
     func list() async throws -> [RemoteFile] { try await folder.list() }
+    func download(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        try await folder.download(name, range: range)
+    }
     func download(_ name: String, to path: FilePath) async throws {
         try await folder.download(name, to: path)
     }
@@ -363,6 +366,9 @@ private struct FailingMoves: RemoteFolder {
     }
     func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
         try await folder.upload(file, as: name)
+    }
+    func download(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        try await folder.download(name, range: range)
     }
     func download(_ name: String, to path: FilePath) async throws {
         try await folder.download(name, to: path)

@@ -372,6 +372,9 @@ private struct CutFolder: RemoteFolder {
 
     var description: String { folder.description }
     func list() async throws -> [RemoteFile] { try await folder.list() }
+    func download(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        try await folder.download(name, range: range)
+    }
     func download(_ name: String, to path: FilePath) async throws {
         try await folder.download(name, to: path)
     }
@@ -390,6 +393,7 @@ private struct AwayFolder: RemoteFolder {
     func list() async throws -> [RemoteFile] { throw error }
     func upload(_ file: FilePath, as name: String) async throws -> RemoteFile { throw error }
     func download(_ name: String, to path: FilePath) async throws { throw error }
+    func download(_ name: String, range: Range<Int64>) async throws -> [UInt8] { throw error }
     func move(_ name: String, to folder: any RemoteFolder, as newName: String) async throws {
         throw error
     }

@@ -286,6 +286,7 @@ public final class BackupCatalog: Sendable {
             content.files[address] = nil
             content.listed?[address] = nil
             content.vanished?[address] = nil
+            content.deeds?[address] = nil
             content.expected[address] = nil
             let seen = Set(content.files.values.flatMap { $0.values.map(\.id) })
             content.backups = content.backups.filter { seen.contains($0.key) }

@@ -47,7 +47,10 @@ public struct Outbox: Sendable {
                 backup.isWaiting = true
                 return backup
             }
-        } catch RemoteError.missing {
+        } catch RemoteError.missing, RemoteError.notAFolder {
+            return []
+        } catch FileError.failed(_, _, .permissionDenied) {
+            // It is another user's: root's, say, who used this home.
             return []
         }
     }

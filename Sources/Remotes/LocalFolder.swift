@@ -62,6 +62,8 @@ public struct LocalFolder: RemoteFolder {
             throw RemoteError.notSynced(address, name: name, error)
         }
         try sync(after: name, path)
+        // The file has left its old directory, too.
+        if !steps.isEmpty, file.removingLastComponent() == root { try sync(after: name, root) }
         return RemoteFile(name: name, size: size, location: target)
     }
 

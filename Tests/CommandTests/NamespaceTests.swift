@@ -143,7 +143,7 @@ struct NamespaceTests {
             """
             mount --bind Real Stores; mount -o remount,bind,ro Stores
             run 0 backup > backup
-            [ $(wc -l < backup) = 2 ] || { cat backup; exit 1; }
+            [ $(wc -l < backup) = 3 ] || { cat backup; exit 1; }
             run 0 show latest --json > show; grep -q '"rows":1' show
             run 21 restore latest --yes
             """

@@ -249,8 +249,9 @@ final class Trial: Sendable {
             found += names.isEmpty ? [Self.area] : names.map { "\(Self.area)/\($0)" }
         }
         found += try names(in: root.appending("tmp"))
-        // What was deleted stays in the trash for a while.
-        found += try names(in: remote).filter { $0.hasPrefix(".") && $0 != ".grocerydude-trash" }
+        // What was deleted stays in the trash for a while, and notes stay beside the archives.
+        let kept = [".grocerydude-trash", ".grocerydude-notes"]
+        found += try names(in: remote).filter { $0.hasPrefix(".") && !kept.contains($0) }
         if try FileInfo.ifPresent(caches) != nil {
             found += try names(in: caches).filter { $0 != "catalog.json" }
         }

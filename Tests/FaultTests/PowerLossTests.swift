@@ -47,9 +47,9 @@ struct PowerLossTests {
         defer { try? LocalFileSystem().remove(log) }
         var options = ["-f", "-y", "-s", "0", "-qq", "-o", log.string, "-e", "trace=\(Self.calls)"]
         if let refusal = scenario.refusal {
-            // The exchange is the second of a restore, after the rename of the safety backup.
+            // The exchange is the third of a restore, after those of the safety backup and its note.
             #expect(refusal == .exchange)
-            options += ["-e", "inject=renameat2:error=EINVAL:when=2"]
+            options += ["-e", "inject=renameat2:error=EINVAL:when=3"]
         }
         let outcome = try Tool.run(
             "strace",

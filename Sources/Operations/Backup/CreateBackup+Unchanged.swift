@@ -27,7 +27,7 @@ extension CreateBackup {
             try await home.remote.list().contains(where: {
                 $0.name == newest.name && $0.size == newest.size
             }),
-            try await folder.isThere(newest)
+            try await home.isThere(newest)
         else { return nil }
         return newest
     }

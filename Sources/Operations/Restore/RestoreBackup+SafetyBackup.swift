@@ -34,6 +34,8 @@ extension RestoreBackup {
             return nil
         } catch OperationError.backupFailed(let error) {
             throw RestoreError.safetyBackupFailed(error)
+        } catch let error as OperationError {
+            throw RestoreError.safetyBackupFailed(error)
         }
     }
 

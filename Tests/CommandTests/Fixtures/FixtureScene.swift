@@ -102,6 +102,8 @@ struct FixtureScene {
 
     /// What stands in a directory, without what is below it.
     func names(in directory: String) throws -> [String] {
+        // A backup's notes are beside it.
         try Directory.open(sandbox.path(directory)).names().map(\.description).sorted()
+            .filter { $0 != ".grocerydude-notes" }
     }
 }

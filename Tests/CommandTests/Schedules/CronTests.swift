@@ -57,7 +57,10 @@ struct CronTests {
         #expect(try run("backup --quiet").status == 0)
         try Tool.check(
             "sqlite3",
-            [store.string, "DELETE FROM item; DELETE FROM unit; DELETE FROM location_at_shop"]
+            [
+                store.string,
+                "DELETE FROM item; DELETE FROM unit; DELETE FROM location_at_shop; DELETE FROM given_identity",
+            ]
         )
         #expect(try run("backup --quiet").status == 3)
         let prune = try run("prune --keep-last 1 --quiet")
@@ -119,7 +122,7 @@ struct CronTests {
     @Test(
         "tells of wrong use in JSON where JSON is wanted",
         arguments: [
-            ("restore --json", "missing expected argument '<name>'", "restore"),
+            ("show --json", "missing expected argument '<name>'", "show"),
             ("--json frob", "unknown option '--json'", ""),
             ("backup --frob --json", "unknown option '--frob'", "backup"),
             ("backup --json --compression magic", "magic", "backup"),

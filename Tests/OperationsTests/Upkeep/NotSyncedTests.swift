@@ -51,8 +51,8 @@ struct NotSyncedTests {
     func safetyBackup() async throws {
         try await scene.backUp()
         _ = try GroceryStore(in: scene.stores).remove(name: "Apples")
-        // The first two are for the note beside it, which may be lost.
-        let faulty = FaultyFileSystem(failing: .callOf(.sync, 3))
+        // The first three are for the note beside it, which may be lost.
+        let faulty = FaultyFileSystem(failing: .callOf(.sync, 4))
         let restore = RestoreBackup(
             from: scene.folder(LocalFolder(scene.remotePath, fileSystem: faulty)),
             options: RestoreBackup.Options(backup: scene.options(at: Scene.morning + 3600)),

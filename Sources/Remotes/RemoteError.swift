@@ -95,7 +95,7 @@ public enum RemoteError: ExplainedError, Equatable {
     }
 
     /// Whether the remote did not answer: another question would take as long.
-    var isOfConnection: Bool {
+    package var isOfConnection: Bool {
         switch self {
         case .unreachable, .stalled, .unsure, .noRclone, .noRemote, .unauthorized: true
         default: false

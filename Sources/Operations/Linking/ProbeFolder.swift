@@ -114,7 +114,7 @@ public struct ProbeFolder: Sendable {
         do {
             backups = try await folder.list().backups
         } catch let error as RemoteError {
-            guard rclone != nil, case .rclone = error else {
+            guard rclone != nil, Self.isOfRclone(error) else {
                 if rclone != nil { outcome.findings.append(reached) }
                 throw Failure(step: .folder, error: error)
             }
@@ -135,15 +135,21 @@ public struct ProbeFolder: Sendable {
 
     /// Names the remote that is not configured; else says what could not be done.
     ///
-    /// rclone's own failures say it themselves.
+    /// rclone's own failures, and those of the connection, say it themselves.
     private func explained(_ error: any Error, _ doing: String) -> any Error {
         if RcloneFolder.isNotConfigured(error),
             let name = (folder.remote as? RcloneFolder)?.remoteName
         {
             return LinkError.notConfigured(name)
         }
-        if case RemoteError.rclone = error { return error }
+        if let error = error as? RemoteError, Self.isOfRclone(error) { return error }
         return LinkError.cannot(doing: doing, address: folder.address, error)
+    }
+
+    /// Whether the remote as a whole failed, and not the folder.
+    private static func isOfRclone(_ error: RemoteError) -> Bool {
+        if case .rclone = error { return true }
+        return error.isOfConnection
     }
 
     // MARK: - Writing

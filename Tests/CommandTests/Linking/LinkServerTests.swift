@@ -61,9 +61,9 @@ struct LinkServerTests {
     @Test("with a wrong password is one clear error, and nothing is made or written")
     func password() throws {
         let outcome = try run("link", "rclone:bad:x")
-        #expect(outcome.status == 12, "\(outcome.errors)")
+        #expect(outcome.status == 12 && outcome.errors.contains("401"), "\(outcome.errors)")
         let check = try run("link", "rclone:bad:x", "--check")
-        #expect(check.status != 0 && check.text.contains("\nfolder  FAILED"), "\(check.text)")
+        #expect(check.status == 12 && check.text.contains("\nremote  FAILED"), "\(check.text)")
         #expect(!program.sandbox.exists(Program.configuration))
         #expect(try program.sandbox.contents(of: "Served").paths.isEmpty)
     }

@@ -101,6 +101,7 @@ struct LaggingFolderTests {
             .run(new, at: Scene.morning + 7200, keepingTrash: .zero)
         let outcome = try await prune(hour: 3, keepingLast: 1)
         #expect(outcome.removed.isEmpty)
+        #expect(outcome.problems.first?.reason == "what was to be kept is gone meanwhile")
         #expect(try await names().contains(old.name))
         lag.end()
         #expect(try await prune(hour: 3, keepingLast: 1).removed.isEmpty)

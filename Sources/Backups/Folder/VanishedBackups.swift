@@ -31,7 +31,9 @@ extension BackupFolder {
         let seen = memory.catalog.vanished(from: address)
         guard !seen.isEmpty else { return nil }
         let trashed = Set((try? await trash.entries().map(\.name)) ?? [])
-        for name in trashed.intersection(seen.keys) { memory.catalog.forget(name, in: address) }
+        for name in trashed.intersection(seen.keys) {
+            memory.catalog.remember(name, isTaken: true, in: address)
+        }
         return VanishedBackups(seen.filter { !trashed.contains($0.key) })
     }
 }

@@ -40,6 +40,8 @@ public final class BackupCatalog: Sendable {
         var state: String?
         /// The hash that the file had when it was uploaded.
         var hash: RemoteHash?
+        /// `nil` unless this program took the file away; a list that lags may show it still.
+        var isTaken: Bool?
 
         init?(_ file: RemoteFile, _ id: BackupID?) {
             guard let id else { return nil }
@@ -194,6 +196,7 @@ public final class BackupCatalog: Sendable {
             {
                 // Only an upload tells it.
                 sighting.hash = sighting.hash ?? known.hash
+                sighting.isTaken = known.isTaken
             }
             $0.files[address, default: [:]][backup.name] = sighting
             $0.backups[sighting.id] = facts
@@ -302,7 +305,7 @@ public final class BackupCatalog: Sendable {
             let files = state.content.files[address] ?? [:]
             let gone = files.filter { !names.contains($0.key) }
             let kept = Set(files.filter { names.contains($0.key) }.values.map(\.id))
-            let lost = gone.filter { !kept.contains($0.value.id) }.map(\.key)
+            let lost = gone.filter { !kept.contains($0.value.id) && $0.value.isTaken != true }.map(\.key)
             let back = (state.content.vanished?[address] ?? [:]).keys.filter(names.contains)
             let listed = state.content.listed?[address]
             let isDue = now.map { $0 - (listed ?? .min / 2) >= Self.listingGrain } ?? false
@@ -322,10 +325,11 @@ public final class BackupCatalog: Sendable {
         }
     }
 
-    /// Forgets a file of a folder that this program took away: nobody is to wonder where it is.
-    func forget(_ name: String, in address: String) {
+    /// Remembers that this program took a file of a folder away, or brought it back: nobody is to wonder
+    /// where it is.
+    func remember(_ name: String, isTaken: Bool, in address: String) {
         change {
-            $0.files[address]?[name] = nil
+            $0.files[address]?[name]?.isTaken = isTaken ? true : nil
             $0.vanished?[address]?[name] = nil
         }
     }

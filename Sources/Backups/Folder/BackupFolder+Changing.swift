@@ -201,7 +201,7 @@ extension BackupFolder {
             }
             memory.catalog.remember(in: address) { $0.take(backup.name) }
         }
-        memory.catalog.forget(backup.name, in: address)
+        memory.catalog.remember(backup.name, isTaken: true, in: address)
         return problem
     }
 
@@ -232,6 +232,7 @@ extension BackupFolder {
             }
             var problem = try await RemoteError.problem { try await trash.takeOut(entry) }
             memory.catalog.remember(in: address) { $0.give(entry.name) }
+            memory.catalog.remember(entry.name, isTaken: false, in: address)
             // Not by its name in the trash.
             problem?.path = entry.name
             return (entry, problem)

@@ -305,7 +305,9 @@ public final class BackupCatalog: Sendable {
             let files = state.content.files[address] ?? [:]
             let gone = files.filter { !names.contains($0.key) }
             let kept = Set(files.filter { names.contains($0.key) }.values.map(\.id))
-            let lost = gone.filter { !kept.contains($0.value.id) && $0.value.isTaken != true }.map(\.key)
+            let lost = gone.filter { !kept.contains($0.value.id) && $0.value.isTaken != true }.map(
+                \.key
+            )
             let back = (state.content.vanished?[address] ?? [:]).keys.filter(names.contains)
             let listed = state.content.listed?[address]
             let isDue = now.map { $0 - (listed ?? .min / 2) >= Self.listingGrain } ?? false

@@ -10,7 +10,7 @@
 # - One dependency, one module; GRDB alone has three: Stores, History, Sample.
 # - Below the command line no text names its commands or options; see Console/Hint.swift.
 # - Time is an argument: only the command line looks at the clock.
-# - No crowds and no knots in the operations: see scripts/knots.py, which needs Python.
+# - No crowds and no knots in the operations and the backups: see scripts/knots.py, which needs Python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -83,7 +83,7 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
 ' || status=1
 
 if command -v python3 >/dev/null; then
-    scripts/knots.py Sources/Operations || status=1
+    for module in Operations Backups; do scripts/knots.py "Sources/$module" || status=1; done
 else
     echo "lint: knots were not counted: python3 is not there"
 fi

@@ -118,6 +118,11 @@ extension Backup {
     /// Clocks of several machines never agree.
     private static let clockTolerance: TimeInterval = 300
 
+    /// Returns how old it is; zero for one from the future, `nil` if its time is not known.
+    public func age(at now: Date) -> Duration? {
+        time.map { .milliseconds(Int64(max(0, now.timeIntervalSince($0)) * 1000)) }
+    }
+
     /// Returns a warning about a backup that is from the future, since its clock or ours was wrong.
     public func futureWarning(at now: Date) -> String? {
         guard isFromFuture(at: now) else { return nil }

@@ -1,6 +1,5 @@
 internal import Archives
 package import Files
-internal import Stores
 
 /// The directory that macOS adds to a zip, with what only its own file systems can hold.
 private let macOSDirectory: FileName = "__MACOSX"
@@ -25,23 +24,6 @@ extension ArchivedBackup {
             top = components[0]
         }
         return top
-    }
-
-    /// Returns whether a file in it begins as a store does.
-    ///
-    /// - Throws: `ArchiveError`.
-    package func hasStores() throws -> Bool {
-        for index in 0..<reader.count {
-            let entry = try reader.entry(at: index)
-            guard entry.attributes.kind == .file, entry.size > 0, !entry.isSpecial else { continue }
-            var isStore = false
-            try reader.read(entry) { start in
-                isStore = DatabaseHeader.begins(start)
-                return false
-            }
-            if isStore { return true }
-        }
-        return false
     }
 
     /// Returns the name that an entry of another program's archive is restored under; `nil` for none.

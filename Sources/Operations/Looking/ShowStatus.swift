@@ -136,16 +136,14 @@ public struct ShowStatus: Sendable {
         if let vanished = await folder.vanished() {
             status.warnings.append(vanished.warning(in: folder.timeZone))
         }
-        for backup in backups.ordinary {
-            guard let time = backup.ownTime else { continue }
+        for backup in backups.ordinary where backup.ownTime != nil {
             guard let warning = backup.warning(at: now) else {
                 if backup.isPartial {
                     status.newestPartial = status.newestPartial ?? backup
                     continue
                 }
                 status.newest = backup
-                let age = now.timeIntervalSince(time)
-                status.age = .milliseconds(Int64(max(0, age) * 1000))
+                status.age = backup.age(at: now)
                 return
             }
             status.warnings.append(warning)

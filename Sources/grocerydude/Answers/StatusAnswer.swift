@@ -90,9 +90,7 @@ struct StatusAnswer: Answer {
         }
         oldestWaiting = status.waiting.last?.time.map(invocation.local)
         newest = status.newest.map { Newest($0, age: status.age, invocation) }
-        let partialAge = status.newestPartial?.time.map {
-            Duration.milliseconds(Int64(max(0, invocation.now.timeIntervalSince($0)) * 1000))
-        }
+        let partialAge = status.newestPartial?.age(at: invocation.now)
         newestPartial = status.newestPartial.map { Newest($0, age: partialAge, invocation) }
         func text(_ backup: Backup, _ age: Duration?) -> String {
             backup.displayName + (age.map { ", \($0.shortText) old" } ?? "")

@@ -144,7 +144,6 @@ struct RestoreCommand: FolderCommand {
                     try await restore.run(backup, to: invocation.stores)
                 }
         } catch RestoreError.declined {
-            invocation.console.message("nothing was changed")
             return .declined
         }
         try invocation.console.answer(RestoreAnswer(outcome, isDryRun: dryRun, invocation))

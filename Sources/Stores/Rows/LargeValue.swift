@@ -1,0 +1,209 @@
+internal import CSQLite
+
+/// A text or a blob that is read by pieces (https://www.sqlite.org/c3ref/blob.html).
+public struct LargeValue: ~Copyable {
+    /// The count of its bytes.
+    public let size: Int64
+    private let blob: OpaquePointer
+    private let database: OpaquePointer
+    private let owner: AnyObject?
+    private let name: String
+
+    init(
+        of table: TableSchema,
+        column: Int,
+        rowID: Int64,
+        in database: OpaquePointer,
+        owner: AnyObject?,
+        name: String
+    ) throws {
+        var blob: OpaquePointer?
+        let column = table.columns[column].name
+        let code = sqlite3_blob_open(database, "main", table.name, column, rowID, 0, &blob)
+        guard code == SQLITE_OK, let blob else {
+            throw StoreError(name, code: code, of: database)
+        }
+        self.blob = blob
+        self.database = database
+        self.owner = owner
+        self.name = name
+        size = Int64(sqlite3_blob_bytes(blob))
+    }
+
+    deinit { sqlite3_blob_close(blob) }
+
+    /// Reads from an offset until the buffer is full or the value ends.
+    ///
+    /// - Returns: the count of bytes read.
+    /// - Throws: `StoreError`.
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        let count = Int(min(Int64(buffer.count), max(0, size - offset)))
+        guard count > 0 else { return 0 }
+        let code = sqlite3_blob_read(blob, buffer.baseAddress, CInt(count), CInt(offset))
+        guard code == SQLITE_OK else { throw StoreError(name, code: code, of: database) }
+        return count
+    }
+
+    /// Reads all of it into memory.
+    public func bytes() throws -> StoredBytes {
+        StoredBytes(
+            try [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+                count = try read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+            }
+        )
+    }
+
+    /// Lends the value to `body` piece by piece, until that returns `false`.
+    public func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Bool) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: RowCursor.largeSize,
+            alignment: 16
+        )
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while offset < size {
+            let count = try read(into: buffer, at: offset)
+            guard try body(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { return }
+            offset += Int64(count)
+        }
+    }
+
+    func hasSameBytes(as other: borrowing LargeValue) throws -> Bool {
+        guard size == other.size else { return false }
+        var isSame = true
+        var offset: Int64 = 0
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: RowCursor.largeSize,
+            alignment: 16
+        )
+        defer { buffer.deallocate() }
+        while isSame, offset < size {
+            let piece = UnsafeMutableRawBufferPointer(
+                rebasing: buffer[..<(buffer.count / 2)]
+            )
+            let otherPiece = UnsafeMutableRawBufferPointer(
+                rebasing: buffer[(buffer.count / 2)...]
+            )
+            let count = try read(into: piece, at: offset)
+            let otherCount = try other.read(into: otherPiece, at: offset)
+            isSame =
+                UnsafeRawBufferPointer(rebasing: piece[..<count])
+                .compare(with: UnsafeRawBufferPointer(rebasing: otherPiece[..<otherCount])) == 0
+            offset += Int64(count)
+        }
+        return isSame
+    }
+
+    func hasBytes(_ bytes: UnsafeRawBufferPointer) throws -> Bool {
+        guard size == bytes.count else { return false }
+        var isSame = true
+        var offset = 0
+        try forEachPiece { piece in
+            let other = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + piece.count)])
+            isSame = piece.compare(with: other) == 0
+            offset += piece.count
+            return isSame
+        }
+        return isSame
+    }
+}
+
+/// A row of which a value is too large to be read at once: the other values, and the sizes of these.
+final class LargeRow {
+    struct Cell {
+        enum Bytes: Equatable {
+            /// A part of the row's buffer.
+            case part(Range<Int>)
+            case large
+        }
+
+        var storageClass: StorageClass
+        /// An integer, or the bits of a number.
+        var integer: Int64 = 0
+        var bytes: Bytes = .part(0..<0)
+        var size: Int64 = 0
+    }
+
+    let rowID: Int64
+    private(set) var cells: [Cell] = []
+    private var buffer: UnsafeMutableRawBufferPointer
+
+    /// Reads the first row of a range.
+    init(
+        of table: TableSchema,
+        _ columns: [Int],
+        in database: OpaquePointer,
+        name: String,
+        within rowIDs: ClosedRange<Int64>
+    ) throws {
+        // Of a text or a blob only the class is asked, which SQLite tells without reading it; one that
+        // is computed is not there to be opened.
+        let selected = columns.map { place in
+            let column = table.columns[place].name.sqlIdentifier
+            return table.columns[place].isGenerated
+                ? "NULL, \(column)"
+                : "typeof(\(column)), CASE WHEN typeof(\(column)) IN ('text', 'blob') THEN NULL"
+                    + " ELSE \(column) END"
+        }
+        let rowIDName = table.rowIDName ?? "rowid"
+        let sql = """
+            SELECT \(([rowIDName] + selected).joined(separator: ", "))
+            FROM main.\(table.name.sqlIdentifier)
+            WHERE \(rowIDName) BETWEEN ?1 AND ?2 ORDER BY \(rowIDName) LIMIT 1
+            """
+        let statement = try Statement(database, name: name, sql)
+        try statement.bind(rowIDs.lowerBound, at: 1)
+        try statement.bind(rowIDs.upperBound, at: 2)
+        guard try statement.step() else {
+            throw StoreError.damaged(name, reason: "a row of '\(table.name)' is not found again")
+        }
+        rowID = statement.integer(0)
+        buffer = .allocate(byteCount: 0, alignment: 16)
+        var bytes: [UInt8] = []
+        for (index, place) in columns.enumerated() {
+            let (typed, valued) = (CInt(1 + 2 * index), CInt(2 + 2 * index))
+            var cell = Cell(storageClass: statement.storageClass(valued))
+            let type = statement.text(typed)
+            if type == "text" || type == "blob" {
+                cell.storageClass = type == "text" ? .text : .blob
+                let value = try LargeValue(
+                    of: table,
+                    column: place,
+                    rowID: rowID,
+                    in: database,
+                    owner: nil,
+                    name: name
+                )
+                cell.size = value.size
+                cell.bytes = .large
+                if value.size <= RowCursor.largeSize {
+                    let start = bytes.count
+                    bytes += try value.bytes().array
+                    cell.bytes = .part(start..<bytes.count)
+                }
+            } else if cell.storageClass == .text || cell.storageClass == .blob {
+                let start = bytes.count
+                bytes += statement.unsafeBytes(valued)
+                cell.bytes = .part(start..<bytes.count)
+                cell.size = Int64(bytes.count - start)
+            } else if cell.storageClass == .integer {
+                cell.integer = statement.integer(valued)
+            } else if cell.storageClass == .real {
+                cell.integer = Int64(bitPattern: statement.realBits(valued))
+            }
+            cells.append(cell)
+        }
+        buffer.deallocate()
+        buffer = .allocate(byteCount: bytes.count, alignment: 16)
+        buffer.copyBytes(from: bytes)
+    }
+
+    deinit { buffer.deallocate() }
+
+    func unsafeBytes(_ index: Int) -> UnsafeRawBufferPointer {
+        guard case .part(let range) = cells[index].bytes else {
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        return UnsafeRawBufferPointer(rebasing: buffer[range])
+    }
+}

@@ -1,0 +1,83 @@
+/// The differences between two states of a table, in the order of their rows' keys.
+///
+/// Values are compared by storage class and bytes, never as SQL does, for which 1 is 1.0, and 'milk' may
+/// be 'MILK'.
+public struct RowDiff: ~Copyable {
+    /// A difference in one row.
+    public enum Change: Equatable, Sendable {
+        /// The row of `new` is not in `old`.
+        case added
+        /// The row of `old` is not in `new`.
+        case removed
+        /// Both have the row; the places are those of the `pairs` that differ.
+        case changed([Int])
+    }
+
+    /// At the row that was removed or changed.
+    public private(set) var old: RowCursor
+    /// At the row that was added or changed.
+    public private(set) var new: RowCursor
+    /// The columns that are compared: places in the columns of `old`, and in those of `new`.
+    public let pairs: [(old: Int, new: Int)]
+
+    private var hasOld = false
+    private var hasNew = false
+    private var needsOld = true
+    private var needsNew = true
+
+    /// Takes two cursors that have not begun, and know rows by the same kind of key.
+    ///
+    /// - Parameter pairs: the columns to compare; those of the same names if not given.
+    public init(
+        from old: consuming RowCursor,
+        to new: consuming RowCursor,
+        pairs: [(old: Int, new: Int)]? = nil
+    ) {
+        precondition(old.isByRowID == new.isByRowID, "keys of two kinds have no order")
+        self.pairs = pairs ?? RowDiff.pairs(old, new)
+        self.old = old
+        self.new = new
+    }
+
+    /// Goes on to the next difference.
+    ///
+    /// - Returns: `nil` at the end.
+    /// - Throws: `StoreError`.
+    public mutating func next() throws -> Change? {
+        while true {
+            if needsOld { hasOld = try old.next() }
+            if needsNew { hasNew = try new.next() }
+            (needsOld, needsNew) = (false, false)
+            guard hasOld || hasNew else { return nil }
+            let order = !hasOld ? 1 : !hasNew ? -1 : old.compareKey(with: new)
+            needsOld = order <= 0 && hasOld
+            needsNew = order >= 0 && hasNew
+            if order < 0 { return .removed }
+            if order > 0 { return .added }
+            let changed = try changedPairs()
+            if !changed.isEmpty { return .changed(changed) }
+        }
+    }
+
+    private func changedPairs() throws -> [Int] {
+        var changed: [Int] = []
+        for (place, pair) in pairs.enumerated()
+        where try !old.hasSameValue(pair.old, as: new, pair.new) {
+            changed.append(place)
+        }
+        return changed
+    }
+
+    private static func pairs(
+        _ old: borrowing RowCursor,
+        _ new: borrowing RowCursor
+    ) -> [(old: Int, new: Int)] {
+        let newNames = new.columns.map { new.table.columns[$0].name.foldedIdentifier }
+        var pairs: [(old: Int, new: Int)] = []
+        for (index, place) in old.columns.enumerated() {
+            let name = old.table.columns[place].name.foldedIdentifier
+            if let other = newNames.firstIndex(of: name) { pairs.append((index, other)) }
+        }
+        return pairs
+    }
+}

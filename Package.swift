@@ -81,6 +81,7 @@ let package = Package(
             dependencies: ["Files", filePath, .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict
         ),
+        .target(name: "Changes", dependencies: ["Files"], swiftSettings: strict),
         .target(
             name: "Archives",
             dependencies: ["Files", "CLibzip", "CIsal", "CZlib", filePath],
@@ -159,6 +160,11 @@ let package = Package(
         .testTarget(
             name: "ProcessesTests",
             dependencies: ["Processes", "Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ChangesTests",
+            dependencies: ["Changes", "Archives", "Files", "TestSupport", "CZlib", filePath],
             swiftSettings: strict
         ),
         .testTarget(

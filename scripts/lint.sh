@@ -5,7 +5,7 @@
 # - The formatter's rules (.swift-format).
 # - The arrow. A module imports only from its right; the command line may import all of ours, and the
 #   leaves never each other:
-#   grocerydude → Operations → Backups → { Stores, Archives, Remotes, History, Sample } → Files
+#   grocerydude → Operations → Backups → { Stores, Archives, Remotes, Changes, History, Sample } → Files
 #   Remotes → Processes → Files; only the command line imports Sample.
 # - One dependency, one module; GRDB alone has three: Stores, History, Sample.
 # - Below the command line no text names its commands or options; see Console/Hint.swift.
@@ -25,11 +25,11 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
 
     BEGIN {
         # What each module of ours may import of ours.
-        may["grocerydude"] = " Operations Backups Stores Archives Remotes History Sample Processes Files "
-        may["Operations"] = " Backups Stores Archives Remotes History Processes Files "
+        may["grocerydude"] = " Operations Backups Stores Archives Remotes Changes History Sample Processes Files "
+        may["Operations"] = " Backups Stores Archives Remotes Changes History Processes Files "
         may["Backups"] = " Stores Archives Remotes History Files "
         may["Remotes"] = " Processes Files "
-        may["Stores"] = may["Archives"] = may["History"] = may["Sample"] = may["Processes"] = " Files "
+        may["Changes"] = may["Stores"] = may["Archives"] = may["History"] = may["Sample"] = may["Processes"] = " Files "
         may["Files"] = " "
 
         # Who alone imports a dependency.

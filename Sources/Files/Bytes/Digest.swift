@@ -34,10 +34,23 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
         self.init(hasher)
     }
 
-    private init(_ hasher: SHA256) {
-        var value = SIMD32<UInt8>()
-        for (index, byte) in hasher.finalize().enumerated() { value[index] = byte }
-        self.value = value
+    /// Takes the 32 bytes of a digest; `nil` if there are more or fewer.
+    public init?(bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 32 else { return nil }
+        value = bytes.loadUnaligned(as: SIMD32<UInt8>.self)
+    }
+
+    init(_ hasher: SHA256) {
+        value = hasher.finalize().withUnsafeBytes { $0.loadUnaligned(as: SIMD32<UInt8>.self) }
+    }
+
+    /// Calls a closure with its 32 bytes.
+    public func withUnsafeBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows
+        -> Result
+    {
+        try Swift.withUnsafeBytes(of: value) { try body($0) }
     }
 
     /// Its 32 bytes.

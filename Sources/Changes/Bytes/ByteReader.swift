@@ -1,0 +1,205 @@
+public import Files
+
+/// A rule of the formats that bytes break; readers add the name of the file.
+public struct FormatBreach: Error, Equatable {
+    public let reason: String
+
+    public init(_ reason: String) {
+        self.reason = reason
+    }
+}
+
+/// Reads bytes in the notation of the formats, and never beyond their end.
+///
+/// It is valid as long as the bytes that it was given are. All its functions throw `FormatBreach`, and
+/// allocate no more than the bytes that are left.
+public struct ByteReader {
+    private let base: UnsafeRawBufferPointer
+    /// Bytes that were read.
+    public private(set) var position = 0
+
+    public init(_ bytes: UnsafeRawBufferPointer) {
+        base = bytes
+    }
+
+    /// Bytes that are left.
+    public var left: Int { base.count - position }
+
+    public mutating func byte() throws(FormatBreach) -> UInt8 {
+        guard position < base.count else { throw FormatBreach("it ends too early") }
+        defer { position += 1 }
+        return base[position]
+    }
+
+    /// Reads so many bytes, without copying them.
+    public mutating func raw(_ count: Int) throws(FormatBreach) -> UnsafeRawBufferPointer {
+        guard count >= 0, count <= left else { throw FormatBreach("it ends too early") }
+        defer { position += count }
+        return UnsafeRawBufferPointer(rebasing: base[position..<position + count])
+    }
+
+    /// Reads a length, then that many bytes, without copying them.
+    public mutating func bytes() throws(FormatBreach) -> UnsafeRawBufferPointer {
+        let count = try varint()
+        guard count <= UInt64(left) else { throw FormatBreach("a length is beyond its end") }
+        return try raw(Int(count))
+    }
+
+    /// Reads an unsigned number of at most ten bytes of LEB128, in its shortest form only.
+    public mutating func varint() throws(FormatBreach) -> UInt64 {
+        let first = try byte()
+        if first < 0x80 { return UInt64(first) }
+        var number = UInt64(first & 0x7F)
+        var shift: UInt64 = 7
+        while true {
+            let next = try byte()
+            guard shift < 63 || next <= 1 else { throw FormatBreach("a number is beyond 64 bits") }
+            number |= UInt64(next & 0x7F) << shift
+            if next < 0x80 {
+                guard next != 0 else { throw FormatBreach("a number is not in its shortest form") }
+                return number
+            }
+            shift += 7
+        }
+    }
+
+    /// Reads an unsigned number that is at most a limit.
+    public mutating func varint(
+        atMost limit: UInt64,
+        _ reason: @autoclosure () -> String
+    ) throws(FormatBreach) -> UInt64 {
+        let number = try varint()
+        guard number <= limit else { throw FormatBreach(reason()) }
+        return number
+    }
+
+    /// Reads the count of things that each take some bytes or more: never more than there can be.
+    public mutating func count(
+        of width: Int,
+        atMost limit: Int = .max,
+        _ things: @autoclosure () -> String
+    ) throws(FormatBreach) -> Int {
+        let number = try varint()
+        guard number <= UInt64(limit) else { throw FormatBreach("it has too many \(things())") }
+        guard number <= UInt64(left / width) else {
+            throw FormatBreach("it says that it has more \(things()) than its bytes can hold")
+        }
+        return Int(number)
+    }
+
+    public mutating func zigzag() throws(FormatBreach) -> Int64 {
+        let number = try varint()
+        return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
+    }
+
+    public mutating func bigEndian() throws(FormatBreach) -> UInt64 {
+        UInt64(bigEndian: try raw(8).loadUnaligned(as: UInt64.self))
+    }
+
+    public mutating func bigEndian32() throws(FormatBreach) -> UInt32 {
+        UInt32(bigEndian: try raw(4).loadUnaligned(as: UInt32.self))
+    }
+
+    public mutating func identifier<ID: Identifier>(
+        _ type: ID.Type = ID.self
+    ) throws(FormatBreach) -> ID {
+        let high = try bigEndian()
+        return ID(high: high, low: try bigEndian())
+    }
+
+    public mutating func digest() throws(FormatBreach) -> Digest {
+        guard let digest = Digest(bytes: try raw(32)) else {
+            throw FormatBreach("it ends too early")
+        }
+        return digest
+    }
+
+    /// Reads a hybrid clock's reading.
+    public mutating func clock() throws(FormatBreach) -> UInt64 {
+        let clock = try bigEndian()
+        guard clock < HybridClock.limit else { throw FormatBreach("a clock is beyond its limit") }
+        return clock
+    }
+
+    /// Throws if there is more.
+    public func end() throws(FormatBreach) {
+        guard left == 0 else { throw FormatBreach("it goes on after its end") }
+    }
+}
+
+extension ByteReader {
+    /// Reads a value.
+    public mutating func value() throws(FormatBreach) -> Value {
+        switch try byte() {
+        case 0: .null
+        case 1: .integer(try zigzag())
+        case 2: .real(try real())
+        case 3: .text(Array(try bytes()))
+        case 4: .blob(Array(try bytes()))
+        case 5: .row(try identifier())
+        case 6: .file(name: Array(try fileName()), content: try reference())
+        case 7: .longText(try reference())
+        case 8: .longBlob(try reference())
+        default: throw FormatBreach("a value is of an unknown kind")
+        }
+    }
+
+    /// Reads over a value, and holds it to all that `value` does, without making it.
+    mutating func skipValue() throws(FormatBreach) {
+        switch try byte() {
+        case 0: break
+        case 1: _ = try varint()
+        case 2: _ = try real()
+        case 3, 4: _ = try bytes()
+        case 5: _ = try raw(16)
+        case 6:
+            _ = try fileName()
+            try skipReference()
+        case 7, 8: try skipReference()
+        default: throw FormatBreach("a value is of an unknown kind")
+        }
+    }
+
+    private mutating func real() throws(FormatBreach) -> Double {
+        let number = Double(bitPattern: try bigEndian())
+        guard !number.isNaN else { throw FormatBreach("a number is NaN, which SQLite cannot keep") }
+        return number
+    }
+
+    private mutating func reference() throws(FormatBreach) -> BlobReference {
+        let digest = try digest()
+        return BlobReference(digest: digest, size: try blobSize())
+    }
+
+    private mutating func skipReference() throws(FormatBreach) {
+        _ = try raw(32)
+        _ = try blobSize()
+    }
+
+    private mutating func blobSize() throws(FormatBreach) -> UInt64 {
+        try varint(atMost: BlobReference.maximumSize, "a blob is too long")
+    }
+
+    private mutating func fileName() throws(FormatBreach) -> UnsafeRawBufferPointer {
+        let name = try bytes()
+        guard isUUID(name) else { throw FormatBreach("a file's name is not a UUID") }
+        return name
+    }
+}
+
+/// Returns whether bytes are a UUID as it is written, in either case.
+func isUUID(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bytes.count == 36
+        && bytes.enumerated().allSatisfy { index, byte in
+            switch index {
+            case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+            default:
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                    UInt8(ascii: "A")...UInt8(ascii: "F"):
+                    true
+                default: false
+                }
+            }
+        }
+}

@@ -1,0 +1,116 @@
+/// Sixteen bytes that name something: a row, a device, a group, a schema.
+///
+/// They compare as bytes do (`memcmp`), and their text is 32 lower-case hexadecimal digits.
+public protocol Identifier: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The first eight bytes as a big-endian number.
+    var high: UInt64 { get }
+    /// The last eight bytes as a big-endian number.
+    var low: UInt64 { get }
+    /// Makes one of its two halves.
+    init(high: UInt64, low: UInt64)
+}
+
+extension Identifier {
+    /// Sixteen zeros, which name nothing.
+    public static var zero: Self { Self(high: 0, low: 0) }
+
+    /// Whether it names nothing.
+    public var isZero: Bool { high | low == 0 }
+
+    /// Reads just sixteen bytes; `nil` if there are more or fewer.
+    public init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 16 else { return nil }
+        var halves: (UInt64, UInt64) = (0, 0)
+        for (index, byte) in bytes.enumerated() {
+            if index < 8 {
+                halves.0 = halves.0 << 8 | UInt64(byte)
+            } else {
+                halves.1 = halves.1 << 8 | UInt64(byte)
+            }
+        }
+        self.init(high: halves.0, low: halves.1)
+    }
+
+    /// Reads 32 lower-case hexadecimal digits, as `description` writes them.
+    public init?(hex: some StringProtocol) {
+        let digits = hex.utf8
+        guard digits.count == 32, let high = UInt64(lowerHex: digits.prefix(16)),
+            let low = UInt64(lowerHex: digits.dropFirst(16))
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    /// Its sixteen bytes.
+    public var bytes: [UInt8] {
+        [high, low].flatMap { half in
+            (0..<8).map { UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * $0)) }
+        }
+    }
+
+    /// 32 lower-case hexadecimal digits.
+    public var description: String { high.lowerHex + low.lowerHex }
+
+    public static func < (left: Self, right: Self) -> Bool {
+        left.high != right.high ? left.high < right.high : left.low < right.low
+    }
+}
+
+/// The name of a device: one copy of a store that takes part.
+public struct DeviceID: Identifier {
+    public let high: UInt64
+    public let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// The eight hexadecimal digits that stand in the names of its files.
+    public var shortDescription: String { String(high.lowerHex.prefix(8)) }
+}
+
+/// The name of a group of devices. A group has several if several devices began it at once.
+public struct GroupID: Identifier {
+    public let high: UInt64
+    public let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+}
+
+/// The first half of a hash of what syncs of a schema: for equality and for messages only.
+public struct SchemaID: Identifier {
+    public let high: UInt64
+    public let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+}
+
+extension UInt64 {
+    /// Sixteen lower-case hexadecimal digits.
+    var lowerHex: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// Reads at most sixteen lower-case hexadecimal digits, and at least one.
+    init?(lowerHex digits: some Collection<UInt8>) {
+        guard (1...16).contains(digits.count) else { return nil }
+        var value: UInt64 = 0
+        for digit in digits {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                value = value << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"):
+                value = value << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        self = value
+    }
+}

@@ -1,0 +1,81 @@
+internal import Files
+
+/// The name by which devices know a row as the same one.
+///
+/// The id of a key or of content is a function of it, so that two devices that never met agree.
+public struct RowID: Identifier {
+    public let high: UInt64
+    public let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Makes the id of a row that is known by its key.
+    ///
+    /// - Parameters:
+    ///   - key: the key's columns in the key's order, with their values; references as row ids.
+    ///   - table: the table.
+    public init(key: [(column: ColumnName, value: Value)], in table: TableName) {
+        var writer = ByteWriter()
+        writer.raw(Array("grocerydude key 1\0".utf8))
+        writer.bytes(table.bytes)
+        writer.varint(UInt64(key.count))
+        for (column, value) in key {
+            writer.bytes(column.bytes)
+            writer.value(value)
+        }
+        self.init(firstHalfOf: writer.bytes)
+    }
+
+    /// Makes the id of a row that is known by its content.
+    ///
+    /// - Parameters:
+    ///   - content: the columns, in any order, without the local key and without the cells that equal
+    ///     their column's default, or NULL if it has none. Of references within a cycle of tables see
+    ///     `ContentValue`.
+    ///   - table: the table.
+    ///   - occurrence: how many such rows stand before it in the order of local keys.
+    public init(
+        content: [(column: ColumnName, value: ContentValue)],
+        in table: TableName,
+        occurrence: UInt64
+    ) {
+        var writer = ByteWriter()
+        writer.raw(Array("grocerydude seed 1\0".utf8))
+        writer.bytes(table.bytes)
+        writer.varint(UInt64(content.count))
+        for (column, value) in content.sorted(by: { $0.column < $1.column }) {
+            writer.bytes(column.bytes)
+            switch value {
+            case .value(let value): writer.value(value)
+            case .cyclicReference: writer.byte(Value.row(.zero).tag)
+            }
+        }
+        writer.varint(occurrence)
+        self.init(firstHalfOf: writer.bytes)
+    }
+
+    /// Makes an id that nothing but chance has made: twelve random bytes of a capture and a count.
+    ///
+    /// - Parameters:
+    ///   - capture: random; its upper 96 bits count.
+    ///   - count: the how many-th row of the capture it is.
+    public init(randomHigh high: UInt64, randomLow low: UInt32, count: UInt32) {
+        self.init(high: high, low: UInt64(low) << 32 | UInt64(count))
+    }
+
+    private init(firstHalfOf bytes: [UInt8]) {
+        let digest = bytes.withUnsafeBytes { Digest(of: $0) }
+        let id: RowID? = digest.withUnsafeBytes { RowID(bytes: $0.prefix(16)) }
+        self = id ?? .zero
+    }
+}
+
+/// A cell of a row that is known by its content.
+public enum ContentValue: Hashable, Sendable {
+    case value(Value)
+    /// A reference to a table that refers back, directly or by others: only that it is there counts.
+    case cyclicReference
+}

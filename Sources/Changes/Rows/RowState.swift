@@ -1,0 +1,169 @@
+/// A column's value in a row, and when it was written and by whom.
+public struct Cell: Hashable, Sendable {
+    public let column: ColumnName
+    public let stamp: Stamp
+    public let value: Value
+
+    public init(_ column: ColumnName, _ stamp: Stamp, _ value: Value) {
+        self.column = column
+        self.stamp = stamp
+        self.value = value
+    }
+
+    /// Whether it loses to another cell of its column: by clock, then device, then bytes.
+    public func loses(to other: Cell) -> Bool {
+        if stamp != other.stamp { return stamp < other.stamp }
+        return value != other.value && value.precedes(other.value)
+    }
+}
+
+/// All that is known of a row, or a part of it: a delta is a state that says less.
+///
+/// States form a semilattice: `joined(with:)` is commutative, associative and idempotent, so that the
+/// order, repetition and grouping of files do not matter.
+public struct RowState: Hashable, Sendable {
+    /// Odd alive, even deleted: an insert makes it 1, a delete adds 1, and so on. 0 if nothing is known.
+    public let causalLength: UInt32
+    /// The least stamp of the inserts at this causal length; `nil` if none has come yet.
+    public let birth: Stamp?
+    /// The greatest stamp of the deletes; zero while it is alive.
+    public let deletion: Stamp
+    /// The cells that are known, rising by column; none of a deleted row.
+    public let cells: [Cell]
+
+    /// The state of a row of which nothing is known: it changes nothing in a join.
+    public static let unknown = RowState(unchecked: 0, birth: nil, deletion: .zero, cells: [])
+
+    /// Makes the state of a row that is alive.
+    ///
+    /// - Parameters:
+    ///   - causalLength: an odd number.
+    ///   - birth: the stamp of its insert; `nil` if this is an update only.
+    ///   - cells: in any order, each column once.
+    public init(causalLength: UInt32 = 1, birth: Stamp?, cells: [Cell]) {
+        precondition(causalLength % 2 == 1, "only rows that are alive have cells")
+        var cells = cells
+        if !cells.isRising { cells.sort { $0.column < $1.column } }
+        precondition(cells.isRising, "a column has one cell")
+        self.init(unchecked: causalLength, birth: birth, deletion: .zero, cells: cells)
+    }
+
+    /// Makes the state of a row that was deleted.
+    ///
+    /// - Parameters:
+    ///   - causalLength: an even number above 0.
+    ///   - deletion: the stamp of its delete.
+    public init(causalLength: UInt32 = 2, deletion: Stamp) {
+        precondition(causalLength % 2 == 0 && causalLength > 0, "a delete makes the length even")
+        self.init(unchecked: causalLength, birth: nil, deletion: deletion, cells: [])
+    }
+
+    /// Makes a state of parts that fit together already.
+    init(unchecked causalLength: UInt32, birth: Stamp?, deletion: Stamp, cells: [Cell]) {
+        self.causalLength = causalLength
+        self.birth = birth
+        self.deletion = deletion
+        self.cells = cells
+    }
+
+    /// Whether the row is there, shown or held.
+    public var isAlive: Bool { causalLength % 2 == 1 }
+
+    /// Whether the row was there and was deleted.
+    public var isTombstone: Bool { !isAlive && causalLength > 0 }
+
+    /// Returns the cell of a column, if it is known.
+    public func cell(_ column: ColumnName) -> Cell? {
+        var low = 0
+        var high = cells.count
+        while low < high {
+            let middle = (low + high) / 2
+            if cells[middle].column < column { low = middle + 1 } else { high = middle }
+        }
+        return low < cells.count && cells[low].column == column ? cells[low] : nil
+    }
+
+    /// Returns the tombstone that a delete makes of it; `nil` if it is not alive, or was deleted too often.
+    public func deleted(at stamp: Stamp) -> RowState? {
+        guard isAlive, causalLength < .max else { return nil }
+        return RowState(causalLength: causalLength + 1, deletion: stamp)
+    }
+
+    /// Returns the state that an insert makes of it; `nil` if it is alive already.
+    public func inserted(at stamp: Stamp, cells: [Cell]) -> RowState? {
+        if isAlive { return nil }
+        return RowState(causalLength: causalLength + 1, birth: stamp, cells: cells)
+    }
+
+    /// Returns all that two states tell together.
+    public func joined(with other: RowState) -> RowState {
+        if causalLength != other.causalLength {
+            return causalLength < other.causalLength ? other : self
+        }
+        return RowState(
+            unchecked: causalLength,
+            birth: earlier(birth, other.birth),
+            deletion: max(deletion, other.deletion),
+            cells: joinedCells(cells, other.cells)
+        )
+    }
+}
+
+/// A part of what is known of one row, as files carry it.
+public struct RowDelta: Hashable, Sendable {
+    public let id: RowID
+    public let state: RowState
+    /// The number that the row has as its local key on the device that wrote this; used where it is free.
+    public let hint: Value?
+
+    public init(_ id: RowID, _ state: RowState, hint: Value? = nil) {
+        self.id = id
+        self.state = state
+        self.hint = state.isAlive ? hint : nil
+    }
+
+    /// Returns all that two deltas of one row tell together; the lesser hint of those that count stays.
+    public func joined(with other: RowDelta) -> RowDelta {
+        precondition(id == other.id, "only deltas of one row can be joined")
+        let state = state.joined(with: other.state)
+        let hints = [self, other].filter { $0.state.causalLength == state.causalLength }
+            .compactMap(\.hint)
+        return RowDelta(id, state, hint: hints.min { $0.precedes($1) })
+    }
+}
+
+extension [Cell] {
+    /// Whether each column is after the one before it.
+    fileprivate var isRising: Bool {
+        zip(self, dropFirst()).allSatisfy { $0.column < $1.column }
+    }
+}
+
+private func earlier(_ left: Stamp?, _ right: Stamp?) -> Stamp? {
+    guard let left, let right else { return left ?? right }
+    return min(left, right)
+}
+
+private func joinedCells(_ left: [Cell], _ right: [Cell]) -> [Cell] {
+    if left.isEmpty { return right }
+    if right.isEmpty { return left }
+    var cells: [Cell] = []
+    cells.reserveCapacity(Swift.max(left.count, right.count))
+    var (i, j) = (0, 0)
+    while i < left.count, j < right.count {
+        if left[i].column == right[j].column {
+            cells.append(left[i].loses(to: right[j]) ? right[j] : left[i])
+            i += 1
+            j += 1
+        } else if left[i].column < right[j].column {
+            cells.append(left[i])
+            i += 1
+        } else {
+            cells.append(right[j])
+            j += 1
+        }
+    }
+    cells += left[i...]
+    cells += right[j...]
+    return cells
+}

@@ -1,0 +1,123 @@
+public import Files
+
+/// The value of a cell: SQLite's storage class and bytes, or a name for what cannot travel as it is.
+///
+/// Values are equal if their bytes are: 1 is not 1.0, and 0.0 is not −0.0.
+public enum Value: Sendable {
+    case null
+    case integer(Int64)
+    /// Any number but NaN, which SQLite takes for NULL.
+    case real(Double)
+    /// Text as SQLite has it: it may hold NUL, and bytes that are no UTF-8.
+    case text([UInt8])
+    case blob([UInt8])
+    /// A reference; the zero id names no row.
+    case row(RowID)
+    /// A file beside the store: its name, a UUID, and its content as a blob of the container.
+    indirect case file(name: [UInt8], content: BlobReference)
+    /// A text whose content is a blob of the container.
+    indirect case longText(BlobReference)
+    /// A blob whose content is a blob of the container.
+    indirect case longBlob(BlobReference)
+}
+
+/// The name and the length of a blob of the container.
+public struct BlobReference: Hashable, Sendable {
+    /// The greatest length of a blob, in bytes.
+    public static let maximumSize: UInt64 = 1 << 30
+
+    /// The SHA-256 of the content.
+    public let digest: Digest
+    /// Bytes of content; at most `maximumSize`.
+    public let size: UInt64
+
+    public init(digest: Digest, size: UInt64) {
+        self.digest = digest
+        self.size = size
+    }
+}
+
+extension Value: Hashable {
+    public static func == (left: Value, right: Value) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let left), .integer(let right)): left == right
+        case (.real(let left), .real(let right)): left.bitPattern == right.bitPattern
+        case (.text(let left), .text(let right)), (.blob(let left), .blob(let right)):
+            left == right
+        case (.row(let left), .row(let right)): left == right
+        case (.file(let name, let content), .file(let otherName, let otherContent)):
+            name == otherName && content == otherContent
+        case (.longText(let left), .longText(let right)),
+            (.longBlob(let left), .longBlob(let right)):
+            left == right
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(tag)
+        switch self {
+        case .null: break
+        case .integer(let number): hasher.combine(number)
+        case .real(let number): hasher.combine(number.bitPattern)
+        case .text(let bytes), .blob(let bytes): hasher.combine(bytes)
+        case .row(let id): hasher.combine(id)
+        case .file(let name, let content):
+            hasher.combine(name)
+            hasher.combine(content)
+        case .longText(let content), .longBlob(let content): hasher.combine(content)
+        }
+    }
+}
+
+extension Value {
+    /// The blob of the container that it names, if any.
+    public var reference: BlobReference? {
+        switch self {
+        case .file(_, let content), .longText(let content), .longBlob(let content): content
+        default: nil
+        }
+    }
+
+    /// The byte that it begins with on the wire.
+    var tag: UInt8 {
+        switch self {
+        case .null: 0
+        case .integer: 1
+        case .real: 2
+        case .text: 3
+        case .blob: 4
+        case .row: 5
+        case .file: 6
+        case .longText: 7
+        case .longBlob: 8
+        }
+    }
+
+    /// Bytes on the wire, at most.
+    var encodedBound: Int {
+        switch self {
+        case .null: 1
+        case .integer: 11
+        case .real: 9
+        case .text(let bytes), .blob(let bytes): 1 + 5 + bytes.count
+        case .row: 17
+        case .file(let name, _): 1 + 5 + name.count + 32 + 5
+        case .longText, .longBlob: 1 + 32 + 5
+        }
+    }
+
+    /// Its bytes on the wire.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.value(self)
+        return writer.bytes
+    }
+
+    /// Whether it stands before another in the order of their bytes on the wire (`memcmp`): which of two
+    /// values with one stamp loses.
+    public func precedes(_ other: Value) -> Bool {
+        tag != other.tag ? tag < other.tag : encoded.lexicographicallyPrecedes(other.encoded)
+    }
+}

@@ -6,7 +6,8 @@ extension ColumnSchema.Default {
     /// - Parameters:
     ///   - text: the expression as it was written; `nil` if there is none.
     ///   - type: the column's, which may convert the value.
-    init(_ text: String?, type: String, isStrict: Bool) throws {
+    ///   - isStrict: whether the table takes only values of its types.
+    init(_ text: String?, type: String, isStrict: Bool) {
         guard let text else {
             self = .constant(.null)
             return

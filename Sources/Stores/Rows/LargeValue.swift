@@ -56,7 +56,7 @@ public struct LargeValue: ~Copyable {
     /// Lends the value to `body` piece by piece, until that returns `false`.
     public func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Bool) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: RowCursor.largeSize,
+            byteCount: TableCursor.largeSize,
             alignment: 16
         )
         defer { buffer.deallocate() }
@@ -73,7 +73,7 @@ public struct LargeValue: ~Copyable {
         var isSame = true
         var offset: Int64 = 0
         let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: RowCursor.largeSize,
+            byteCount: TableCursor.largeSize,
             alignment: 16
         )
         defer { buffer.deallocate() }
@@ -108,6 +108,16 @@ public struct LargeValue: ~Copyable {
     }
 }
 
+extension TableSchema {
+    /// Returns whether a value can be opened to be read by pieces.
+    ///
+    /// One that is computed is not there; and SQLite, up to 3.40 at least, opens another column's if one
+    /// before it is computed when it is read.
+    fileprivate func canOpenValues(inColumn place: Int) -> Bool {
+        columns[place].kind == .stored && !columns[..<place].contains { $0.kind == .generated }
+    }
+}
+
 /// A row of which a value is too large to be read at once: the other values, and the sizes of these.
 final class LargeRow {
     struct Cell {
@@ -136,14 +146,13 @@ final class LargeRow {
         name: String,
         within rowIDs: ClosedRange<Int64>
     ) throws {
-        // Of a text or a blob only the class is asked, which SQLite tells without reading it; one that
-        // is computed is not there to be opened.
+        // Of a text or a blob only the class is asked, which SQLite tells without reading it.
         let selected = columns.map { place in
             let column = table.columns[place].name.sqlIdentifier
-            return table.columns[place].isGenerated
-                ? "NULL, \(column)"
-                : "typeof(\(column)), CASE WHEN typeof(\(column)) IN ('text', 'blob') THEN NULL"
+            return table.canOpenValues(inColumn: place)
+                ? "typeof(\(column)), CASE WHEN typeof(\(column)) IN ('text', 'blob') THEN NULL"
                     + " ELSE \(column) END"
+                : "NULL, \(column)"
         }
         let rowIDName = table.rowIDName ?? "rowid"
         let sql = """
@@ -176,7 +185,7 @@ final class LargeRow {
                 )
                 cell.size = value.size
                 cell.bytes = .large
-                if value.size <= RowCursor.largeSize {
+                if value.size <= TableCursor.largeSize {
                     let start = bytes.count
                     bytes += try value.bytes().array
                     cell.bytes = .part(start..<bytes.count)

@@ -14,9 +14,9 @@ public struct RowDiff: ~Copyable {
     }
 
     /// At the row that was removed or changed.
-    public private(set) var old: RowCursor
+    public private(set) var old: TableCursor
     /// At the row that was added or changed.
-    public private(set) var new: RowCursor
+    public private(set) var new: TableCursor
     /// The columns that are compared: places in the columns of `old`, and in those of `new`.
     public let pairs: [(old: Int, new: Int)]
 
@@ -27,10 +27,13 @@ public struct RowDiff: ~Copyable {
 
     /// Takes two cursors that have not begun, and know rows by the same kind of key.
     ///
-    /// - Parameter pairs: the columns to compare; those of the same names if not given.
+    /// - Parameters:
+    ///   - old: the state before.
+    ///   - new: the state after.
+    ///   - pairs: the columns to compare; those of the same names if not given.
     public init(
-        from old: consuming RowCursor,
-        to new: consuming RowCursor,
+        from old: consuming TableCursor,
+        to new: consuming TableCursor,
         pairs: [(old: Int, new: Int)]? = nil
     ) {
         precondition(old.isByRowID == new.isByRowID, "keys of two kinds have no order")
@@ -69,8 +72,8 @@ public struct RowDiff: ~Copyable {
     }
 
     private static func pairs(
-        _ old: borrowing RowCursor,
-        _ new: borrowing RowCursor
+        _ old: borrowing TableCursor,
+        _ new: borrowing TableCursor
     ) -> [(old: Int, new: Int)] {
         let newNames = new.columns.map { new.table.columns[$0].name.foldedIdentifier }
         var pairs: [(old: Int, new: Int)] = []

@@ -5,7 +5,10 @@ final class ScratchDatabase {
     let handle: OpaquePointer
     private let name: String
 
+    /// Opens it, empty.
+    ///
     /// - Parameter name: the store's name in messages.
+    /// - Throws: `StoreError`.
     init(name: String) throws {
         var handle: OpaquePointer?
         let code = sqlite3_open_v2(

@@ -3,7 +3,9 @@ internal import CSQLite
 extension StoreSchema {
     /// Reads the schema of a connection's database (`sqlite3 *`).
     ///
-    /// - Parameter name: the store's name in messages.
+    /// - Parameters:
+    ///   - database: the connection.
+    ///   - name: the store's name in messages.
     /// - Throws: `StoreError`.
     public init(of database: OpaquePointer, name: String) throws {
         let reader = SchemaReader(database: database, name: name)
@@ -91,7 +93,7 @@ private struct SchemaReader {
         let isReal = kind == .table || kind == .shadow
         let found = try isReal ? columnRows(of: table) : (try? columnRows(of: table)) ?? []
         var isAutoincrement = false
-        let columns = try found.map { row in
+        let columns = found.map { row in
             let facts = isReal ? self.facts(of: row.name, in: table) : Facts()
             if facts.isAutoincrement { isAutoincrement = true }
             return ColumnSchema(
@@ -101,7 +103,7 @@ private struct SchemaReader {
                 collation: facts.collation,
                 isNotNull: row.isNotNull,
                 defaultValue: row.kind == .stored
-                    ? try .init(row.defaultText, type: row.type, isStrict: isStrict)
+                    ? .init(row.defaultText, type: row.type, isStrict: isStrict)
                     : .constant(.null),
                 kind: row.kind
             )

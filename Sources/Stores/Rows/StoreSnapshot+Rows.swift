@@ -3,24 +3,28 @@ internal import Files
 extension StoreSnapshot {
     /// Reads the schema, in the snapshot's transaction.
     ///
+    /// - Returns: all tables but SQLite's own.
     /// - Throws: `StoreError`.
     public func schema() throws -> StoreSchema {
         try StoreSchema(of: connection.handle(), name: path.description)
     }
 
-    /// Begins to read a table, in the snapshot's transaction; see `RowCursor`.
+    /// Begins to read a table, in the snapshot's transaction; see `TableCursor`.
     ///
     /// - Parameters:
+    ///   - table: as the snapshot's schema has it.
     ///   - columns: places in the table's columns; all stored ones if not given.
+    ///   - order: by which keys.
     ///   - rowIDs: only these rows, of a table with rowids in their order.
+    /// - Returns: a cursor before the first row.
     /// - Throws: `StoreError`, also if rows of this table have no key that can be told.
     public func rows(
         of table: TableSchema,
         columns: [Int]? = nil,
-        order: RowCursor.Order = .local,
+        order: TableCursor.Order = .local,
         rowIDs: ClosedRange<Int64>? = nil
-    ) throws -> RowCursor {
-        try RowCursor(
+    ) throws -> TableCursor {
+        try TableCursor(
             table,
             in: connection.handle(),
             owner: self,

@@ -5,7 +5,7 @@ internal import CSQLite
 /// What it lends of a row is valid until the next one. Values over `largeSize` are read by pieces, so
 /// that memory does not grow with them, where the order is that of the rowid; SQLite reads those of other
 /// orders whole. A cursor, and all else that uses its connection, is used by one thread at a time.
-public struct RowCursor: ~Copyable {
+public struct TableCursor: ~Copyable {
     /// The key by which rows are known, and in whose order they come.
     public enum Order: Sendable {
         /// The rowid, or the primary key of a table without.
@@ -40,10 +40,12 @@ public struct RowCursor: ~Copyable {
     /// Begins to read a table.
     ///
     /// - Parameters:
+    ///   - table: as the schema of this connection has it.
     ///   - database: a connection (`sqlite3 *`), in a transaction if rows must be of one state.
     ///   - owner: kept as long as the cursor.
     ///   - name: the store's name in messages.
     ///   - columns: places in the table's columns; all stored ones if not given.
+    ///   - order: by which keys.
     ///   - rowIDs: only these rows; of a table with rowids in their order.
     /// - Throws: `StoreError`, also if rows of this table have no key that can be told.
     public init(
@@ -146,7 +148,7 @@ public struct RowCursor: ~Copyable {
     public var key: RowKey { isByRowID ? .rowID(rowID) : .primaryKey(encoding.bytes) }
 
     /// Compares the keys of two cursors' rows: below 0 if this one comes first.
-    func compareKey(with other: borrowing RowCursor) -> Int {
+    func compareKey(with other: borrowing TableCursor) -> Int {
         if isByRowID { return rowID < other.rowID ? -1 : rowID == other.rowID ? 0 : 1 }
         return encoding.bytes.withUnsafeBytes { bytes in
             other.encoding.bytes.withUnsafeBytes { bytes.compare(with: $0) }
@@ -219,7 +221,7 @@ public struct RowCursor: ~Copyable {
     /// Returns whether a value has the storage class and the bytes of another cursor's.
     public func hasSameValue(
         _ index: Int,
-        as other: borrowing RowCursor,
+        as other: borrowing TableCursor,
         _ otherIndex: Int
     ) throws -> Bool {
         let kind = storageClass(index)

@@ -69,7 +69,7 @@ public struct DeviceID: Identifier {
     public var shortDescription: String { String(high.lowerHex.prefix(8)) }
 }
 
-/// The name of a group of devices. A group has several if several devices began it at once.
+/// The name of a group of devices; a group has several if several devices began it at once.
 public struct GroupID: Identifier {
     public let high: UInt64
     public let low: UInt64

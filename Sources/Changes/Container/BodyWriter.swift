@@ -25,9 +25,10 @@ struct BodyWriter {
         else { throw ChangeError.beyondLimit("it has too many tables, columns, rows or devices") }
     }
 
-    /// Returns the body.
+    /// Writes all of it.
     ///
     /// - Parameter bound: its length, at most.
+    /// - Returns: the body.
     /// - Throws: `ChangeError.beyondLimit` if a row was added twice, or a stamp cannot be.
     consuming func body(bound: Int) throws -> [UInt8] {
         writer.reserve(min(bound, 16 << 20))

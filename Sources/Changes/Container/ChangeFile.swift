@@ -92,7 +92,9 @@ public struct ChangeFile: Sendable {
         }
     }
 
-    /// Returns all rows, by table. It takes as much memory as they do: for tests and small files.
+    /// Returns all rows, by table.
+    ///
+    /// It takes as much memory as they do: for tests and small files.
     public func rows() throws -> [TableName: [RowDelta]] {
         var rows: [TableName: [RowDelta]] = [:]
         for table in tables {

@@ -26,7 +26,7 @@ public struct ChangeFileWriter {
 
     public var isEmpty: Bool { rowCount == 0 }
 
-    /// Adds a row. A row of a table may be added once.
+    /// Adds a row; one of a table may be added once.
     ///
     /// - Throws: `ChangeError.beyondLimit` if it is too long: see `RowDelta.movingLongValues`.
     public mutating func add(_ row: RowDelta, to table: TableName) throws {
@@ -41,12 +41,13 @@ public struct ChangeFileWriter {
         rowCount += 1
     }
 
-    /// Returns the file.
+    /// Makes the file.
     ///
     /// - Parameters:
     ///   - header: its header; its clock should be near those of the stamps.
     ///   - kind: `changes` or `baselinePart`.
     ///   - deflate: how the body is made smaller; nothing to leave it as it is.
+    /// - Returns: its bytes and its id.
     /// - Throws: `ChangeError.beyondLimit`; what `deflate` throws.
     public consuming func finish(
         _ header: ChangeHeader,
@@ -95,10 +96,11 @@ extension RowDelta {
         return state.cells.reduce(start) { $0 + 15 + $1.value.encodedBound }
     }
 
-    /// Returns the row with long values named only, as a file may carry it: those of more than 64 KiB, and
-    /// of a row over 4 MiB its largest.
+    /// Moves long values out, as a file needs it: those of more than 64 KiB, and of a row over 4 MiB its
+    /// largest.
     ///
     /// - Parameter store: keeps the content of a blob.
+    /// - Returns: the row, which now names them only.
     /// - Throws: what `store` throws.
     public func movingLongValues(
         to store: (BlobReference, [UInt8]) throws -> Void

@@ -83,7 +83,9 @@ public struct EnvelopeHead: Hashable, Sendable {
         bytes.starts(with: magic)
     }
 
-    /// Reads the first 32 bytes of a file. Its hash is not looked at, since a blob is not held in memory.
+    /// Reads the first 32 bytes of a file.
+    ///
+    /// Its hash is not looked at, since a blob is not held in memory.
     ///
     /// - Parameters:
     ///   - bytes: the file's beginning, or all of it.
@@ -146,7 +148,9 @@ public struct Envelope: Sendable {
     /// The file's id: the SHA-256 of all before its last 32 bytes.
     public let id: Digest
 
-    /// Reads a file, and refuses what is not as it says. Its memory is the file's and the body's.
+    /// Reads a file, and refuses what is not as it says.
+    ///
+    /// Its memory is the file's and the body's.
     ///
     /// - Parameters:
     ///   - bytes: the file; a blob's is better read in parts, see `BlobFile`.
@@ -190,7 +194,9 @@ public struct Envelope: Sendable {
         }
     }
 
-    /// Returns the bytes of a file, and its id. The body is deflated if that makes it smaller.
+    /// Returns the bytes of a file, and its id.
+    ///
+    /// The body is deflated if that makes it smaller.
     ///
     /// - Throws: `ChangeError.beyondLimit`; what `deflate` throws.
     public static func write(

@@ -20,7 +20,7 @@ public struct HybridClock: Hashable, Sendable {
         last = max(last, min(clock, Self.limit - 1))
     }
 
-    /// Returns the reading of a capture, later than all that was seen.
+    /// Goes on to the reading of a capture, later than all that was seen.
     ///
     /// Once a reading just below the limit was seen, by malice, all further ones equal it: edits then
     /// compete by device and value.
@@ -28,6 +28,7 @@ public struct HybridClock: Hashable, Sendable {
     /// - Parameters:
     ///   - now: the wall clock, in milliseconds since 1970.
     ///   - modified: when the store or its log last changed, likewise: the edits are not later.
+    /// - Returns: the reading.
     public mutating func tick(now: Int64, modified: Int64) -> UInt64 {
         let wall = min(now, modified)
         var reading = min(last + 1, Self.limit - 1)

@@ -19,7 +19,7 @@ public struct RowID: Identifier {
     ///   - table: the table.
     public init(key: [(column: ColumnName, value: Value)], in table: TableName) {
         var writer = ByteWriter()
-        writer.raw(Array("grocerydude key 1\0".utf8))
+        writer.raw(hashPrefix("key"))
         writer.bytes(table.bytes)
         writer.varint(UInt64(key.count))
         for (column, value) in key {
@@ -43,7 +43,7 @@ public struct RowID: Identifier {
         occurrence: UInt64
     ) {
         var writer = ByteWriter()
-        writer.raw(Array("grocerydude seed 1\0".utf8))
+        writer.raw(hashPrefix("seed"))
         writer.bytes(table.bytes)
         writer.varint(UInt64(content.count))
         for (column, value) in content.sorted(by: { $0.column < $1.column }) {
@@ -60,7 +60,8 @@ public struct RowID: Identifier {
     /// Makes an id that nothing but chance has made: twelve random bytes of a capture and a count.
     ///
     /// - Parameters:
-    ///   - capture: random; its upper 96 bits count.
+    ///   - high: eight random bytes of the capture.
+    ///   - low: four more.
     ///   - count: the how many-th row of the capture it is.
     public init(randomHigh high: UInt64, randomLow low: UInt32, count: UInt32) {
         self.init(high: high, low: UInt64(low) << 32 | UInt64(count))
@@ -78,4 +79,9 @@ public enum ContentValue: Hashable, Sendable {
     case value(Value)
     /// A reference to a table that refers back, directly or by others: only that it is there counts.
     case cyclicReference
+}
+
+/// Returns the bytes that keep hashes for one purpose from being those for another.
+private func hashPrefix(_ purpose: String) -> [UInt8] {
+    Array("grocerydude \(purpose) 1\0".utf8)
 }

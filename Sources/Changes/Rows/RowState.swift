@@ -22,7 +22,7 @@ public struct Cell: Hashable, Sendable {
 /// States form a semilattice: `joined(with:)` is commutative, associative and idempotent, so that the
 /// order, repetition and grouping of files do not matter.
 public struct RowState: Hashable, Sendable {
-    /// Odd alive, even deleted: an insert makes it 1, a delete adds 1, and so on. 0 if nothing is known.
+    /// Odd alive, even deleted: each insert and each delete adds 1; 0 if nothing is known.
     public let causalLength: UInt32
     /// The least stamp of the inserts at this causal length; `nil` if none has come yet.
     public let birth: Stamp?

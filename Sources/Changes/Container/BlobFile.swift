@@ -1,0 +1,61 @@
+/// The frame of a blob's file: it may be of 1 GiB, and is written and read in parts.
+///
+/// The content follows the `start`; then comes the SHA-256 of the start and the content. The blob's name
+/// in the container is the SHA-256 of the content alone.
+public enum BlobFile {
+    /// Bytes before the content.
+    public static let startLength = EnvelopeHead.length + 16
+
+    /// Makes the bytes before the content.
+    ///
+    /// - Parameters:
+    ///   - group: the group.
+    ///   - size: bytes of content.
+    /// - Returns: them.
+    /// - Throws: `ChangeError.beyondLimit`.
+    public static func start(group: GroupID, size: UInt64) throws -> [UInt8] {
+        guard size <= BlobReference.maximumSize else {
+            throw ChangeError.beyondLimit("a value is over 1 GiB")
+        }
+        let head = EnvelopeHead(
+            .blob,
+            isDeflated: false,
+            header: 16,
+            body: Int(size),
+            inflated: Int(size)
+        )
+        return head.bytes + group.bytes
+    }
+
+    /// Reads the bytes before the content.
+    ///
+    /// A blob is not deflated: only so can it be read in parts, and be checked before it is used.
+    ///
+    /// - Parameters:
+    ///   - bytes: the beginning of the file, at least `startLength` bytes of it if it has them.
+    ///   - fileLength: the length of the file in bytes, as the file system tells it.
+    ///   - name: the name for errors.
+    /// - Returns: its group, and where its content is in the file.
+    /// - Throws: `ChangeError`.
+    public static func readStart(
+        _ bytes: [UInt8],
+        fileLength: UInt64,
+        name: String
+    ) throws -> (group: GroupID, content: Range<UInt64>) {
+        try bytes.withUnsafeBytes { bytes in
+            let head = try EnvelopeHead(reading: bytes, fileLength: fileLength, name: name)
+            guard head.kind == .blob else { throw ChangeError.otherKind(name, kind: head.kind) }
+            guard !head.isDeflated, head.headerLength >= 16, bytes.count >= startLength else {
+                throw ChangeError.malformed(
+                    name,
+                    reason: "its header is too short, or it is deflated"
+                )
+            }
+            guard let group = GroupID(bytes: bytes[EnvelopeHead.length..<startLength]) else {
+                throw ChangeError.malformed(name, reason: "its group cannot be read")
+            }
+            let start = UInt64(EnvelopeHead.length) + UInt64(head.headerLength)
+            return (group, start..<start + head.bodyLength)
+        }
+    }
+}

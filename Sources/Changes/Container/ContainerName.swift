@@ -1,0 +1,181 @@
+public import Files
+
+/// The name of a group as its folder has it: 1 to 40 of the characters a to z, 0 to 9 and the hyphen.
+public struct GroupName: Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    /// Takes a name; `nil` if it is not one.
+    public init?(_ text: some StringProtocol) {
+        guard (1...40).contains(text.utf8.count), text.utf8.allSatisfy(isGroupCharacter) else {
+            return nil
+        }
+        description = String(text)
+    }
+
+    /// Makes a name of a store's: its letters in lower case, hyphens for runs of all else.
+    public init(ofStore name: String) {
+        let stem = name.split(separator: ".", omittingEmptySubsequences: true).first ?? ""
+        let words = stem.lowercased().utf8.split {
+            !isGroupCharacter($0) || $0 == UInt8(ascii: "-")
+        }
+        let joined = words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "-")
+        let short = String(joined.prefix(40))
+        let trimmed = short.hasSuffix("-") ? String(short.dropLast()) : short
+        description = trimmed.isEmpty ? "store" : trimmed
+    }
+}
+
+private func isGroupCharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "-"):
+        true
+    default: false
+    }
+}
+
+/// The name of a file in a container: where it is, and the hints that spare downloads.
+///
+/// Names are never believed: a file's identity is its hash, and its header says the rest.
+public enum ContainerName: Hashable, Sendable {
+    /// A group's mark, at the container's root.
+    case group(GroupName, GroupID)
+    /// A change file or a bundle: the device's first eight digits, the sequence, the id's first 16.
+    case changes(device: UInt32, sequence: UInt64, id: UInt64)
+    case part(clock: UInt64, device: UInt32, id: UInt64)
+    case baseline(clock: UInt64, device: UInt32, id: UInt64)
+    case card(device: DeviceID, clock: UInt64, id: UInt64)
+    case map(device: DeviceID, clock: UInt64, id: UInt64)
+    /// A blob, by the SHA-256 of its content.
+    case blob(Digest)
+
+    /// The greatest sequence number that a name has room for.
+    public static let maximumSequence: UInt64 = 9_999_999_999
+
+    /// Makes the name of a file of changes.
+    public static func changes(_ header: ChangeHeader, _ id: Digest) -> ContainerName {
+        .changes(device: header.device.short, sequence: header.sequence, id: id.short)
+    }
+
+    /// Makes the name of a part of a baseline.
+    public static func part(_ header: ChangeHeader, _ id: Digest) -> ContainerName {
+        .part(clock: header.clock, device: header.device.short, id: id.short)
+    }
+
+    /// Makes the name of a baseline's index.
+    public static func baseline(_ header: ChangeHeader, _ id: Digest) -> ContainerName {
+        .baseline(clock: header.clock, device: header.device.short, id: id.short)
+    }
+
+    /// Makes the name of a device's card.
+    public static func card(_ header: DocumentHeader, _ id: Digest) -> ContainerName {
+        .card(device: header.device, clock: header.clock, id: id.short)
+    }
+
+    /// Makes the name of a map.
+    public static func map(_ header: DocumentHeader, _ id: Digest) -> ContainerName {
+        .map(device: header.device, clock: header.clock, id: id.short)
+    }
+
+    /// The folder inside the group's; `nil` for a group's mark, which is at the container's root.
+    public var folder: String? {
+        switch self {
+        case .group: nil
+        case .changes: "log"
+        case .part, .baseline: "base"
+        case .card, .map: "info"
+        case .blob(let digest): "blob-\(digest.description.prefix(2))"
+        }
+    }
+
+    /// The name in its folder.
+    public var file: String {
+        switch self {
+        case .group(let name, let id): "\(name).\(id).group"
+        case .changes(let device, let sequence, let id):
+            "\(hex(device))-\(decimal(sequence))-\(id.lowerHex).changes"
+        case .part(let clock, let device, let id):
+            "\(clock.lowerHex)-\(hex(device))-\(id.lowerHex).part"
+        case .baseline(let clock, let device, let id):
+            "\(clock.lowerHex)-\(hex(device))-\(id.lowerHex).base"
+        case .card(let device, let clock, let id):
+            "\(device)-\(clock.lowerHex)-\(id.lowerHex).card"
+        case .map(let device, let clock, let id):
+            "\(device)-\(clock.lowerHex)-\(id.lowerHex).map"
+        case .blob(let digest): digest.description
+        }
+    }
+
+    /// Reads a name as `file` and `folder` write it; `nil` if it is any other.
+    ///
+    /// - Parameters:
+    ///   - file: the name in its folder.
+    ///   - folder: the folder inside the group's; `nil` for the container's root.
+    public init?(file: String, in folder: String?) {
+        guard let name = Self.parse(file), name.folder == folder, name.file == file else {
+            return nil
+        }
+        self = name
+    }
+
+    private static func parse(_ file: String) -> ContainerName? {
+        guard let dot = file.lastIndex(of: ".") else {
+            return Digest(hex: Array(file.utf8)).map { .blob($0) }
+        }
+        let stem = file[..<dot]
+        let fields = stem.split(separator: "-", omittingEmptySubsequences: false)
+        switch file[dot...] {
+        case ".group":
+            guard let middle = stem.lastIndex(of: "."), let name = GroupName(stem[..<middle]),
+                let id = GroupID(hex: stem[stem.index(after: middle)...])
+            else { return nil }
+            return .group(name, id)
+        case ".changes":
+            guard fields.count == 3, let device = number(fields[0], 8),
+                fields[1].utf8.count == 10, let sequence = UInt64(fields[1]),
+                let id = number(fields[2], 16)
+            else { return nil }
+            return .changes(device: UInt32(device), sequence: sequence, id: id)
+        case ".part", ".base":
+            guard fields.count == 3, let clock = number(fields[0], 16),
+                let device = number(fields[1], 8), let id = number(fields[2], 16)
+            else { return nil }
+            return file[dot...] == ".part"
+                ? .part(clock: clock, device: UInt32(device), id: id)
+                : .baseline(clock: clock, device: UInt32(device), id: id)
+        case ".card", ".map":
+            guard fields.count == 3, let device = DeviceID(hex: fields[0]),
+                let clock = number(fields[1], 16), let id = number(fields[2], 16)
+            else { return nil }
+            return file[dot...] == ".card"
+                ? .card(device: device, clock: clock, id: id)
+                : .map(device: device, clock: clock, id: id)
+        default: return nil
+        }
+    }
+
+    private static func number(_ text: Substring, _ digits: Int) -> UInt64? {
+        text.utf8.count == digits ? UInt64(lowerHex: text.utf8) : nil
+    }
+}
+
+private func hex(_ number: UInt32) -> String {
+    String(UInt64(number).lowerHex.suffix(8))
+}
+
+private func decimal(_ number: UInt64) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, 10 - digits.count)) + digits
+}
+
+extension DeviceID {
+    /// Its first four bytes as a number, which stand in the names of its files.
+    public var short: UInt32 { UInt32(high >> 32) }
+}
+
+extension Digest {
+    /// Its first eight bytes as a number, which stand in the names of files.
+    public var short: UInt64 {
+        withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
+    }
+}

@@ -1,0 +1,189 @@
+/// The settings of a group that are about its schema: identities, references, names, exclusions.
+///
+/// A map can exclude, rename and identify, and run or skip triggers that the store has; nothing else.
+public struct SyncMap: Document {
+    public static let kind = FileKind.map
+
+    /// What a key of a map says of a trigger.
+    public enum TriggerRule: String, Codable, Sendable {
+        case run, skip
+    }
+
+    /// What a column refers to.
+    public enum Reference: Hashable, Sendable {
+        case table(TableName)
+        /// It only looks like a reference.
+        case none
+    }
+
+    /// What it says of a table.
+    public struct Table: Equatable, Sendable {
+        /// The columns that make a row the same one on all devices; `nil` if the schema says it.
+        public var identity: [ColumnName]?
+        /// Whether the number of an INTEGER PRIMARY KEY is the same on all devices.
+        public var sharesKey = false
+        /// The name by which the table travels, if it was renamed.
+        public var was: TableName?
+        /// The names by which columns travel that were renamed, by their names now.
+        public var renamed: [ColumnName: ColumnName] = [:]
+        public var references: [ColumnName: Reference] = [:]
+        /// Columns that do not sync.
+        public var local: Set<ColumnName> = []
+
+        public init() {}
+    }
+
+    /// By the tables' names now.
+    public var tables: [TableName: Table] = [:]
+    /// Tables that do not sync.
+    public var exclude: Set<TableName> = []
+    /// By the triggers' names, in ASCII lower case.
+    public var triggers: [TableName: TriggerRule] = [:]
+
+    public init() {}
+
+    /// Reads a map from a person's file.
+    ///
+    /// - Throws: `ChangeError.malformed`.
+    public init(json: [UInt8], name: String) throws {
+        do {
+            self = try JSONText.decode(SyncMap.self, from: json)
+        } catch {
+            throw ChangeError.malformed(name, reason: error.reason)
+        }
+    }
+
+    /// Its JSON, keys in order.
+    ///
+    /// - Throws: `FormatBreach` if it contradicts itself.
+    public func json() throws -> [UInt8] {
+        try JSONText.encode(self)
+    }
+
+    /// Throws where a column travels by a name that another has too.
+    public func check() throws {
+        for (name, table) in tables {
+            let names = Set(table.renamed.values)
+            guard names.count == table.renamed.count else {
+                throw FormatBreach("two columns of '\(name)' were one")
+            }
+            guard table.identity != [] else {
+                throw FormatBreach("'\(name)' is identified by nothing")
+            }
+        }
+        // JSON's readers take names for one that Unicode takes for one, and SQLite does not.
+        let texts = Set(tables.keys.map(\.description))
+        guard texts.count == tables.count else { throw FormatBreach("two tables look alike") }
+        let names = tables.values.compactMap(\.was)
+        guard Set(names).count == names.count else { throw FormatBreach("two tables were one") }
+    }
+}
+
+extension SyncMap: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case tables, exclude, triggers
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        tables = try named(values.decodeIfPresent([String: Table].self, forKey: .tables), tableName)
+        exclude = Set(
+            try (values.decodeIfPresent([String].self, forKey: .exclude) ?? []).map(tableName)
+        )
+        triggers = try named(
+            values.decodeIfPresent([String: TriggerRule].self, forKey: .triggers),
+            tableName
+        )
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        if !tables.isEmpty { try values.encode(texts(tables), forKey: .tables) }
+        if !exclude.isEmpty {
+            try values.encode(exclude.sorted().map(\.description), forKey: .exclude)
+        }
+        if !triggers.isEmpty { try values.encode(texts(triggers), forKey: .triggers) }
+    }
+}
+
+extension SyncMap.Table: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case identity, key, was, columns, references, local
+    }
+
+    private struct Column: Codable {
+        var was: String?
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        identity = try values.decodeIfPresent([String].self, forKey: .identity)?.map(columnName)
+        if let key = try values.decodeIfPresent(String.self, forKey: .key) {
+            guard key == "shared" else { throw FormatBreach("a key can only be 'shared'") }
+            sharesKey = true
+        }
+        was = try values.decodeIfPresent(String.self, forKey: .was).map(tableName)
+        let columns = try values.decodeIfPresent([String: Column].self, forKey: .columns)
+        renamed = try named(columns, columnName).compactMapValues(\.was).mapValues(columnName)
+        let references = try values.decodeIfPresent([String: String].self, forKey: .references)
+        self.references = try named(references, columnName).mapValues { text in
+            text == "none" ? .none : .table(try tableName(text))
+        }
+        local = Set(
+            try (values.decodeIfPresent([String].self, forKey: .local) ?? []).map(columnName)
+        )
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(identity?.map(columnText), forKey: .identity)
+        if sharesKey { try values.encode("shared", forKey: .key) }
+        try values.encodeIfPresent(was?.description, forKey: .was)
+        if !renamed.isEmpty {
+            let columns = renamed.map { (columnText($0), Column(was: columnText($1))) }
+            try values.encode(Dictionary(columns) { first, _ in first }, forKey: .columns)
+        }
+        if !references.isEmpty {
+            let pairs = references.map { column, reference in
+                switch reference {
+                case .table(let name): (columnText(column), name.description)
+                case .none: (columnText(column), "none")
+                }
+            }
+            try values.encode(Dictionary(pairs) { first, _ in first }, forKey: .references)
+        }
+        if !local.isEmpty { try values.encode(local.sorted().map(columnText), forKey: .local) }
+    }
+}
+
+private func tableName(_ text: String) throws -> TableName {
+    guard let name = TableName(text) else { throw FormatBreach("a table's name is not one") }
+    return name
+}
+
+private func columnName(_ text: String) throws -> ColumnName {
+    guard let name = ColumnName(text) else { throw FormatBreach("a column's name is not one") }
+    return name
+}
+
+private func columnText(_ name: ColumnName) -> String {
+    name.schemaName ?? name.description
+}
+
+/// Returns what names stand for; two names that differ only in case are refused.
+private func named<Name: Hashable, Content>(
+    _ values: [String: Content]?,
+    _ name: (String) throws -> Name
+) throws -> [Name: Content] {
+    var named: [Name: Content] = [:]
+    for (text, value) in values ?? [:] {
+        guard named.updateValue(value, forKey: try name(text)) == nil else {
+            throw FormatBreach("'\(text)' stands in it twice")
+        }
+    }
+    return named
+}
+
+private func texts<Content>(_ values: [TableName: Content]) -> [String: Content] {
+    Dictionary(values.map { ($0.description, $1) }) { first, _ in first }
+}

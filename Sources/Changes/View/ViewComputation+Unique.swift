@@ -1,0 +1,194 @@
+extension ViewComputation {
+    /// The rows that were inserted, and those that could not be.
+    struct Insertion {
+        var shown: [TableName: [RowID: ViewRow]] = [:]
+        var held: [ViewKey: View.Reason] = [:]
+        /// Whether it is the result; if not, what is held has to be left out, and all tried again.
+        var settled = true
+    }
+
+    /// Inserts the rows into their tables, parents first and the oldest first.
+    ///
+    /// A row with a key that is taken is held, and the row that has it stands in for it.
+    func insert(_ lost: [ViewKey: View.Reason]) -> Insertion {
+        var round = Round()
+        var result = Insertion()
+        for group in TableGroup.parentsFirst(schema.tables) {
+            for (key, reason) in settle(group, lost, &round) {
+                result.held[key] = reason
+                result.settled = false
+            }
+        }
+        if !result.settled { return result }
+        result.shown = round.shown
+        for (key, id) in round.standIns { result.held[key] = .unique(id) }
+        return result
+    }
+
+    /// What an insertion has come to so far.
+    private struct Round {
+        var shown: [TableName: [RowID: ViewRow]] = [:]
+        var standIns: [ViewKey: RowID] = [:]
+        /// Rows that break a CHECK with the parents that are shown.
+        var refused: [ViewKey] = []
+    }
+
+    /// Inserts tables that refer to each other until the stand-ins no longer change; at most eight times.
+    ///
+    /// - Returns: the rows that cannot be shown at all.
+    private func settle(
+        _ group: TableGroup,
+        _ lost: [ViewKey: View.Reason],
+        _ round: inout Round
+    ) -> [ViewKey: View.Reason] {
+        let before = round
+        var changed: Set<ViewKey> = []
+        for _ in 0..<8 {
+            var next = before
+            for table in group.tables { insert(table, lost, round, &next) }
+            let last = round.standIns
+            round = next
+            if !group.isCyclic || next.standIns == last {
+                return Dictionary(next.refused.map { ($0, .refused) }) { first, _ in first }
+            }
+            changed = Set(next.standIns.keys).union(last.keys)
+                .filter { next.standIns[$0] != last[$0] }
+        }
+        return Dictionary(changed.map { ($0, .unsettled) }) { first, _ in first }
+    }
+
+    /// Inserts the rows of a table but the lost ones, with the parents as they were found last.
+    private func insert(
+        _ table: ViewSchema.Table,
+        _ lost: [ViewKey: View.Reason],
+        _ last: Round,
+        _ next: inout Round
+    ) {
+        var taken: [[UInt8]: (place: Int, id: RowID)] = [:]
+        var shown: [RowID: ViewRow] = [:]
+        let rows = (candidates[table.name] ?? [:]).values.sorted { $0.isOlder(than: $1) }
+        for row in rows where lost[ViewKey(table.name, row.id)] == nil {
+            let key = ViewKey(table.name, row.id)
+            let row = withParents(row, of: table, lost, last)
+            if schema.refuses(table, row) {
+                next.refused.append(key)
+                continue
+            }
+            let keys = schema.uniqueKeys(table, row)
+            if let oldest = keys.compactMap({ taken[$0] }).min(by: { $0.place < $1.place }) {
+                next.standIns[key] = oldest.id
+                continue
+            }
+            for key in keys { taken[key] = (shown.count, row.id) }
+            shown[row.id] = row
+        }
+        next.shown[table.name] = shown
+    }
+
+    /// Returns a row that names only rows that are shown.
+    private func withParents(
+        _ row: ViewRow,
+        of table: ViewSchema.Table,
+        _ lost: [ViewKey: View.Reason],
+        _ last: Round
+    ) -> ViewRow {
+        var result = row
+        for reference in table.references {
+            let places = reference.columns.compactMap { place($0, in: table.name) }
+            guard places.count == reference.columns.count else { continue }
+            let named: RowID
+            switch parent(reference, of: row, in: table.name) {
+            case .none: continue
+            case .row(let id) where lost[ViewKey(reference.table, id)] == nil: named = id
+            case .row, .missing:
+                for place in places { result.values[place] = .null }
+                continue
+            }
+            let parent = last.standIns[ViewKey(reference.table, named)] ?? named
+            if reference.targets.isEmpty {
+                for place in places { result.values[place] = .row(parent) }
+            } else if let other = last.shown[reference.table]?[parent]
+                ?? candidates[reference.table]?[parent]
+            {
+                for (place, target) in zip(places, reference.targets) {
+                    result.values[place] = value(target, of: other, in: reference.table)
+                }
+            }
+        }
+        return result
+    }
+}
+
+/// Tables that refer to each other, directly or by others; mostly a single one.
+struct TableGroup {
+    let tables: [ViewSchema.Table]
+    /// Whether a table of it refers to one of it.
+    let isCyclic: Bool
+
+    /// Returns all tables in groups, those first that others refer to (Tarjan 1972).
+    static func parentsFirst(_ tables: [ViewSchema.Table]) -> [TableGroup] {
+        var search = Search(tables)
+        for table in tables.indices where search.order[table] == nil { search.visit(table) }
+        return search.groups
+    }
+
+    private struct Search {
+        let tables: [ViewSchema.Table]
+        let parents: [[Int]]
+        var order: [Int?]
+        var low: [Int]
+        var stack: [Int] = []
+        var count = 0
+        var groups: [TableGroup] = []
+
+        init(_ tables: [ViewSchema.Table]) {
+            let tables = tables.sorted { $0.name < $1.name }
+            let places = Dictionary(zip(tables.map(\.name), tables.indices)) { first, _ in first }
+            self.tables = tables
+            parents = tables.map { $0.references.compactMap { places[$0.table] } }
+            order = tables.map { _ in nil }
+            low = tables.map { _ in 0 }
+        }
+
+        /// Follows a table's parents; without recursion, since a schema may be 10,000 tables deep.
+        mutating func visit(_ root: Int) {
+            var calls: [(table: Int, next: Int)] = [(root, 0)]
+            enter(root)
+            while let call = calls.last {
+                if call.next < parents[call.table].count {
+                    calls[calls.count - 1].next += 1
+                    let parent = parents[call.table][call.next]
+                    if order[parent] == nil {
+                        enter(parent)
+                        calls.append((parent, 0))
+                    } else if stack.contains(parent) {
+                        low[call.table] = min(low[call.table], order[parent] ?? 0)
+                    }
+                    continue
+                }
+                calls.removeLast()
+                if let caller = calls.last {
+                    low[caller.table] = min(low[caller.table], low[call.table])
+                }
+                if low[call.table] == order[call.table] { leave(call.table) }
+            }
+        }
+
+        private mutating func enter(_ table: Int) {
+            order[table] = count
+            low[table] = count
+            count += 1
+            stack.append(table)
+        }
+
+        private mutating func leave(_ table: Int) {
+            guard let place = stack.lastIndex(of: table) else { return }
+            let members = Array(stack[place...])
+            stack.removeSubrange(place...)
+            let isCyclic = members.count > 1 || parents[table].contains(table)
+            groups.append(
+                TableGroup(tables: members.sorted().map { tables[$0] }, isCyclic: isCyclic)
+            )
+        }
+    }
+}

@@ -1,0 +1,190 @@
+/// The steps of a view; see SYNC 4.4 in Documentation/Sync.md.
+struct ViewComputation {
+    let schema: ViewSchema
+    let tables: [TableName: ViewSchema.Table]
+    private let states: [TableName: [RowID: RowState]]
+    /// Where each column is in its table's rows.
+    private let places: [TableName: [ColumnName: Int]]
+
+    /// The rows that may be shown, as their cells are.
+    var candidates: [TableName: [RowID: ViewRow]] = [:]
+    /// The rows that `#same` says others are.
+    var roots: [ViewKey: RowID] = [:]
+    var held: [ViewKey: View.Reason] = [:]
+    /// The result.
+    var shown: [TableName: [RowID: ViewRow]] = [:]
+
+    init(_ states: [TableName: [RowID: RowState]], _ schema: ViewSchema) {
+        self.states = states
+        self.schema = schema
+        tables = Dictionary(schema.tables.map { ($0.name, $0) }) { first, _ in first }
+        places = tables.mapValues { table in
+            Dictionary(zip(table.columns.map(\.name), table.columns.indices)) { first, _ in first }
+        }
+    }
+
+    mutating func run() {
+        collect()
+        followSame()
+        refuse()
+        // Each round that does not end it holds a row more, and none comes back.
+        while true {
+            let lost = holdOrphans()
+            let found = insert(lost)
+            if found.settled {
+                for (key, reason) in lost.merging(found.held, uniquingKeysWith: { $1 }) {
+                    held[key] = reason
+                }
+                shown = found.shown
+                return
+            }
+            for (key, reason) in found.held {
+                held[key] = reason
+                candidates[key.table]?[key.id] = nil
+            }
+        }
+    }
+
+    /// Takes the rows that are alive and born, with what the schema shows where a cell is missing.
+    private mutating func collect() {
+        for table in schema.tables { candidates[table.name] = [:] }
+        for (name, rows) in states {
+            for (id, state) in rows where state.isAlive && !id.isZero {
+                let key = ViewKey(name, id)
+                guard let table = tables[name] else {
+                    held[key] = .noTable
+                    continue
+                }
+                guard let birth = state.birth else {
+                    held[key] = .unborn
+                    continue
+                }
+                let values = table.columns.map { state.cell($0.name)?.value ?? $0.missing }
+                candidates[name]?[id] = ViewRow(id: id, birth: birth, values: values)
+            }
+        }
+    }
+
+    /// Puts rows behind those that they are the same as.
+    private mutating func followSame() {
+        for (name, rows) in candidates {
+            var next: [RowID: RowID] = [:]
+            for id in rows.keys {
+                if case .row(let target) = states[name]?[id]?.cell(.same)?.value, target != id,
+                    rows[target] != nil
+                {
+                    next[id] = target
+                }
+            }
+            var found: [RowID: RowID] = [:]
+            for start in next.keys { findRoot(of: start, in: rows, next, &found) }
+            for (id, root) in found where id != root {
+                roots[ViewKey(name, id)] = root
+                held[ViewKey(name, id)] = .same(root)
+                candidates[name]?[id] = nil
+            }
+        }
+    }
+
+    /// Walks to where a chain ends, or to the oldest row of a cycle, and notes it for all on the way.
+    private func findRoot(
+        of start: RowID,
+        in rows: [RowID: ViewRow],
+        _ next: [RowID: RowID],
+        _ found: inout [RowID: RowID]
+    ) {
+        var path: [RowID] = []
+        var places: [RowID: Int] = [:]
+        var current = start
+        while found[current] == nil, places[current] == nil, let target = next[current] {
+            places[current] = path.count
+            path.append(current)
+            current = target
+        }
+        var root = found[current] ?? current
+        if found[current] == nil, let place = places[current] {
+            let cycle = path[place...].compactMap { rows[$0] }
+            root = cycle.min { $0.isOlder(than: $1) }?.id ?? current
+        }
+        for id in path { found[id] = root }
+    }
+
+    /// Holds the rows that no table would take, whatever else is there.
+    private mutating func refuse() {
+        for table in schema.tables {
+            let referring = Set(table.references.flatMap(\.columns))
+            for (id, row) in candidates[table.name] ?? [:] {
+                let key = ViewKey(table.name, id)
+                let wrong = zip(table.columns, row.values).first { column, value in
+                    if case .row = value { !referring.contains(column.name) } else { false }
+                }
+                if let wrong {
+                    held[key] = .noReference(wrong.0.name)
+                } else if schema.refuses(table, row) {
+                    held[key] = .refused
+                } else {
+                    continue
+                }
+                candidates[table.name]?[id] = nil
+            }
+        }
+    }
+
+    /// The row that a reference of a row names.
+    enum Parent {
+        /// It names none: a value is NULL.
+        case none
+        /// It names one that is a candidate.
+        case row(RowID)
+        case missing(RowID?)
+    }
+
+    func parent(_ reference: ViewSchema.Reference, of row: ViewRow, in table: TableName) -> Parent {
+        let values = reference.columns.map { value($0, of: row, in: table) }
+        if values.contains(.null) { return .none }
+        guard let named = schema.parent(reference, values) else { return .missing(nil) }
+        let id = roots[ViewKey(reference.table, named)] ?? named
+        return candidates[reference.table]?[id] == nil ? .missing(id) : .row(id)
+    }
+
+    /// Returns a column's value; NULL of a column that does not sync.
+    func value(_ column: ColumnName, of row: ViewRow, in table: TableName) -> Value {
+        place(column, in: table).map { row.values[$0] } ?? .null
+    }
+
+    func place(_ column: ColumnName, in table: TableName) -> Int? {
+        places[table]?[column]
+    }
+
+    /// Returns the rows that cannot be without a parent that is not there: the greatest fixpoint, in which
+    /// rows in a cycle hold each other up.
+    private func holdOrphans() -> [ViewKey: View.Reason] {
+        var children: [ViewKey: [ViewKey]] = [:]
+        var lost: [ViewKey: View.Reason] = [:]
+        var queue: [ViewKey] = []
+        for table in schema.tables {
+            let references = table.references.filter { !$0.yields }
+            for row in (candidates[table.name] ?? [:]).values {
+                let key = ViewKey(table.name, row.id)
+                for reference in references {
+                    switch parent(reference, of: row, in: table.name) {
+                    case .none: break
+                    case .row(let id):
+                        children[ViewKey(reference.table, id), default: []].append(key)
+                    case .missing(let id):
+                        if lost.updateValue(.parent(reference.table, id), forKey: key) == nil {
+                            queue.append(key)
+                        }
+                    }
+                }
+            }
+        }
+        while let gone = queue.popLast() {
+            for child in children[gone] ?? [] where lost[child] == nil {
+                lost[child] = .parent(gone.table, gone.id)
+                queue.append(child)
+            }
+        }
+        return lost
+    }
+}

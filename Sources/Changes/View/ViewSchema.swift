@@ -1,0 +1,78 @@
+/// What a view has to know of a schema; what only SQLite can say is asked by closures.
+public struct ViewSchema {
+    /// A column that syncs.
+    public struct Column: Sendable {
+        public let name: ColumnName
+        /// What a row shows that has no such cell: the constant default, else NULL.
+        public let missing: Value
+
+        public init(_ name: ColumnName, missing: Value = .null) {
+            self.name = name
+            self.missing = missing
+        }
+    }
+
+    /// A reference to a row of a table that syncs.
+    public struct Reference: Sendable {
+        public let columns: [ColumnName]
+        public let table: TableName
+        /// The columns of the other table that the columns repeat; none if the values are row ids.
+        public let targets: [ColumnName]
+        /// Whether the child is shown without its parent, with NULL for it: if its columns may be NULL, and a
+        /// delete of the parent does not take the child along.
+        public let yields: Bool
+
+        public init(
+            _ columns: [ColumnName],
+            to table: TableName,
+            targets: [ColumnName] = [],
+            yields: Bool
+        ) {
+            self.columns = columns
+            self.table = table
+            self.targets = targets
+            self.yields = yields
+        }
+    }
+
+    public struct Table: Sendable {
+        public let name: TableName
+        public let columns: [Column]
+        public let references: [Reference]
+
+        public init(_ name: TableName, columns: [Column], references: [Reference] = []) {
+            self.name = name
+            self.columns = columns
+            self.references = references
+        }
+    }
+
+    public let tables: [Table]
+    /// Returns the row that values of a reference name; `nil` if they name none that can be.
+    ///
+    /// It is not asked where one of the values is NULL: then there is no reference.
+    public let parent: (Reference, [Value]) -> RowID?
+    /// Returns whether a row breaks NOT NULL, a CHECK or a STRICT type.
+    public let refuses: (Table, ViewRow) -> Bool
+    /// Returns the keys of a row, each with a mark of its index: rows of a table collide that have one alike.
+    ///
+    /// A key with a NULL, and an index that does not apply to the row, give none.
+    public let uniqueKeys: (Table, ViewRow) -> [[UInt8]]
+
+    public init(
+        tables: [Table],
+        parent: @escaping (Reference, [Value]) -> RowID? = ViewSchema.rowID,
+        refuses: @escaping (Table, ViewRow) -> Bool = { _, _ in false },
+        uniqueKeys: @escaping (Table, ViewRow) -> [[UInt8]] = { _, _ in [] }
+    ) {
+        self.tables = tables
+        self.parent = parent
+        self.refuses = refuses
+        self.uniqueKeys = uniqueKeys
+    }
+
+    /// Returns the row that a reference of one column names by its id.
+    public static func rowID(_ reference: Reference, _ values: [Value]) -> RowID? {
+        if values.count == 1, case .row(let id) = values[0] { id } else { nil }
+    }
+}

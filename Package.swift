@@ -97,6 +97,14 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "Sync",
+            dependencies: [
+                "Stores", "Files", "CSQLite", filePath,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Operations",
             dependencies: [
                 "Backups", "Stores", "Archives", "Remotes", "History", "Processes", "Files",
@@ -176,6 +184,11 @@ let package = Package(
             dependencies: [
                 "Backups", "Archives", "Stores", "Remotes", "Files", "TestSupport", filePath,
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SyncTests",
+            dependencies: ["Sync", "Stores", "Files", "TestSupport", "CSQLite", filePath],
             swiftSettings: strict
         ),
         .testTarget(

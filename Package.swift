@@ -98,6 +98,14 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "Sync",
+            dependencies: [
+                "Stores", "Archives", "Remotes", "Changes", "Files", "CSQLite", filePath,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Operations",
             dependencies: [
                 "Backups", "Stores", "Archives", "Remotes", "History", "Processes", "Files",
@@ -181,6 +189,14 @@ let package = Package(
             name: "BackupsTests",
             dependencies: [
                 "Backups", "Archives", "Stores", "Remotes", "Files", "TestSupport", filePath,
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SyncTests",
+            dependencies: [
+                "Sync", "Changes", "Stores", "Remotes", "Files", "TestSupport", "CSQLite", filePath,
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),

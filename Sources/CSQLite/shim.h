@@ -24,3 +24,9 @@ static inline int csqlite_map_index(sqlite3_file *file, int length, void **regio
     *region = (void *)mapped;
     return code;
 }
+
+/* Swift calls no function of variable arguments: turns triggers on or off
+   (https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigenabletrigger). */
+static inline int csqlite_enable_triggers(sqlite3 *database, int enabled) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, enabled, (int *)0);
+}

@@ -2,7 +2,7 @@ internal import CSQLite
 
 extension StoreError {
     /// Says what a result code of SQLite means for a store (https://www.sqlite.org/rescode.html).
-    init(_ name: String, code: CInt, message: String? = nil) {
+    package init(_ name: String, code: CInt, message: String? = nil) {
         let reason = message ?? String(cString: sqlite3_errstr(code))
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy(name)

@@ -1,7 +1,7 @@
 extension String {
     /// As an identifier in SQL, whatever is in it (https://www.sqlite.org/lang_keywords.html).
-    var sqlIdentifier: String { "\"\(replacing("\"", with: "\"\""))\"" }
+    package var sqlIdentifier: String { "\"\(replacing("\"", with: "\"\""))\"" }
 
     /// As a string literal in SQL.
-    var sqlLiteral: String { "'\(replacing("'", with: "''"))'" }
+    package var sqlLiteral: String { "'\(replacing("'", with: "''"))'" }
 }

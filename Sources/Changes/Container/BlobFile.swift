@@ -1,3 +1,5 @@
+internal import Files
+
 /// The frame of a blob's file: it may be of 1 GiB, and is written and read in parts.
 ///
 /// The content follows the `start`; then comes the SHA-256 of the start and the content. The blob's name
@@ -25,6 +27,19 @@ public enum BlobFile {
             inflated: Int(size)
         )
         return head.bytes + group.bytes
+    }
+
+    /// Returns the file of a blob that fits into memory, and its id.
+    ///
+    /// - Throws: `ChangeError.beyondLimit`.
+    public static func write(_ content: [UInt8], group: GroupID) throws -> WrittenFile {
+        var writer = ByteWriter()
+        writer.reserve(startLength + content.count + EnvelopeHead.trailerLength)
+        writer.raw(try start(group: group, size: UInt64(content.count)))
+        writer.raw(content)
+        let id = writer.bytes.withUnsafeBytes { Digest(of: $0) }
+        writer.digest(id)
+        return WrittenFile(bytes: writer.bytes, id: id)
     }
 
     /// Reads the bytes before the content.

@@ -120,13 +120,13 @@ extension ViewComputation {
 }
 
 /// Tables that refer to each other, directly or by others; mostly a single one.
-struct TableGroup {
-    let tables: [ViewSchema.Table]
+package struct TableGroup {
+    package let tables: [ViewSchema.Table]
     /// Whether a table of it refers to one of it.
-    let isCyclic: Bool
+    package let isCyclic: Bool
 
     /// Returns all tables in groups, those first that others refer to (Tarjan 1972).
-    static func parentsFirst(_ tables: [ViewSchema.Table]) -> [TableGroup] {
+    package static func parentsFirst(_ tables: [ViewSchema.Table]) -> [TableGroup] {
         var search = Search(tables)
         for table in tables.indices where search.order[table] == nil { search.visit(table) }
         return search.groups

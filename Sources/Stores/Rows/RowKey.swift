@@ -61,3 +61,74 @@ struct KeyEncoding {
         bytes.append(UInt8(distance & 0xFF))
     }
 }
+
+extension RowKey {
+    /// Encodes the values of a primary key, in the key's order.
+    package init(primaryKey values: some Sequence<StoredValue>) {
+        var encoding = KeyEncoding()
+        for value in values {
+            switch value {
+            case .null: encoding.appendNull()
+            case .integer(let number): encoding.append(number)
+            case .real(let bits): encoding.append(Double(bitPattern: bits))
+            case .text(let bytes): bytes.withUnsafeBytes { encoding.append($0, isText: true) }
+            case .blob(let bytes): bytes.withUnsafeBytes { encoding.append($0, isText: false) }
+            }
+        }
+        self = .primaryKey(encoding.bytes)
+    }
+
+    /// The values of a primary key, equal to those that it was made of; a rowid as an integer.
+    package var values: [StoredValue] {
+        guard case .primaryKey(let bytes) = self else {
+            if case .rowID(let number) = self { return [.integer(number)] }
+            return []
+        }
+        var decoding = KeyDecoding(bytes)
+        var values: [StoredValue] = []
+        while let value = decoding.next() { values.append(value) }
+        return values
+    }
+}
+
+/// Undoes `KeyEncoding`.
+private struct KeyDecoding {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    mutating func next() -> StoredValue? {
+        switch rest.popFirst() {
+        case 0: .null
+        case 1: number()
+        case 2: .text(StoredBytes(string()))
+        case 3: .blob(StoredBytes(string()))
+        default: nil
+        }
+    }
+
+    private mutating func number() -> StoredValue {
+        let sortable = take(8)
+        let bits = sortable >> 63 == 1 ? sortable & ~(1 << 63) : ~sortable
+        let double = Double(bitPattern: bits)
+        let distance = take(2)
+        guard let whole = Int64(exactly: double) else { return .real(bits: bits) }
+        return .integer(whole + Int64(distance))
+    }
+
+    private mutating func take(_ count: Int) -> UInt64 {
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private mutating func string() -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst() {
+            if byte == 0 {
+                guard rest.popFirst() == 0xFF else { break }
+            }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}

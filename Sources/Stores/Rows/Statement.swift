@@ -2,14 +2,14 @@ internal import CSQLite
 
 /// A prepared statement that is finalized with its owner
 /// (https://www.sqlite.org/c3ref/stmt.html).
-struct Statement: ~Copyable {
-    let pointer: OpaquePointer
-    let database: OpaquePointer
+package struct Statement: ~Copyable {
+    package let pointer: OpaquePointer
+    package let database: OpaquePointer
     /// The store's name in messages.
     private let name: String
 
     /// Prepares the first statement of a text.
-    init(_ database: OpaquePointer, name: String, _ sql: String) throws {
+    package init(_ database: OpaquePointer, name: String, _ sql: String) throws {
         var pointer: OpaquePointer?
         let code = sqlite3_prepare_v2(database, sql, -1, &pointer, nil)
         guard code == SQLITE_OK, let pointer else {
@@ -25,7 +25,7 @@ struct Statement: ~Copyable {
     /// Goes on to the next row.
     ///
     /// - Returns: `false` if there is none.
-    func step() throws -> Bool {
+    package func step() throws -> Bool {
         switch sqlite3_step(pointer) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
@@ -36,29 +36,56 @@ struct Statement: ~Copyable {
     /// The reason of the call that failed just now.
     func error(_ code: CInt) -> StoreError { StoreError(name, code: code, of: database) }
 
-    func reset() { sqlite3_reset(pointer) }
+    package func reset() { sqlite3_reset(pointer) }
 
-    func bind(_ value: Int64, at place: CInt) throws {
+    package func bind(_ value: Int64, at place: CInt) throws {
         let code = sqlite3_bind_int64(pointer, place, value)
         guard code == SQLITE_OK else { throw error(code) }
     }
 
-    func bind(_ text: String, at place: CInt) throws {
+    package func bind(_ text: String, at place: CInt) throws {
         // SQLITE_TRANSIENT: SQLite copies the text.
         let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         let code = sqlite3_bind_text(pointer, place, text, -1, transient)
         guard code == SQLITE_OK else { throw error(code) }
     }
 
+    /// Binds a value with its storage class and its bytes, whatever they are.
+    package func bind(_ value: StoredValue, at place: CInt) throws {
+        // SQLITE_TRANSIENT: SQLite copies the bytes. A pointer that is not NULL keeps them from being NULL.
+        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        let code: CInt
+        switch value {
+        case .null: code = sqlite3_bind_null(pointer, place)
+        case .integer(let number): code = sqlite3_bind_int64(pointer, place, number)
+        case .real(let bits):
+            code = sqlite3_bind_double(pointer, place, Double(bitPattern: bits))
+        case .text(let bytes):
+            code = bytes.withUnsafeBytes {
+                let start = $0.baseAddress.map { $0.assumingMemoryBound(to: CChar.self) }
+                return start == nil
+                    ? sqlite3_bind_text(pointer, place, "", 0, transient)
+                    : sqlite3_bind_text(pointer, place, start, CInt($0.count), transient)
+            }
+        case .blob(let bytes):
+            code = bytes.withUnsafeBytes {
+                $0.isEmpty
+                    ? sqlite3_bind_zeroblob(pointer, place, 0)
+                    : sqlite3_bind_blob(pointer, place, $0.baseAddress, CInt($0.count), transient)
+            }
+        }
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
     /// An integer, or what SQLite makes one of.
-    func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(pointer, column) }
+    package func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(pointer, column) }
 
     /// A text; `nil` for NULL.
-    func text(_ column: CInt) -> String? {
+    package func text(_ column: CInt) -> String? {
         sqlite3_column_text(pointer, column).map { String(cString: $0) }
     }
 
-    func storageClass(_ column: CInt) -> StorageClass {
+    package func storageClass(_ column: CInt) -> StorageClass {
         switch sqlite3_column_type(pointer, column) {
         case SQLITE_INTEGER: .integer
         case SQLITE_FLOAT: .real
@@ -68,7 +95,7 @@ struct Statement: ~Copyable {
         }
     }
 
-    func realBits(_ column: CInt) -> UInt64 {
+    package func realBits(_ column: CInt) -> UInt64 {
         sqlite3_column_double(pointer, column).bitPattern
     }
 
@@ -76,14 +103,14 @@ struct Statement: ~Copyable {
     ///
     /// Asked for as a blob, a text is not converted (https://www.sqlite.org/c3ref/column_blob.html);
     /// where the store has UTF-16 it is, to UTF-8, by asking for its length.
-    func unsafeBytes(_ column: CInt) -> UnsafeRawBufferPointer {
+    package func unsafeBytes(_ column: CInt) -> UnsafeRawBufferPointer {
         let count = sqlite3_column_bytes(pointer, column)
         let start = sqlite3_column_blob(pointer, column)
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(count))
     }
 
     /// Copies a value.
-    func value(_ column: CInt) -> StoredValue {
+    package func value(_ column: CInt) -> StoredValue {
         switch storageClass(column) {
         case .null: .null
         case .integer: .integer(integer(column))
@@ -96,7 +123,7 @@ struct Statement: ~Copyable {
 
 extension StoreError {
     /// Says what the call that failed just now means for a store.
-    init(_ name: String, code: CInt, of database: OpaquePointer) {
+    package init(_ name: String, code: CInt, of database: OpaquePointer) {
         self.init(name, code: code, message: String(cString: sqlite3_errmsg(database)))
     }
 }

@@ -1,0 +1,191 @@
+internal import Files
+
+extension StoreSnapshot {
+    /// Reads the leaves of a table's b-tree from the snapshot's pages: all are hashed, and no row is decoded.
+    ///
+    /// - Parameters:
+    ///   - table: as the snapshot's schema has it.
+    ///   - key: that of the hashes; the same as long as they are compared.
+    /// - Returns: the leaves in the order of their rowids; `nil` if the table has no rowids, or if the
+    ///   pages are not as expected: then its rows must be read.
+    /// - Throws: `StoreError` if pages cannot be read.
+    public func leaves(of table: TableSchema, key: [UInt8]) throws -> [Leaf]? {
+        guard !table.isWithoutRowID, table.rootPage > 1 else { return nil }
+        var walk = try LeafWalk(self, key: key)
+        return try walk.visit(table.rootPage, .min ... .max, depth: 0) ? walk.leaves : nil
+    }
+}
+
+/// A walk of a table's b-tree (https://www.sqlite.org/fileformat2.html, 1.6).
+private struct LeafWalk {
+    /// More levels than a table of 2⁶⁴ rows needs.
+    private static let depthLimit = 40
+
+    private(set) var leaves: [Leaf] = []
+    private let pages: PageReader
+    private let key: KeyedHash
+    /// Bytes of a page that are used: extensions may reserve some at its end.
+    private let usable: Int
+    /// How many pages may still be visited, lest a damaged tree has no end.
+    private var allowance: Int64
+
+    init(_ snapshot: StoreSnapshot, key: [UInt8]) throws {
+        pages = PageReader(snapshot)
+        self.key = KeyedHash(key: key)
+        allowance = snapshot.pageCount
+        usable = snapshot.pageSize - (try pages.page(1).map { Int($0[20]) } ?? 0)
+    }
+
+    /// Walks the tree below a page, which may hold these rowids.
+    ///
+    /// - Returns: `false` if something is not as expected.
+    mutating func visit(
+        _ number: Int64,
+        _ rowIDs: ClosedRange<Int64>,
+        depth: Int
+    ) throws -> Bool {
+        allowance -= 1
+        guard depth < Self.depthLimit, allowance >= 0, let page = try pages.page(number) else {
+            return false
+        }
+        switch page[0] {
+        case 5:
+            guard let children = Self.children(of: page, rowIDs) else { return false }
+            for (child, range) in children {
+                guard try visit(child, range, depth: depth + 1) else { return false }
+            }
+            return true
+        case 13:
+            var hash = key
+            hash.update(page)
+            // Other pages take this one's place in memory.
+            guard let chains = overflow(of: page) else { return false }
+            for chain in chains where try !add(chain, to: &hash) { return false }
+            leaves.append(Leaf(rowIDs: rowIDs, hash: hash.finish()))
+            return true
+        default: return false
+        }
+    }
+
+    /// Reads the children of an interior page, with the rowids that each may hold.
+    private static func children(
+        of page: UnsafeRawBufferPointer,
+        _ rowIDs: ClosedRange<Int64>
+    ) -> [(Int64, ClosedRange<Int64>)]? {
+        var children: [(Int64, ClosedRange<Int64>)] = []
+        var first = rowIDs.lowerBound
+        let count = page.bigEndian16(3)
+        guard 12 + 2 * count <= page.count else { return nil }
+        for index in 0..<count {
+            let cell = page.bigEndian16(12 + 2 * index)
+            guard cell + 4 < page.count, let (key, _) = page.varint(cell + 4),
+                key >= first, key < rowIDs.upperBound
+            else { return nil }
+            children.append((page.bigEndian32(cell), first...key))
+            first = key + 1
+        }
+        children.append((page.bigEndian32(8), first...rowIDs.upperBound))
+        return children
+    }
+
+    // MARK: - Overflow
+
+    /// Pages on which a row goes on.
+    private struct Chain {
+        var first: Int64
+        var count: Int64
+    }
+
+    /// Reads where the rows of a leaf go on.
+    private func overflow(of page: UnsafeRawBufferPointer) -> [Chain]? {
+        var chains: [Chain] = []
+        let count = page.bigEndian16(3)
+        guard 8 + 2 * count <= page.count else { return nil }
+        let most = Int64(usable - 35)
+        for index in 0..<count {
+            let cell = page.bigEndian16(8 + 2 * index)
+            guard let (size, behind) = page.varint(cell), size >= 0 else { return nil }
+            guard size > most else { continue }
+            guard let (_, payload) = page.varint(behind) else { return nil }
+            let least = Int64((usable - 12) * 32 / 255 - 23)
+            let spread = least + (size - least) % Int64(usable - 4)
+            let local = spread <= most ? spread : least
+            let end = payload + Int(local)
+            guard end + 4 <= page.count else { return nil }
+            let room = Int64(usable - 4)
+            let pages = (size - local - 1) / room + 1
+            chains.append(Chain(first: page.bigEndian32(end), count: pages))
+        }
+        return chains
+    }
+
+    /// Adds a chain's pages to a hash.
+    private mutating func add(_ chain: Chain, to hash: inout KeyedHash) throws -> Bool {
+        var next = chain.first
+        for _ in 0..<chain.count {
+            allowance -= 1
+            guard allowance >= 0, let page = try pages.page(next) else { return false }
+            hash.update(page)
+            next = page.bigEndian32(0)
+        }
+        return true
+    }
+}
+
+/// Reads pages one at a time, and in runs where they are asked for in a row.
+private final class PageReader {
+    private static let runLength: Int64 = 32
+
+    private let snapshot: StoreSnapshot
+    private let buffer: UnsafeMutableRawBufferPointer
+    /// The pages that are in the buffer.
+    private var held: Range<Int64> = 0..<0
+
+    init(_ snapshot: StoreSnapshot) {
+        self.snapshot = snapshot
+        let size = snapshot.pageSize * Int(Self.runLength)
+        buffer = .allocate(byteCount: size, alignment: 4_096)
+    }
+
+    deinit { buffer.deallocate() }
+
+    /// Returns a page, until the next one is asked for; `nil` if there is none of this number.
+    func page(_ number: Int64) throws -> UnsafeRawBufferPointer? {
+        guard (1...max(1, snapshot.pageCount)).contains(number) else { return nil }
+        let size = snapshot.pageSize
+        if !held.contains(number) {
+            let wanted = number == held.upperBound ? Self.runLength : 1
+            let count = min(wanted, snapshot.pageCount - number + 1)
+            held = 0..<0
+            let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(Int(count) * size)])
+            let read = try snapshot.read(into: part, at: (number - 1) * Int64(size))
+            guard read == part.count else { return nil }
+            held = number..<(number + count)
+        }
+        let start = Int(number - held.lowerBound) * size
+        return UnsafeRawBufferPointer(rebasing: buffer[start..<(start + size)])
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func bigEndian16(_ offset: Int) -> Int {
+        Int(self[offset]) << 8 | Int(self[offset + 1])
+    }
+
+    fileprivate func bigEndian32(_ offset: Int) -> Int64 {
+        Int64(UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+    }
+
+    /// Reads a number of up to 9 bytes (https://www.sqlite.org/fileformat2.html, 1.6), and returns the place behind it.
+    fileprivate func varint(_ offset: Int) -> (Int64, Int)? {
+        var value: UInt64 = 0
+        for index in 0..<9 {
+            guard offset + index < count else { return nil }
+            let byte = self[offset + index]
+            if index == 8 { return (Int64(bitPattern: value << 8 | UInt64(byte)), offset + 9) }
+            value = value << 7 | UInt64(byte & 0x7F)
+            if byte < 0x80 { return (Int64(bitPattern: value), offset + index + 1) }
+        }
+        return nil
+    }
+}

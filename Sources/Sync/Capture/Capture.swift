@@ -1,0 +1,123 @@
+internal import Changes
+internal import Foundation
+internal import Stores
+
+/// The comparison of a store with its shadow: each difference becomes a delta, and the shadow is then what
+/// the store holds.
+///
+/// It runs within one transaction of the store and one of the sidecar. A table whose references all lead to
+/// tables before it is captured as it is read; tables that refer to each other, or to themselves, once the
+/// ids of all their rows are known.
+struct Capture {
+    /// The way in which rows get their stamps and ids.
+    enum Kind {
+        /// An application's edits.
+        case edits
+        /// What was there before: it loses to any edit, and ids are made of content.
+        case seed
+    }
+
+    struct Options {
+        /// Whether most rows of a table may be gone.
+        var acceptsChanges = false
+        /// Whether everything is a seed, as when the store begins to take part.
+        var seeds = false
+    }
+
+    /// What a capture found.
+    struct Result: Equatable {
+        /// Rows that were inserted, changed or deleted, and are to be told.
+        var changes = 0
+        /// Rows whose shadow is new.
+        var shadowed = 0
+    }
+
+    let tables: [TableMapping]
+    let access: SidecarAccess
+    /// The stamp of this capture's edits.
+    let stamp: Stamp
+    let options: Options
+    /// Takes each delta.
+    private let outgoing: Outgoing
+    /// Twelve random bytes, and how many ids were made of them.
+    private let random: (high: UInt64, low: UInt32)
+    private var idCount: UInt32 = 0
+    var result = Result()
+
+    init(
+        of tables: [TableMapping],
+        in access: SidecarAccess,
+        stamp: Stamp,
+        random: (high: UInt64, low: UInt32),
+        options: Options,
+        outgoing: Outgoing
+    ) {
+        self.tables = tables
+        self.access = access
+        self.stamp = stamp
+        self.random = random
+        self.options = options
+        self.outgoing = outgoing
+    }
+
+    /// Compares all tables.
+    ///
+    /// - Throws: `SyncDecision`, `StoreError`, `SidecarError`.
+    mutating func run(_ snapshot: StoreSnapshot) throws {
+        try leaveMissingTables()
+        for group in TableOrder(tables).groups {
+            var captured: [TableCapture] = []
+            for table in group.tables {
+                let capture = try TableCapture(table, kind(of: table), self)
+                try capture.scan(snapshot, &self)
+                captured.append(capture)
+            }
+            for capture in captured { try capture.identify(&self, isCyclic: group.isCyclic) }
+            for capture in captured { try capture.finish(&self) }
+        }
+        for table in tables { try access.setSeeded(table.name) }
+    }
+
+    /// A table that was not there before starts as a seed.
+    private func kind(of table: TableMapping) throws -> Kind {
+        try options.seeds || !access.isSeeded(table.name) ? .seed : .edits
+    }
+
+    /// The rows of a table that the schema has no more are no deletions: they are held.
+    private func leaveMissingTables() throws {
+        let names = Set(tables.map(\.name))
+        for name in try access.seededTables() where !names.contains(name) {
+            try access.leave(name)
+        }
+    }
+
+    /// Makes an id that nobody has.
+    mutating func makeID() -> RowID {
+        defer { idCount += 1 }
+        return RowID(randomHigh: random.high, randomLow: random.low, count: idCount)
+    }
+
+    // MARK: - Values
+
+    /// Returns a value as it travels: a reference as the id of the row that it names.
+    func wire(_ value: StoredValue, of column: ColumnMapping) throws -> Value {
+        guard let parent = column.parent else { return value.wire }
+        switch value {
+        case .null: return .null
+        case .integer(let number):
+            // A reference to no row travels as the id that nobody shows.
+            return .row(try access.id(at: .rowID(number), in: parent) ?? .zero)
+        default: return .row(.zero)
+        }
+    }
+
+    /// Tells a delta, and joins it with the state; long values become blobs.
+    mutating func tell(_ delta: RowDelta, in table: TableName) throws {
+        let delta = try delta.movingLongValues(to: outgoing.keep)
+        guard let joined = try access.join(delta, in: table) else { return }
+        // What is known besides, or wins, is not in the store.
+        if joined.old != nil { try access.markDirty(delta.id) }
+        result.changes += 1
+        try outgoing.add(delta, to: table)
+    }
+}

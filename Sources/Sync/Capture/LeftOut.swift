@@ -1,0 +1,41 @@
+/// A table that does not sync, with the reason.
+public struct LeftOut: Equatable, Sendable, CustomStringConvertible {
+    /// The reasons for which a table does not sync while others do.
+    public enum Reason: Equatable, Sendable {
+        case noPrimaryKey
+        /// Columns have all names of the rowid.
+        case noRowID
+        case virtual
+        case shadow
+        case view
+        /// It tells which migrations this file went through.
+        case migrations
+        case excluded
+    }
+
+    public let table: String
+    public let reason: Reason
+
+    public var description: String {
+        switch reason {
+        case .noPrimaryKey:
+            "'\(table)' has no primary key: name its identity in the map, or leave it"
+        case .noRowID: "'\(table)' has columns with all names of the rowid"
+        case .virtual: "'\(table)' is virtual: it is made of other tables"
+        case .shadow: "'\(table)' is a part of a virtual table"
+        case .view: "'\(table)' is a view"
+        case .migrations: "'\(table)' tells what became of this file alone"
+        case .excluded: "'\(table)' is left out by the map"
+        }
+    }
+
+    /// The tables in which libraries keep what they did to a file.
+    static let migrationTables: Set<String> = [
+        "__diesel_schema_migrations", "__drizzle_migrations", "__efmigrationshistory",
+        "__efmigrationslock", "_migrations", "_prisma_migrations", "_sqlx_migrations",
+        "alembic_version", "android_metadata", "ar_internal_metadata", "databasechangelog",
+        "databasechangeloglock", "django_migrations", "flyway_schema_history", "goose_db_version",
+        "gorp_migrations", "grdb_migrations", "knex_migrations", "knex_migrations_lock",
+        "room_master_table", "schema_migrations", "sequelizemeta", "typeorm_metadata",
+    ]
+}

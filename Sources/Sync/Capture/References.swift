@@ -1,0 +1,190 @@
+internal import Stores
+
+/// The references among tables that sync: declared by the schema, or by the map.
+struct References {
+    /// By the tables' names in ASCII lower case.
+    private(set) var found: [String: [SyncReference]] = [:]
+    private(set) var refusals: [SyncRefusal] = []
+
+    private let tables: [String: Qualified]
+    private let schema: StoreSchema
+
+    /// Finds them.
+    ///
+    /// - Throws: what `seemsToRefer` throws.
+    init(
+        among qualified: [Qualified],
+        in schema: StoreSchema,
+        rules: SchemaRules,
+        seemsToRefer: (TableSchema, Int, TableSchema) throws -> Bool
+    ) throws {
+        tables = Dictionary(qualified.map { ($0.name, $0) }) { first, _ in first }
+        self.schema = schema
+        for table in qualified {
+            let rule = rules.tables[table.name]?.references ?? [:]
+            addDeclared(of: table)
+            addNamed(of: table, rule)
+            for place in table.schema.storedColumns where mayRefer(table, place, rule) {
+                try look(at: table, place, seemsToRefer)
+            }
+        }
+    }
+
+    // MARK: - Declared
+
+    private mutating func addDeclared(of table: Qualified) {
+        for reference in table.schema.references
+        where table.local.isDisjoint(with: reference.columns) {
+            guard let parent = schema.table(reference.parent) else { continue }
+            let parentColumns =
+                reference.parentColumns?.compactMap(parent.column) ?? parent.primaryKey
+            guard parentColumns.count == reference.columns.count else { continue }
+            add(table, reference.columns, parent, parentColumns, reference.onDelete, true)
+        }
+    }
+
+    private mutating func addNamed(
+        of table: Qualified,
+        _ rule: [String: SchemaRules.Reference]
+    ) {
+        for (column, target) in rule.sorted(by: { $0.key < $1.key }) {
+            guard case .table(let name) = target, let place = table.schema.column(column),
+                let parent = schema.table(name),
+                !(found[table.name] ?? []).contains(where: { $0.columns == [place] })
+            else { continue }
+            let key = parent.rowIDAlias.map { [$0] } ?? parent.primaryKey
+            guard key.count == 1 else { continue }
+            add(table, [place], parent, key, .none, false)
+        }
+    }
+
+    private mutating func add(
+        _ table: Qualified,
+        _ columns: [Int],
+        _ parent: TableSchema,
+        _ parentColumns: [Int],
+        _ onDelete: ReferenceSchema.Action,
+        _ isDeclared: Bool
+    ) {
+        let name = parent.name.foldedIdentifier
+        guard tables[name] != nil else {
+            // Other values mean the same everywhere, be there rows or not.
+            if let alias = parent.rowIDAlias, parentColumns == [alias] {
+                refusals.append(
+                    .referenceToLeftOut(
+                        table: table.schema.name,
+                        column: table.schema.columns[columns[0]].name,
+                        parent: parent.name
+                    )
+                )
+            }
+            return
+        }
+        let reference = SyncReference(
+            columns: columns,
+            parent: name,
+            parentColumns: parentColumns,
+            onDelete: onDelete,
+            isDeclared: isDeclared
+        )
+        found[table.name, default: []].append(reference)
+    }
+
+    // MARK: - Not declared
+
+    /// Returns whether a column could hold numbers of rows, and nobody says that it does or does not.
+    private func mayRefer(
+        _ table: Qualified,
+        _ place: Int,
+        _ rule: [String: SchemaRules.Reference]
+    ) -> Bool {
+        let column = table.schema.columns[place]
+        let isNumber = column.affinity == .integer || column.declaredType.isEmpty
+        return isNumber && place != table.schema.rowIDAlias && !table.local.contains(place)
+            && rule[column.name.foldedIdentifier] == nil
+            && !table.schema.references.contains { $0.columns.contains(place) }
+    }
+
+    /// Refuses a column that looks like a reference to rows whose numbers others do not share.
+    private mutating func look(
+        at table: Qualified,
+        _ place: Int,
+        _ seemsToRefer: (TableSchema, Int, TableSchema) throws -> Bool
+    ) throws {
+        let column = table.schema.columns[place].name
+        let (stem, isSure) = Self.stem(of: column)
+        let parent = stem.flatMap { named($0) }
+        var looksLikeOne = false
+        if let parent {
+            looksLikeOne = parent.hasOwnNumbers
+        } else if isSure {
+            // A name tells nothing of the table: 'parent_id', 'owner_id'.
+            looksLikeOne = tables.values.contains(where: \.hasOwnNumbers)
+        } else if let namesake = named(column.foldedIdentifier), namesake.hasOwnNumbers {
+            looksLikeOne = try seemsToRefer(table.schema, place, namesake.schema)
+        }
+        guard looksLikeOne else { return }
+        let meant = parent ?? named(column.foldedIdentifier)
+        refusals.append(
+            .undeclaredReference(
+                table: table.schema.name,
+                column: column,
+                parent: meant?.schema.name
+            )
+        )
+    }
+
+    /// Returns the name before an ending that means a key, and whether it can mean nothing else: 'list_id'
+    /// and 'listId' can not, 'listid' can, as 'paid' does.
+    private static func stem(of column: String) -> (String?, Bool) {
+        let folded = column.foldedIdentifier
+        if folded.hasSuffix("_id"), folded.count > 3 { return (String(folded.dropLast(3)), true) }
+        guard folded.hasSuffix("id"), folded.count > 2 else { return (nil, false) }
+        let stem = String(folded.dropLast(2))
+        let before = column.dropLast(2).last
+        let isCamel = column.hasSuffix("Id") || column.hasSuffix("ID")
+        return (stem, isCamel && before?.isLowercase == true)
+    }
+
+    /// Returns the table that a name means, in the singular or the plural.
+    private func named(_ stem: String) -> Qualified? {
+        let stem = stem.replacing("_", with: "")
+        var forms = [stem, stem + "s", stem + "es"]
+        if stem.hasSuffix("y") { forms.append(stem.dropLast() + "ies") }
+        if stem.hasSuffix("s") { forms.append(String(stem.dropLast())) }
+        return tables.values.filter { forms.contains($0.name.replacing("_", with: "")) }
+            .min { $0.name < $1.name }
+    }
+}
+
+extension StoreSnapshot {
+    /// The values of a column that make it a reference if all of them are keys.
+    private static let referencesEnough = 20
+    /// The most values that are looked up.
+    private static let referencesLimit = 10_000
+
+    /// Returns whether 20 or more values of a column, and no fewer than all, are numbers of rows of a table.
+    ///
+    /// In long tables it looks at the first 10,000 different values.
+    func seemsToRefer(
+        from table: TableSchema,
+        _ column: Int,
+        to parent: TableSchema
+    ) throws -> Bool {
+        var values: Set<Int64> = []
+        var count = 0
+        var cursor = try rows(of: table, columns: [column])
+        while values.count < Self.referencesLimit, try cursor.next() {
+            switch cursor.storageClass(0) {
+            case .null: continue
+            case .integer: values.insert(cursor.integer(0))
+            default: return false
+            }
+            count += 1
+        }
+        guard count >= Self.referencesEnough else { return false }
+        var parents = try rows(of: parent, columns: [])
+        while !values.isEmpty, try parents.next() { values.remove(parents.rowID) }
+        return values.isEmpty
+    }
+}

@@ -1,0 +1,67 @@
+public import Files
+
+/// A reason for which a store does not sync at all until a person decides.
+public enum SyncRefusal: ExplainedError, Equatable {
+    /// The store's text is UTF-16.
+    case encoding(String)
+    /// A model of Core Data, which is not known yet.
+    case coreData
+    /// An index or a CHECK needs a collation of the application; the column, if one has it.
+    case collation(table: String, column: String?, collation: String)
+    /// An index, a CHECK or a computed column needs a function of the application.
+    case function(table: String, function: String)
+    /// SQLite cannot write to a table for another reason.
+    case unwritable(table: String, reason: String)
+    /// A trigger writes what syncs, and what does not.
+    case mixedTrigger(String, writes: [String])
+    /// A trigger that must run needs what only the application has.
+    case strangeTrigger(String, needs: String)
+    /// A number looks like a reference, and would be broken if it is one; the table, if its name tells.
+    case undeclaredReference(table: String, column: String, parent: String?)
+    /// A reference by number to rows that do not sync, whose numbers others cannot know.
+    case referenceToLeftOut(table: String, column: String, parent: String)
+    /// The map identifies rows by a column that is not there, or that is a number of this file alone.
+    case identity(table: String, column: String)
+
+    public var description: String {
+        switch self {
+        case .encoding(let encoding): "the store's text is \(encoding), which does not sync"
+        case .coreData: "the store is one of Core Data, which does not sync yet"
+        case .collation(let table, let column?, let collation):
+            "'\(table).\(column)' sorts by '\(collation)', which only the application has"
+        case .collation(let table, nil, let collation):
+            "'\(table)' compares by '\(collation)', which only the application has"
+        case .function(let table, let function):
+            "'\(table)' needs the function '\(function)', which only the application has"
+        case .unwritable(let table, let reason): "'\(table)' cannot be written: \(reason)"
+        case .mixedTrigger(let trigger, let writes):
+            "the trigger '\(trigger)' writes what syncs, and what does not: "
+                + writes.map { "'\($0)'" }.joined(separator: ", ")
+        case .strangeTrigger(let trigger, let needs):
+            "the trigger '\(trigger)' needs \(needs), which only the application has"
+        case .undeclaredReference(let table, let column, _):
+            "'\(table).\(column)' looks like a reference"
+        case .referenceToLeftOut(let table, let column, let parent):
+            "'\(table).\(column)' refers to '\(parent)', which does not sync"
+        case .identity(let table, let column):
+            "the map identifies rows of '\(table)' by '\(column)', which cannot be"
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .encoding: "write it anew with 'PRAGMA encoding' of UTF-8"
+        case .coreData: nil
+        case .collation(let table, _, _), .function(let table, _), .unwritable(let table, _):
+            "leave '\(table)' out by 'exclude' in the map"
+        case .mixedTrigger(let trigger, _):
+            "say in the map whether changes of others run it: triggers: {\(trigger): run} or skip"
+        case .strangeTrigger(let trigger, _): "say in the map: triggers: {\(trigger): skip}"
+        case .undeclaredReference(let table, let column, let parent):
+            "say in the map: references: {\(table).\(column): \(parent ?? "TABLE")} or none"
+        case .referenceToLeftOut(let table, _, let parent):
+            "name the identity of '\(parent)' in the map, or leave '\(table)' out as well"
+        case .identity: "name columns that it has, and that mean the same everywhere"
+        }
+    }
+}

@@ -1,0 +1,131 @@
+public import Files
+public import Stores
+
+/// What of a store syncs, what does not, and why.
+public struct SyncSchema: Sendable {
+    /// The tables that sync: parents before their children, but for those of one cycle.
+    public private(set) var tables: [SyncTable] = []
+    /// The tables that do not, in the order of their names.
+    public private(set) var leftOut: [LeftOut] = []
+    /// The reasons for which nothing syncs until a person decides; none if all is well.
+    public private(set) var refusals: [SyncRefusal] = []
+    public private(set) var triggers: [SyncTrigger] = []
+    /// Names in the map that the store has not: it may be an older version's.
+    public private(set) var unknownNames: [String] = []
+    /// Counts changes of the store's schema.
+    public let version: Int64
+    /// The SHA-256 of the canonical texts of the tables that sync; for equality and messages only.
+    public private(set) var digest: Digest
+
+    /// Returns the table with a name, whatever the case of its ASCII letters.
+    public func table(_ name: String) -> SyncTable? {
+        let name = name.foldedIdentifier
+        return tables.first { $0.name.foldedIdentifier == name }
+    }
+
+    /// Looks at a store, in the snapshot's transaction.
+    ///
+    /// - Parameters:
+    ///   - snapshot: the store.
+    ///   - rules: what the group's map says of it.
+    /// - Throws: `StoreError`.
+    public init(of snapshot: StoreSnapshot, rules: SchemaRules) throws {
+        try self.init(of: snapshot.schema(), rules: rules) { table, column, parent in
+            try snapshot.seemsToRefer(from: table, column, to: parent)
+        }
+    }
+
+    /// Looks at a schema.
+    ///
+    /// - Parameters:
+    ///   - schema: the store's.
+    ///   - rules: what the group's map says of it.
+    ///   - seemsToRefer: whether the values of a column are all keys of a table, and many.
+    /// - Throws: `StoreError`; what `seemsToRefer` throws.
+    public init(
+        of schema: StoreSchema,
+        rules: SchemaRules,
+        seemsToRefer: (TableSchema, Int, TableSchema) throws -> Bool
+    ) throws {
+        version = schema.version
+        digest = Self.digest(of: [])
+        unknownNames = rules.unknownNames(in: schema)
+        if schema.encoding != "UTF-8" { refusals.append(.encoding(schema.encoding)) }
+        let names = Set(schema.tables.map(\.name.foldedIdentifier))
+        if names.isSuperset(of: ["z_metadata", "z_primarykey"]) {
+            // The one place that knows of Core Data, until its models are read.
+            refusals.append(.coreData)
+            return
+        }
+        var qualified: [Qualified] = []
+        for table in schema.tables {
+            switch Qualified.Verdict(of: table, rules) {
+            case .syncs(let table): qualified.append(table)
+            case .leftOut(let reason):
+                leftOut.append(LeftOut(table: table.name, reason: reason))
+            case .refused(let refusal): refusals.append(refusal)
+            }
+        }
+        let references = try References(
+            among: qualified,
+            in: schema,
+            rules: rules,
+            seemsToRefer: seemsToRefer
+        )
+        refusals += references.refusals
+        tables = SyncTable.parentsFirst(
+            qualified.map { $0.table(references.found[$0.name] ?? [], rules) }
+        )
+        digest = Self.digest(of: tables)
+        let probe = try SchemaProbe(schema)
+        for table in tables {
+            refusals += Self.refusals(of: probe.writing(to: table.schema), table)
+        }
+        let judged = TriggerJudge(tables: tables, schema: schema, rules: rules, probe: probe)
+        triggers = judged.triggers
+        refusals += judged.refusals
+    }
+
+    private static func digest(of tables: [SyncTable]) -> Digest {
+        let text = tables.map(\.schema).sorted { $0.name < $1.name }.map(\.canonicalText).joined()
+        return Array(text.utf8).withUnsafeBytes { Digest(of: $0) }
+    }
+
+    /// Returns what a trial to write says against a table.
+    private static func refusals(
+        of outcome: SchemaProbe.Outcome,
+        _ table: SyncTable
+    ) -> [SyncRefusal] {
+        if let reason = outcome.failure { return [.unwritable(table: table.name, reason: reason)] }
+        let collations = outcome.missingCollations.sorted().map { collation in
+            let keys = table.schema.indexes.flatMap(\.keys)
+            let key = keys.first { $0.collation.foldedIdentifier == collation.foldedIdentifier }
+            return SyncRefusal.collation(
+                table: table.name,
+                column: key?.column.map { table.schema.columns[$0].name },
+                collation: collation
+            )
+        }
+        return collations
+            + outcome.missingFunctions.sorted().map { .function(table: table.name, function: $0) }
+    }
+}
+
+extension SchemaRules {
+    /// Returns the names of tables, columns and triggers that a store has not.
+    fileprivate func unknownNames(in schema: StoreSchema) -> [String] {
+        var unknown = exclude.filter { schema.table($0) == nil }
+        for (name, rules) in tables {
+            guard let table = schema.table(name) else {
+                unknown.insert(name)
+                continue
+            }
+            let columns = Set(rules.renamed.keys).union(rules.references.keys).union(rules.local)
+            for column in columns where table.column(column) == nil {
+                unknown.insert("\(name).\(column)")
+            }
+        }
+        let known = Set(schema.tables.flatMap(\.triggers).map(\.name.foldedIdentifier))
+        return unknown.union(Set(triggers.keys).subtracting(known)).sorted()
+    }
+}

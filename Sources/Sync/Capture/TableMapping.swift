@@ -1,0 +1,145 @@
+internal import Changes
+internal import Stores
+
+/// How the rows of a table travel: by which names, and by which local keys they are known here.
+struct TableMapping {
+    let schema: TableSchema
+    /// The name by which it travels.
+    let name: TableName
+    let identity: SyncTable.Identity
+    /// Those that travel; never an integer key that is each device's own.
+    let columns: [ColumnMapping]
+    /// References to tables that sync, as a view has them.
+    let references: [ViewSchema.Reference]
+
+    /// The order in which its rows are read: that of their local keys.
+    var order: TableCursor.Order { schema.rowIDAlias == nil ? .primaryKey : .local }
+
+    /// Whether its rows have a number that is this store's alone.
+    var isNumbered: Bool { schema.rowIDAlias != nil && sharedKey == nil }
+
+    /// The column that travels and is the rowid's other name: then the number is the same everywhere.
+    var sharedKey: ColumnMapping? { columns.first { $0.place == schema.rowIDAlias } }
+
+    /// The places of the columns that identify a row; `nil` if chance or content does.
+    var identifyingPlaces: [Int]? {
+        switch identity {
+        case .key(let places), .named(let places): places
+        case .content: nil
+        }
+    }
+}
+
+/// A column that travels.
+struct ColumnMapping: Equatable {
+    /// Its place in the table's columns.
+    let place: Int
+    /// Its place among the stored columns, which are those that are read.
+    let index: Int
+    /// The name by which it travels.
+    let name: ColumnName
+    /// What it is where a row does not give it a value; `nil` if that is no constant.
+    let defaultValue: StoredValue?
+    /// The table whose rows it names by their integer keys: such a value travels as a row id.
+    let parent: TableName?
+}
+
+extension TableMapping {
+    /// Maps the tables of a store that sync, parents before their children but in cycles.
+    ///
+    /// A table or a column whose name cannot travel is left out.
+    static func mappings(of tables: [SyncTable]) -> [TableMapping] {
+        let byName = Dictionary(tables.map { ($0.name.foldedIdentifier, $0) }) { first, _ in first }
+        return tables.compactMap { TableMapping($0, byName) }
+    }
+
+    private init?(_ table: SyncTable, _ tables: [String: SyncTable]) {
+        guard let name = TableName(table.wireName) else { return nil }
+        self.name = name
+        schema = table.schema
+        identity = table.identity
+        let stored = table.schema.storedColumns
+        columns = table.columns.compactMap { column in
+            guard let name = ColumnName(column.wireName),
+                let index = stored.firstIndex(of: column.place)
+            else { return nil }
+            let reference = column.reference.map { table.references[$0] }
+            let parent = reference.flatMap { tables[$0.parent] }
+            var defaultValue: StoredValue?
+            if case .constant(let value) = table.schema.columns[column.place].defaultValue {
+                defaultValue = value
+            }
+            return ColumnMapping(
+                place: column.place,
+                index: index,
+                name: name,
+                defaultValue: defaultValue,
+                parent: parent.flatMap { parent in
+                    reference?.namesNumbers(of: parent) == true ? TableName(parent.wireName) : nil
+                }
+            )
+        }
+        let names = Dictionary(columns.map { ($0.place, $0.name) }) { first, _ in first }
+        references = table.references.compactMap { reference in
+            guard let parent = tables[reference.parent], let wire = TableName(parent.wireName)
+            else {
+                return nil
+            }
+            let columns = reference.columns.compactMap { names[$0] }
+            guard columns.count == reference.columns.count else { return nil }
+            let isNumber = reference.namesNumbers(of: parent)
+            let targets = isNumber ? [] : reference.targets(in: parent)
+            guard isNumber || targets.count == columns.count else { return nil }
+            let mayBeNull = reference.columns.allSatisfy { place in
+                !table.schema.columns[place].isNotNull && !table.schema.primaryKey.contains(place)
+            }
+            return ViewSchema.Reference(
+                columns,
+                to: wire,
+                targets: targets,
+                yields: mayBeNull && reference.onDelete != .cascade
+            )
+        }
+    }
+}
+
+extension SyncReference {
+    /// Whether its values are the integer keys of its parent's rows.
+    fileprivate func namesNumbers(of parent: SyncTable) -> Bool {
+        guard let alias = parent.schema.rowIDAlias else { return false }
+        return parentColumns == [alias]
+    }
+
+    fileprivate func targets(in parent: SyncTable) -> [ColumnName] {
+        parentColumns.compactMap { place in
+            parent.columns.first { $0.place == place }.flatMap { ColumnName($0.wireName) }
+        }
+    }
+}
+
+extension StoredValue {
+    /// The value as it travels; of a reference see `Capture`.
+    var wire: Value {
+        switch self {
+        case .null: .null
+        case .integer(let number): .integer(number)
+        case .real(let bits): .real(Double(bitPattern: bits))
+        case .text(let bytes): .text(bytes.array)
+        case .blob(let bytes): .blob(bytes.array)
+        }
+    }
+}
+
+extension Value {
+    /// The value as a store has it; `nil` of what cannot be in a store as it is.
+    var stored: StoredValue? {
+        switch self {
+        case .null: .null
+        case .integer(let number): .integer(number)
+        case .real(let number): .real(bits: number.bitPattern)
+        case .text(let bytes): .text(StoredBytes(bytes))
+        case .blob(let bytes): .blob(StoredBytes(bytes))
+        case .row, .file, .longText, .longBlob: nil
+        }
+    }
+}

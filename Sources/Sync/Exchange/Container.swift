@@ -1,0 +1,80 @@
+public import Changes
+internal import Files
+public import Remotes
+public import SystemPackage
+
+/// A remote folder that the devices of a group share, and its layout.
+public struct Container: Sendable {
+    /// The folders of a group that are listed at each run.
+    enum Folder: String, CaseIterable {
+        case log, base, info
+    }
+
+    /// What was in it at one look.
+    struct Listing {
+        /// Files at the root that are named as marks of the group.
+        var marks: [RemoteFile] = []
+        /// By folder.
+        var files: [Folder: [RemoteFile]] = [:]
+
+        var all: [(folder: Folder, file: RemoteFile)] {
+            Folder.allCases.flatMap { folder in
+                (files[folder] ?? []).sorted { $0.name < $1.name }.map { (folder, $0) }
+            }
+        }
+    }
+
+    /// The greatest length of a file that is read into memory: header, body and what is around them.
+    private static let readableSize: Int64 = 64 + (1 << 20) + (16 << 20)
+
+    let root: any RemoteFolder
+    public let group: GroupName
+    /// The directory for copies of what is not on this machine.
+    private let scratch: FilePath
+
+    public init(_ root: any RemoteFolder, group: GroupName, scratch: FilePath) {
+        self.root = root
+        self.group = group
+        self.scratch = scratch
+    }
+
+    public var address: String { root.address }
+
+    func folder(_ name: String?) -> any RemoteFolder {
+        guard let name else { return root }
+        return root.subfolder(group.description).subfolder(name)
+    }
+
+    /// Lists the container: four listings.
+    ///
+    /// - Throws: `RemoteError.missing` if it is not there.
+    func look() async throws -> Listing {
+        var listing = Listing()
+        let prefix = "\(group)."
+        listing.marks = try await root.list().filter {
+            $0.name.hasPrefix(prefix) && $0.name.contains(".group") && $0.size < 1 << 20
+        }
+        for folder in Folder.allCases {
+            // Hidden files are uploads under way, or another program's.
+            listing.files[folder] = try await self.folder(folder.rawValue).list()
+                .filter { !$0.name.hasPrefix(".") }
+        }
+        return listing
+    }
+
+    /// Reads a file, if it is not longer than any of ours can be.
+    ///
+    /// - Throws: `RemoteError`, `FileError`; `ChangeError.malformed` if it is too long.
+    func read(_ file: RemoteFile, in folder: String?) async throws -> [UInt8] {
+        guard file.size <= Self.readableSize else {
+            throw ChangeError.malformed(file.name, reason: "it is longer than such files are")
+        }
+        if let location = file.location {
+            return try File.contents(of: location, limit: Self.readableSize)
+        }
+        let directory = try ScratchDirectory(in: scratch)
+        let copy = directory.path.appending("file")
+        try await self.folder(folder).download(file.name, to: copy)
+        return try File.contents(of: copy, limit: Self.readableSize)
+    }
+}

@@ -1,0 +1,116 @@
+public import Changes
+internal import Files
+public import Foundation
+internal import Remotes
+
+/// The first step of a store that is to take part: it begins a group, or joins one.
+///
+/// It only notes what the device is; the next exchange does the rest, and can be killed anywhere.
+public struct Enrolment: Sendable {
+    /// What was found in the container.
+    public struct Look: Sendable {
+        /// The marks of the group; none if the store begins it.
+        public var groups: [GroupID]
+        /// The names of the devices that take part, as far as they say.
+        public var devices: [String]
+
+        /// Whether nobody has begun the group.
+        public var begins: Bool { groups.isEmpty }
+    }
+
+    private let container: Container
+
+    public init(in container: Container) {
+        self.container = container
+    }
+
+    /// Looks into the container.
+    ///
+    /// - Throws: `RemoteError`.
+    public func look() async throws -> Look {
+        let listing = try await container.look()
+        var groups: [GroupID] = []
+        for file in listing.marks {
+            if let mark = try await container.mark(file) { groups.append(mark.content.id) }
+        }
+        var names: [DeviceID: String] = [:]
+        for file in listing.files[.info] ?? [] {
+            guard let card = try await container.card(file), groups.contains(card.header.group),
+                card.content.gone == nil
+            else { continue }
+            names[card.header.device] = card.content.name
+        }
+        return Look(groups: Array(Set(groups)).sorted(), devices: names.values.sorted())
+    }
+
+    /// Notes in a new sidecar what this device is.
+    ///
+    /// - Parameters:
+    ///   - name: the device's name, for people.
+    ///   - look: what was found in the container.
+    ///   - map: the group's map.
+    /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
+    public func enrol(
+        _ sidecar: Sidecar,
+        as name: String,
+        _ look: Look,
+        map: SyncMap,
+        at date: Date,
+        program: String
+    ) throws {
+        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        try sidecar.write { access in
+            guard try access.phase == nil else { return }
+            let device = DeviceID(
+                high: .random(in: 1 ... .max),
+                low: .random(in: .min ... .max)
+            )
+            try access.set("device", bytes: device.bytes)
+            try access.set("name", name)
+            try access.set("group", container.group.description)
+            try access.set("container", container.address)
+            try access.set("began", now)
+            try access.set("now", now)
+            try access.set("map", bytes: [UInt8](JSONEncoder().encode(map)))
+            var clock = HybridClock()
+            let reading = clock.tick(now: now, modified: now)
+            try access.setClock(clock)
+            var groups = look.groups
+            if groups.isEmpty {
+                let group = GroupID(
+                    high: .random(in: .min ... .max),
+                    low: .random(in: 1 ... .max)
+                )
+                groups = [group]
+                try access.setGroups(groups)
+                try mark(group, sidecar, access, reading, now, program)
+            }
+            try access.setGroups(groups)
+            try access.set("phase", SidecarAccess.Phase.enabling.rawValue)
+        }
+    }
+
+    private func mark(
+        _ group: GroupID,
+        _ sidecar: Sidecar,
+        _ access: SidecarAccess,
+        _ clock: UInt64,
+        _ now: Int64,
+        _ program: String
+    ) throws {
+        let header = DocumentHeader(group: group, device: try access.own, clock: clock)
+        let made = Date(timeIntervalSince1970: Double(now) / 1000)
+        let mark = GroupMark(group: container.group, id: group, made: made)
+        let outgoing = Outgoing(
+            access,
+            outbox: sidecar.outbox,
+            clock: clock,
+            wall: now,
+            program: program
+        )
+        try outgoing.keep(
+            DocumentFile<GroupMark>.write(header, mark),
+            as: .group(container.group, group)
+        )
+    }
+}

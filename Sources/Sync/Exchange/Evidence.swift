@@ -1,0 +1,52 @@
+internal import Changes
+internal import Stores
+
+/// What the rows of a store say of a write that was interrupted.
+struct Evidence {
+    private let intents: [Intent]
+    private let sidecar: Sidecar
+
+    init(_ intents: [Intent], _ sidecar: Sidecar) {
+        self.intents = intents
+        self.sidecar = sidecar
+    }
+
+    /// Returns whether more rows are as they were to be than are as they were.
+    func isWritten(in snapshot: StoreSnapshot) throws -> Bool {
+        let rules = try sidecar.read { SchemaRules(try $0.map) }
+        let schema = try SyncSchema(of: snapshot, rules: rules)
+        var (new, old) = (0, 0)
+        for table in TableMapping.mappings(of: schema.tables) {
+            let expected = intents.filter { $0.table == table.name }
+            guard !expected.isEmpty else { continue }
+            let images = try images(of: Set(expected.map(\.key)), in: table, snapshot)
+            for intent in expected where intent.old != intent.new {
+                let image = images[intent.key]
+                if image == intent.new { new += 1 }
+                if image == intent.old { old += 1 }
+            }
+        }
+        return new > old
+    }
+
+    private func images(
+        of keys: Set<RowKey>,
+        in table: TableMapping,
+        _ snapshot: StoreSnapshot
+    ) throws -> [RowKey: RowImage] {
+        let numbers = try sidecar.write { access in
+            try table.columns.map { try access.number(of: $0.name) }
+        }
+        var images: [RowKey: RowImage] = [:]
+        var cursor = try snapshot.rows(of: table.schema, order: table.order)
+        while try cursor.next() {
+            let key = cursor.key
+            guard keys.contains(key) else { continue }
+            let values = try cursor.columns.indices.map { try cursor.value($0) }
+            images[key] = RowImage(
+                zip(table.columns, numbers).map { ($1, .init(values[$0.index])) }
+            )
+        }
+        return images
+    }
+}

@@ -1,0 +1,38 @@
+internal import Changes
+
+/// What an exchange did.
+public struct ExchangeOutcome: Sendable {
+    /// Whether the container was there.
+    public var hasContainer = true
+    public var inserted = 0
+    public var updated = 0
+    public var deleted = 0
+    var sent = Publication.Sent()
+    var taken = Intake.Taken()
+
+    public init() {}
+
+    /// Changes of rows that were sent.
+    public var sentChanges: Int64 { sent.changes }
+    public var sentFiles: Int { sent.files }
+    /// Bytes.
+    public var sentBytes: Int64 { sent.bytes }
+    /// Changes of rows that were taken.
+    public var takenChanges: Int64 { taken.changes }
+    public var takenFiles: Int { taken.files }
+    /// Bytes.
+    public var takenBytes: Int64 { taken.bytes }
+
+    /// Whether nothing was exchanged, and nothing written.
+    public var isQuiet: Bool {
+        sent.files == 0 && taken.files == 0 && inserted + updated + deleted == 0
+    }
+}
+
+extension Publication.Sent {
+    static func += (left: inout Self, right: Self) {
+        left.files += right.files
+        left.bytes += right.bytes
+        left.changes += right.changes
+    }
+}

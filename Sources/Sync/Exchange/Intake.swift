@@ -1,0 +1,251 @@
+internal import Archives
+internal import Changes
+internal import Files
+internal import Remotes
+
+/// The way of others' files into the state: each is verified, joined and remembered in one transaction.
+///
+/// A file that cannot be read waits, and keeps no other from being read.
+struct Intake {
+    /// How long a file that cannot be read is left alone unless its size changes: an hour, in milliseconds.
+    static let patience: Int64 = 3_600_000
+
+    let sidecar: Sidecar
+    let container: Container
+    /// Milliseconds since 1970.
+    let now: Int64
+
+    /// What was taken.
+    struct Taken: Equatable {
+        var files = 0
+        var bytes: Int64 = 0
+        var changes: Int64 = 0
+        var devices: Set<DeviceID> = []
+        /// Files of this device that it did not write: it was cloned, or rolled back.
+        var unknownOwn = 0
+        /// Groups that are not ours.
+        var strangers: Set<GroupID> = []
+    }
+
+    /// Takes every file that is not known yet.
+    ///
+    /// - Throws: `RemoteError` of the connection, `SidecarError`; `CancellationError` between two files.
+    func run(_ listing: Container.Listing, _ check: () throws -> Void) async throws -> Taken {
+        var taken = Taken()
+        for (folder, file) in listing.all {
+            try check()
+            let isKnown = try sidecar.read { access in
+                if try access.hasSeen(name: file.name, size: file.size) { return true }
+                guard let waiting = try access.waiting(file.name) else { return false }
+                return waiting.size == file.size && now - waiting.tried < Self.patience
+                    && now >= waiting.tried
+            }
+            if isKnown { continue }
+            try await take(file, in: folder, &taken)
+        }
+        let names = Set(listing.all.map(\.file.name))
+        try sidecar.write { try $0.keepWaiting(names) }
+        return taken
+    }
+
+    private func take(
+        _ file: RemoteFile,
+        in folder: Container.Folder,
+        _ taken: inout Taken
+    ) async throws {
+        let bytes: [UInt8]
+        do {
+            bytes = try await container.read(file, in: folder.rawValue)
+        } catch let error as ChangeError {
+            try wait(for: file, error)
+            return
+        } catch RemoteError.noFile {
+            // Gone since it was listed.
+            return
+        } catch let error as FileError {
+            try wait(for: file, error)
+            return
+        }
+        guard EnvelopeHead.isOurs(bytes) || bytes.allSatisfy({ $0 == 0 }) else {
+            // Another program's, or a file that the folder's own program has not fetched.
+            try wait(for: file, ChangeError.malformed(file.name, reason: "it is no file of sync"))
+            return
+        }
+        do {
+            let envelope = try Envelope(
+                reading: bytes,
+                name: file.name,
+                inflate: RawDeflate.inflate
+            )
+            try take(envelope, file, &taken)
+        } catch let error as ChangeError {
+            try wait(for: file, error)
+        }
+    }
+
+    private func take(_ envelope: Envelope, _ file: RemoteFile, _ taken: inout Taken) throws {
+        switch envelope.kind {
+        case .changes, .baselinePart:
+            let changes = try ChangeFile(envelope, name: file.name)
+            try join(changes, file, &taken)
+        case .baselineIndex:
+            let index = try BaselineIndex(envelope, name: file.name)
+            try remember(envelope, index.header, file, &taken)
+        case .card:
+            let card = try DocumentFile<DeviceCard>(envelope, name: file.name)
+            try take(card, file, &taken)
+        case .map:
+            let map = try DocumentFile<SyncMap>(envelope, name: file.name)
+            try sidecar.write { access in
+                guard try access.groups.contains(map.header.group) else {
+                    taken.strangers.insert(map.header.group)
+                    return
+                }
+                try see(map.id, .map, map.header.device, file, access)
+            }
+        case .blob, .group:
+            throw ChangeError.otherKind(file.name, kind: envelope.kind)
+        }
+    }
+
+    private func wait(for file: RemoteFile, _ error: any ExplainedError) throws {
+        try sidecar.write {
+            try $0.wait(for: file.name, size: file.size, explain(error), at: now)
+        }
+    }
+
+    private func see(
+        _ id: Digest,
+        _ kind: FileKind,
+        _ device: DeviceID,
+        _ file: RemoteFile,
+        _ access: SidecarAccess
+    ) throws {
+        let seen = SeenFile(
+            id: id,
+            name: file.name,
+            size: file.size,
+            kind: kind,
+            device: device,
+            sequence: 0,
+            heard: 0
+        )
+        try access.see(seen, at: now)
+    }
+
+    private func take(
+        _ card: DocumentFile<DeviceCard>,
+        _ file: RemoteFile,
+        _ taken: inout Taken
+    ) throws {
+        try sidecar.write { access in
+            guard try access.groups.contains(card.header.group) else {
+                taken.strangers.insert(card.header.group)
+                return
+            }
+            try see(card.id, .card, card.header.device, file, access)
+            if try card.header.device != access.own {
+                try access.setName(card.content.name, of: card.header.device)
+            }
+            if let gone = card.content.gone { try access.setGone(gone) }
+        }
+    }
+
+    private func remember(
+        _ envelope: Envelope,
+        _ header: ChangeHeader,
+        _ file: RemoteFile,
+        _ taken: inout Taken
+    ) throws {
+        try sidecar.write { access in
+            guard try access.groups.contains(header.group) else {
+                taken.strangers.insert(header.group)
+                return
+            }
+            try see(envelope.id, envelope.kind, header.device, file, access)
+        }
+    }
+
+    // MARK: - Joining
+
+    private func join(_ file: ChangeFile, _ remote: RemoteFile, _ taken: inout Taken) throws {
+        try sidecar.write { access in
+            let header = file.header
+            guard try access.groups.contains(header.group) else {
+                taken.strangers.insert(header.group)
+                return
+            }
+            let own = try access.own
+            let isKnown = try access.hasSeen(file.id) || access.owns(file.id)
+            let heard = header.seen.first { $0.device == own }?.clock ?? 0
+            let seen = SeenFile(
+                id: file.id,
+                name: remote.name,
+                size: remote.size,
+                kind: file.kind,
+                device: header.device,
+                sequence: header.sequence,
+                heard: heard
+            )
+            if isKnown {
+                // A copy under another name.
+                try access.nameCopy(seen, at: now)
+                return
+            }
+            try access.see(seen, at: now)
+            try access.hear(header.device, clock: header.clock, wall: header.wall)
+            if header.device == own { taken.unknownOwn += 1 }
+            var clock = try access.clock
+            clock.observe(header.clock)
+            let author = Author(
+                device: header.device,
+                heard: try access.heard(by: header.device, upTo: header.sequence)
+            )
+            try file.forEachRow { table, delta in
+                for cell in delta.state.cells { clock.observe(cell.stamp.clock) }
+                clock.observe(delta.state.deletion.clock)
+                guard let joined = try access.join(delta, in: table.name) else { return }
+                try access.markDirty(delta.id)
+                taken.changes += 1
+                guard let old = joined.old else { return }
+                try list(old, joined.new, author, own, access)
+            }
+            try access.setClock(clock)
+            taken.files += 1
+            taken.bytes += remote.size
+            taken.devices.insert(header.device)
+        }
+    }
+
+    /// The device that wrote a file, and how far it had heard this one by then.
+    private struct Author {
+        var device: DeviceID
+        var heard: UInt64
+    }
+
+    /// Lists this device's edits that lost to what their winners' author had not seen.
+    private func list(
+        _ old: KnownRow,
+        _ new: KnownRow,
+        _ author: Author,
+        _ own: DeviceID,
+        _ access: SidecarAccess
+    ) throws {
+        for lost in old.state.cells {
+            let isSeed = lost.stamp.isZero
+            guard isSeed || lost.stamp.device == own, lost.stamp.clock > author.heard || isSeed
+            else { continue }
+            if new.state.causalLength != old.state.causalLength {
+                guard !isSeed else { continue }
+                let kind: Conflict.Kind = new.state.isAlive ? .inserted : .deleted
+                try access.note(Conflict(kind, lost, of: new, lost: lost, by: own))
+                continue
+            }
+            guard let won = new.state.cell(lost.column), won != lost, won.value != lost.value
+            else { continue }
+            // A seed loses to any edit; two seeds that differ are worth telling.
+            if isSeed, !won.stamp.isZero { continue }
+            try access.note(Conflict(isSeed ? .seed : .edited, lost, of: new, winner: won))
+        }
+    }
+}

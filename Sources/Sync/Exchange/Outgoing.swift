@@ -1,0 +1,106 @@
+internal import Archives
+internal import Changes
+internal import Files
+internal import Foundation
+internal import SystemPackage
+
+/// Deltas on their way into the outbox, in as many files as they need.
+///
+/// The files are on the disk before the transaction of the sidecar ends that owns them; those of one that
+/// does not end are removed later.
+final class Outgoing {
+    private let access: SidecarAccess
+    private let outbox: FilePath
+    private let clock: UInt64
+    private let wall: UInt64
+    private let program: String
+    private var writer = ChangeFileWriter()
+    /// Rows that are in a file already: a row stands in a file once.
+    private var pending: [RowID: (delta: RowDelta, table: TableName)] = [:]
+    private var order: [RowID] = []
+    private(set) var changes: Int64 = 0
+
+    init(_ access: SidecarAccess, outbox: FilePath, clock: UInt64, wall: Int64, program: String) {
+        self.access = access
+        self.outbox = outbox
+        self.clock = clock
+        self.wall = UInt64(clamping: wall)
+        self.program = program
+    }
+
+    /// Adds a delta; of one row several are one.
+    func add(_ delta: RowDelta, to table: TableName) throws {
+        changes += 1
+        if let other = pending[delta.id], other.table == table {
+            pending[delta.id] = (other.delta.joined(with: delta), table)
+            return
+        }
+        if pending.count >= ChangeFileWriter.fullRows { try flush() }
+        pending[delta.id] = (delta, table)
+        order.append(delta.id)
+    }
+
+    /// Writes what is left.
+    func finish() throws { try flush() }
+
+    private func flush() throws {
+        for id in order {
+            guard let row = pending[id] else { continue }
+            if writer.isFull { try write() }
+            try writer.add(row.delta, to: row.table)
+        }
+        pending = [:]
+        order = []
+        try write()
+    }
+
+    private func write() throws {
+        guard !writer.isEmpty else { return }
+        let count = writer.rowCount
+        let header = try header()
+        let full = writer
+        writer = ChangeFileWriter()
+        let file = try full.finish(header, deflate: { RawDeflate.deflate($0, .best) })
+        try keep(file, as: .changes(header, file.id), changes: Int64(count))
+    }
+
+    /// Returns the header of the next file of this device.
+    func header() throws -> ChangeHeader {
+        let own = try access.own
+        let seen = try access.untold(except: own)
+        try access.setTold()
+        return ChangeHeader(
+            group: try access.groups.first ?? .zero,
+            device: own,
+            clock: clock,
+            wall: wall,
+            sequence: try access.nextSequence(),
+            program: program,
+            seen: seen
+        )
+    }
+
+    /// Puts a file into the outbox.
+    func keep(_ file: WrittenFile, as name: ContainerName, changes: Int64 = 0) throws {
+        let path = outbox.appending(name.file)
+        try LocalFileSystem().write(file.bytes, to: path)
+        try access.own(
+            OwnFile(
+                id: file.id,
+                name: name.file,
+                folder: name.folder ?? "",
+                size: Int64(file.bytes.count),
+                changes: changes
+            )
+        )
+    }
+
+    /// Puts a long value into the outbox, unless this device has sent it before.
+    func keep(_ reference: BlobReference, _ content: [UInt8]) throws {
+        let name = ContainerName.blob(reference.digest)
+        let group = try access.groups.first ?? .zero
+        let file = try BlobFile.write(content, group: group)
+        guard try !access.owns(file.id) else { return }
+        try keep(file, as: name)
+    }
+}

@@ -1,0 +1,67 @@
+internal import SystemPackage
+internal import Changes
+internal import Files
+internal import Remotes
+
+/// The way of this device's files into the container: from the outbox, oldest first.
+struct Publication {
+    let sidecar: Sidecar
+    let container: Container
+    let now: Int64
+
+    /// What was sent.
+    struct Sent: Equatable {
+        var files = 0
+        var bytes: Int64 = 0
+        var changes: Int64 = 0
+    }
+
+    /// Sends everything that waits. What was sent before an error stays sent.
+    ///
+    /// - Throws: `RemoteError`, `FileError`, `SidecarError`.
+    func run() async throws -> Sent {
+        var sent = Sent()
+        for file in try sidecar.read({ try $0.unpublished() }) {
+            try await send(file)
+            try sidecar.write { try $0.setPublished(file, at: now) }
+            sent.files += 1
+            sent.bytes += file.size
+            sent.changes += file.changes
+        }
+        try removeOrphans()
+        return sent
+    }
+
+    private func send(_ file: OwnFile) async throws {
+        let path = sidecar.outbox.appending(file.name)
+        let folder = container.folder(file.folder.isEmpty ? nil : file.folder)
+        guard try FileInfo.ifPresent(path) != nil else {
+            // It was sent, and a crash kept us from knowing.
+            guard try await folder.list().contains(where: { $0.name == file.name }) else {
+                throw FileError.failed(.open, path, .noSuchFileOrDirectory)
+            }
+            return
+        }
+        do {
+            try await folder.upload(path, as: file.name)
+        } catch RemoteError.exists {
+            // Its name has its hash: it is this file, unless it was cut.
+            let there = try await folder.list().first { $0.name == file.name }
+            if let there, there.size != file.size { try await folder.delete(file.name) }
+            if there?.size != file.size { try await folder.upload(path, as: file.name) }
+            try LocalFileSystem().remove(path)
+        } catch RemoteError.notSynced {
+            // It is there.
+        }
+    }
+
+    /// Removes files that a capture wrote that did not come to its end.
+    private func removeOrphans() throws {
+        let waiting = Set(try sidecar.read { try $0.unpublished().map(\.name) })
+        for name in try Directory.open(sidecar.outbox).names() {
+            guard let text = String(validating: name.bytes, as: UTF8.self), !waiting.contains(text)
+            else { continue }
+            try LocalFileSystem().remove(sidecar.outbox.appending(text))
+        }
+    }
+}

@@ -1,0 +1,315 @@
+internal import Changes
+internal import Files
+public import Foundation
+public import Stores
+public import SystemPackage
+
+/// One store's exchange with its group: what was edited here goes out, what was edited elsewhere comes in.
+///
+/// Each step ends with one transaction of the sidecar, or of the store, and can be done again: a run that
+/// is killed anywhere is gone on with by the next one.
+///
+/// | killed | there is | the next run |
+/// | --- | --- | --- |
+/// | before the capture is kept | nothing | captures again |
+/// | before its files are published | files in the outbox | uploads the same bytes |
+/// | while files are taken | some of them joined | takes the rest; twice is harmless |
+/// | before the plan is kept | rows that are not written | plans anew |
+/// | before the store commits | an intent, the old store | finds the old rows; drops the intent |
+/// | before what was written is kept | an intent, the new store | finds the new rows; keeps them |
+public struct StoreExchange {
+    /// The moments at which a test lets a run end.
+    public enum Step: String, CaseIterable, Sendable {
+        case recovered, looked, captured, published, taken, planned, written, settled, tidied
+    }
+
+    public struct Options: Sendable {
+        /// Whether most rows of a table may go, here or elsewhere.
+        public var acceptsChanges = false
+        /// How long to wait for another writer of the store.
+        public var busyTimeout = Duration.seconds(5)
+        /// Where copies go of a store that must be recovered before it is read.
+        public var scratch: FilePath
+        /// The program and its version, as files tell it.
+        public var program: String
+        /// Throws to end the run; called between steps.
+        public var check: @Sendable () throws -> Void = {}
+        /// Called after each step.
+        public var passed: @Sendable (Step) throws -> Void = { _ in }
+        /// Twelve random bytes for ids.
+        public var random: @Sendable () -> (high: UInt64, low: UInt32) = {
+            (.random(in: .min ... .max), .random(in: .min ... .max))
+        }
+
+        public init(scratch: FilePath, program: String) {
+            self.scratch = scratch
+            self.program = program
+        }
+    }
+
+    /// The most times that a plan is made anew because an application writes.
+    private static let roundsLimit = 3
+
+    let store: Store
+    let sidecar: Sidecar
+    let container: Container
+    /// Milliseconds since 1970.
+    let now: Int64
+    let options: Options
+
+    public init(
+        of store: Store,
+        sidecar: Sidecar,
+        container: Container,
+        now: Date,
+        options: Options
+    ) {
+        self.store = store
+        self.sidecar = sidecar
+        self.container = container
+        self.now = Int64((now.timeIntervalSince1970 * 1000).rounded())
+        self.options = options
+    }
+
+    /// Exchanges.
+    ///
+    /// - Returns: what was sent, taken and written.
+    /// - Throws: `SyncDecision`, `StoreError`, `SidecarError`, `RemoteError` of the connection.
+    public func run() async throws -> ExchangeOutcome {
+        var outcome = ExchangeOutcome()
+        try recover()
+        try pass(.recovered)
+        let listing = try await look(&outcome)
+        try pass(.looked)
+        let isEnabling = try sidecar.read { try $0.phase == .enabling }
+        if isEnabling, let listing {
+            // What others have comes first: rows that are alike become one.
+            outcome.taken = try await intake(listing)
+        }
+        try capture(seeds: isEnabling)
+        try pass(.captured)
+        if listing != nil {
+            outcome.sent = try await publication.run()
+            try pass(.published)
+        }
+        if let listing, !isEnabling { outcome.taken = try await intake(listing) }
+        try pass(.taken)
+        try await write(&outcome)
+        if listing != nil {
+            outcome.sent += try await publication.run()
+            try pass(.tidied)
+        }
+        if isEnabling, listing != nil {
+            try sidecar.write { try $0.set("phase", SidecarAccess.Phase.on.rawValue) }
+        }
+        if listing != nil { try sidecar.write { try $0.set("exchanged", now) } }
+        return outcome
+    }
+
+    func pass(_ step: Step) throws {
+        try options.passed(step)
+        try options.check()
+    }
+
+    private var publication: Publication {
+        Publication(sidecar: sidecar, container: container, now: now)
+    }
+
+    private func intake(_ listing: Container.Listing) async throws -> Intake.Taken {
+        try await Intake(sidecar: sidecar, container: container, now: now)
+            .run(listing, options.check)
+    }
+
+    // MARK: - The store
+
+    /// Opens the store for reading; it is closed with the last reference to the snapshot.
+    private func snapshot() throws -> StoreSnapshot {
+        let cut = try StoresCut(
+            of: [store],
+            scratchParent: options.scratch,
+            busyTimeout: options.busyTimeout
+        )
+        if let failure = cut.failures.first { throw failure.error }
+        guard let member = cut.members.first else {
+            throw StoreError.unreadable(store.path.description, reason: "it is not there")
+        }
+        return member.snapshot
+    }
+
+    /// Captures what was edited since the last look.
+    private func capture(seeds: Bool) throws {
+        _ = try withSnapshot(seeds: seeds) { _, _ in }
+    }
+
+    /// Captures, and goes on within the same transaction of the store.
+    private func withSnapshot<Result>(
+        seeds: Bool = false,
+        _ body: (SyncSchema, [TableMapping]) throws -> Result
+    ) throws -> Result {
+        let modified = try store.modified()
+        let snapshot = try snapshot()
+        return try withExtendedLifetime(snapshot) {
+            let rules = try sidecar.read { SchemaRules(try $0.map) }
+            let schema = try SyncSchema(of: snapshot, rules: rules)
+            if let refusal = schema.refusals.first { throw refusal }
+            let tables = TableMapping.mappings(of: schema.tables)
+            try sidecar.write { access in
+                try access.set("now", now)
+                var clock = try access.clock
+                let reading = clock.tick(now: now, modified: modified)
+                let outgoing = Outgoing(
+                    access,
+                    outbox: sidecar.outbox,
+                    clock: reading,
+                    wall: now,
+                    program: options.program
+                )
+                var capture = Capture(
+                    of: tables,
+                    in: access,
+                    stamp: Stamp(clock: reading, device: try access.own),
+                    random: options.random(),
+                    options: .init(acceptsChanges: options.acceptsChanges, seeds: seeds),
+                    outgoing: outgoing
+                )
+                try capture.run(snapshot)
+                try outgoing.finish()
+                if outgoing.changes > 0 { try access.setClock(clock) }
+            }
+            return try body(schema, tables)
+        }
+    }
+
+    // MARK: - Writing
+
+    /// Writes until the store shows its view, or an application is too busy.
+    private func write(_ outcome: inout ExchangeOutcome) async throws {
+        guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
+        var fetched: Set<BlobReference> = []
+        for _ in 0..<Self.roundsLimit {
+            let (planned, missing) = try plan()
+            // Content that rows wait for is fetched once; what is not there keeps only them waiting.
+            let lacking = missing.subtracting(fetched)
+            if !lacking.isEmpty, try await fetch(lacking) {
+                fetched.formUnion(lacking)
+                continue
+            }
+            fetched.formUnion(lacking)
+            try pass(.planned)
+            guard let planned else { return try BlobCache(sidecar: sidecar).clear() }
+            if try apply(planned, &outcome) {
+                return try BlobCache(sidecar: sidecar).clear()
+            }
+        }
+        throw StoreError.busy(store.path.description)
+    }
+
+    private func fetch(_ blobs: Set<BlobReference>) async throws -> Bool {
+        var isAnyThere = false
+        for blob in blobs {
+            try options.check()
+            if try await BlobCache(sidecar: sidecar).fetch(blob, from: container) {
+                isAnyThere = true
+            }
+        }
+        return isAnyThere
+    }
+
+    /// A plan, and the schema that it is for.
+    private struct Planned {
+        var plan: WritePlan
+        var schema: SyncSchema
+        var numbers: [TableName: [Int64]]
+    }
+
+    /// Compares the view with the store.
+    ///
+    /// - Returns: `nil` for the plan if nothing has to be written.
+    private func plan() throws -> (Planned?, missing: Set<BlobReference>) {
+        try withSnapshot { schema, tables in
+            try sidecar.write { access in
+                let view = try StoreView(tables, access, BlobCache(sidecar: sidecar))
+                let plan = try WritePlan(view, access, acceptsChanges: options.acceptsChanges)
+                try access.replaceHeld(view.held)
+                var waiting = plan.waiting
+                waiting += view.held.filter { $0.why == .blob }.map(\.id)
+                if plan.isEmpty {
+                    try access.keepDirty(waiting)
+                    return (nil, view.missing)
+                }
+                try access.intend(plan)
+                try access.keepDirty(waiting + plan.steps.map(\.id))
+                let numbers = try Dictionary(
+                    uniqueKeysWithValues: tables.map { table in
+                        (table.name, try table.columns.map { try access.number(of: $0.name) })
+                    }
+                )
+                return (Planned(plan: plan, schema: schema, numbers: numbers), view.missing)
+            }
+        }
+    }
+
+    /// Writes a plan into the store, and keeps what was written.
+    ///
+    /// - Returns: whether it is done; if not, the application has written meanwhile.
+    private func apply(_ planned: Planned, _ outcome: inout ExchangeOutcome) throws -> Bool {
+        let write = StoreWrite(
+            store: store,
+            schema: planned.schema,
+            plan: planned.plan,
+            numbers: planned.numbers,
+            busyTimeout: options.busyTimeout
+        )
+        guard case .done(let written) = try write.run() else {
+            try sidecar.write { try $0.dropIntents() }
+            return false
+        }
+        try pass(.written)
+        try sidecar.write { access in
+            for (step, image) in written.rows {
+                try access.settle(
+                    Intent(
+                        table: step.table.name,
+                        key: step.key,
+                        id: step.id,
+                        causalLength: step.causalLength,
+                        old: step.old,
+                        new: image
+                    )
+                )
+                try access.clean(step.id)
+            }
+            for id in written.leftOut { try access.markDirty(id) }
+            try access.dropIntents()
+        }
+        try pass(.settled)
+        outcome.inserted += written.inserted
+        outcome.updated += written.updated
+        outcome.deleted += written.deleted
+        return written.leftOut.isEmpty
+    }
+
+    // MARK: - Recovery
+
+    /// Finds out whether an interrupted write reached the store, and keeps it if so.
+    ///
+    /// The rows tell: those that are as they were to be count for it, those that are as they were against
+    /// it. The application may have written since; the majority decides, and a tie means not written.
+    private func recover() throws {
+        let intents = try sidecar.read { try $0.intents() }
+        guard !intents.isEmpty else { return }
+        let snapshot = try snapshot()
+        let isWritten = try withExtendedLifetime(snapshot) {
+            try Evidence(intents, sidecar).isWritten(in: snapshot)
+        }
+        try sidecar.write { access in
+            if isWritten {
+                for intent in intents {
+                    try access.settle(intent)
+                    try access.clean(intent.id)
+                }
+            }
+            try access.dropIntents()
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import CSQLite
+internal import GRDB
+internal import Stores
+
+/// A store in memory with the tables of another, one row at a time: it tells whether a row's own
+/// constraints take it, and how SQLite will have its values.
+final class Mirror {
+    private let queue: DatabaseQueue
+    private let handle: OpaquePointer
+    private var tables: [String: MirrorTable] = [:]
+    private var classes: [String: KeyClasses] = [:]
+
+    /// Makes a mirror of tables.
+    ///
+    /// - Throws: `StoreError`.
+    init(_ schemas: [TableSchema]) throws {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let queue = try DatabaseQueue(configuration: configuration)
+        self.queue = queue
+        handle = try queue.inDatabase { database in
+            for schema in schemas { try database.execute(sql: schema.sql) }
+            guard let handle = database.sqliteConnection else {
+                throw StoreError.unreadable("memory", reason: "its connection is closed")
+            }
+            return handle
+        }
+        for schema in schemas {
+            tables[schema.name] = try MirrorTable(schema, handle)
+            for index in schema.indexes where index.isUnique && !index.isPlain {
+                classes[index.name] = try KeyClasses(schema, index)
+            }
+        }
+        guard sqlite3_exec(handle, "BEGIN", nil, nil, nil) == SQLITE_OK else {
+            throw StoreError("memory", code: sqlite3_errcode(handle), of: handle)
+        }
+    }
+
+    deinit {
+        // Statements before their connection.
+        tables = [:]
+        classes = [:]
+        try? queue.close()
+    }
+
+    /// Returns how SQLite has a row: its stored columns; `nil` if NOT NULL, a CHECK or a type refuses it.
+    ///
+    /// - Parameter values: the stored columns in their order.
+    /// - Throws: `StoreError`.
+    func take(_ values: [StoredValue], of table: TableSchema) throws -> [StoredValue]? {
+        try tables[table.name]?.take(values)
+    }
+
+    /// Returns the unique keys of a row that was taken, each with a mark of its index; see `ViewSchema`.
+    ///
+    /// - Parameter values: the stored columns as SQLite has them.
+    /// - Throws: `StoreError`.
+    func uniqueKeys(_ values: [StoredValue], of table: TableSchema) throws -> [[UInt8]] {
+        var keys: [[UInt8]] = []
+        for (number, index) in table.indexes.enumerated() where index.isUnique {
+            if let classes = classes[index.name] {
+                keys.append([UInt8(truncatingIfNeeded: number), 1] + (try classes.key(of: values)))
+            } else if let key = table.key(of: index, in: values) {
+                keys.append([UInt8(truncatingIfNeeded: number), 0] + key)
+            }
+        }
+        return keys
+    }
+}
+
+extension IndexSchema {
+    /// Whether the table's own columns make its key, for all rows.
+    var isPlain: Bool { !isPartial && keys.allSatisfy { $0.column != nil } }
+}
+
+extension TableSchema {
+    /// Returns a row's key in a plain index, as bytes that are equal if SQLite takes keys for equal; `nil`
+    /// if a NULL is in it.
+    fileprivate func key(of index: IndexSchema, in values: [StoredValue]) -> [UInt8]? {
+        var parts: [StoredValue] = []
+        let stored = storedColumns
+        for key in index.keys {
+            guard let column = key.column, let place = stored.firstIndex(of: column),
+                values[place] != .null
+            else { return nil }
+            parts.append(values[place].folded(key.collation))
+        }
+        guard case .primaryKey(let bytes) = RowKey(primaryKey: parts) else { return nil }
+        return bytes
+    }
+}
+
+extension StoredValue {
+    /// The value that stands for all that a collation takes for equal
+    /// (https://www.sqlite.org/datatype3.html, 7).
+    func folded(_ collation: String) -> StoredValue {
+        guard case .text(let bytes) = self else { return self }
+        switch collation.foldedIdentifier {
+        case "nocase":
+            return .text(
+                StoredBytes(bytes.array.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
+            )
+        case "rtrim":
+            let trimmed = bytes.array.reversed().drop { $0 == 0x20 }
+            return .text(StoredBytes(Array(trimmed.reversed())))
+        default: return self
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import CSQLite
+internal import Stores
+
+/// A table of a mirror, with the statements that try rows.
+final class MirrorTable {
+    private let insertion: Statement
+    private let selection: Statement
+    private let removal: Statement
+    private let count: Int
+
+    init(_ schema: TableSchema, _ database: OpaquePointer) throws {
+        let columns = schema.storedColumns.map { schema.columns[$0].name.sqlIdentifier }
+        count = columns.count
+        let name = schema.name.sqlIdentifier
+        let list = columns.joined(separator: ", ")
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        func statement(_ sql: String) throws -> Statement {
+            try Statement(database, name: schema.name, sql)
+        }
+        insertion = try statement("INSERT OR ABORT INTO main.\(name) (\(list)) VALUES (\(marks))")
+        selection = try statement("SELECT \(list) FROM main.\(name)")
+        removal = try statement("DELETE FROM main.\(name)")
+    }
+
+    /// Returns a row as SQLite has it; `nil` if it is refused. No row is left.
+    func take(_ values: [StoredValue]) throws -> [StoredValue]? {
+        insertion.reset()
+        for (index, value) in values.enumerated() { try insertion.bind(value, at: CInt(index + 1)) }
+        let code = sqlite3_step(insertion.pointer)
+        insertion.reset()
+        guard code == SQLITE_DONE else {
+            // A key that is no integer is a mismatch.
+            guard code & 0xFF == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH else {
+                throw StoreError("memory", code: code, of: insertion.database)
+            }
+            return nil
+        }
+        selection.reset()
+        guard try selection.step() else { return values }
+        let taken = (0..<count).map { selection.value(CInt($0)) }
+        selection.reset()
+        removal.reset()
+        _ = try removal.step()
+        removal.reset()
+        return taken
+    }
+}

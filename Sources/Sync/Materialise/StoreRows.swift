@@ -1,0 +1,260 @@
+internal import CSQLite
+internal import Changes
+internal import Stores
+
+/// The rows of a store within a transaction of a connection that may write, one at a time by their keys.
+struct StoreRows {
+    private let handle: OpaquePointer
+    private let name: String
+    private let numbers: [TableName: [Int64]]
+    private let statements: Statements
+
+    /// Prepared statements by their texts.
+    private final class Statements {
+        var prepared: [String: Prepared] = [:]
+    }
+
+    private final class Prepared {
+        let statement: Statement
+
+        init(_ statement: consuming Statement) {
+            self.statement = statement
+        }
+    }
+
+    init(_ handle: OpaquePointer, name: String, _ numbers: [TableName: [Int64]]) {
+        self.handle = handle
+        self.name = name
+        self.numbers = numbers
+        statements = Statements()
+    }
+
+    private func prepared(_ sql: String) throws -> Prepared {
+        if let prepared = statements.prepared[sql] { return prepared }
+        let prepared = Prepared(try Statement(handle, name: name, sql))
+        statements.prepared[sql] = prepared
+        return prepared
+    }
+
+    // MARK: - Reading
+
+    /// Returns the image of a step's row as it is now; `nil` if there is none.
+    func image(of step: WritePlan.Step) throws -> RowImage? {
+        guard let values = try read(step), let numbers = numbers[step.table.name] else {
+            return nil
+        }
+        return RowImage(zip(step.table.columns, numbers).map { ($1, .init(values[$0.index])) })
+    }
+
+    /// Returns the stored columns of a step's row.
+    func values(of step: WritePlan.Step) throws -> [StoredValue] {
+        guard let values = try read(step) else {
+            throw StoreError.unreadable(
+                name,
+                reason: "a row of '\(step.table.schema.name)' is gone"
+            )
+        }
+        return values
+    }
+
+    private func read(_ step: WritePlan.Step) throws -> [StoredValue]? {
+        let schema = step.table.schema
+        let columns = schema.storedColumns.map { schema.columns[$0].name.sqlIdentifier }
+        let selection = try prepared(
+            """
+            SELECT \(columns.joined(separator: ", ")) FROM main.\(schema.name.sqlIdentifier)
+            WHERE \(schema.keyCondition)
+            """
+        )
+        selection.statement.reset()
+        try bind(step.key, to: selection, from: 1)
+        defer { selection.statement.reset() }
+        guard try selection.statement.step() else { return nil }
+        return columns.indices.map { selection.statement.value(CInt($0)) }
+    }
+
+    // MARK: - Writing
+
+    func delete(_ step: WritePlan.Step) throws {
+        let schema = step.table.schema
+        let deletion = try prepared(
+            "DELETE FROM main.\(schema.name.sqlIdentifier) WHERE \(schema.keyCondition)"
+        )
+        deletion.statement.reset()
+        try bind(step.key, to: deletion, from: 1)
+        _ = try deletion.statement.step()
+        deletion.statement.reset()
+    }
+
+    /// Changes columns; ABORT overrides what a constraint says of conflicts.
+    ///
+    /// - Returns: `false` if a constraint fails.
+    func update(
+        _ step: WritePlan.Step,
+        _ changes: [(index: Int, value: StoredValue)]
+    ) throws -> Bool {
+        guard !changes.isEmpty else { return true }
+        let schema = step.table.schema
+        let stored = schema.storedColumns
+        let list = changes.map { "\(schema.columns[stored[$0.index]].name.sqlIdentifier) = ?" }
+        let update = try prepared(
+            """
+            UPDATE OR ABORT main.\(schema.name.sqlIdentifier) SET \(list.joined(separator: ", "))
+            WHERE \(schema.keyCondition)
+            """
+        )
+        update.statement.reset()
+        for (place, change) in changes.enumerated() {
+            try update.statement.bind(change.value, at: CInt(place + 1))
+        }
+        try bind(step.key, to: update, from: changes.count + 1)
+        return try run(update)
+    }
+
+    /// Inserts a row; columns without a value get what the schema gives them.
+    ///
+    /// - Returns: `false` if a constraint fails.
+    func insert(_ step: WritePlan.Step, _ values: [StoredValue?]) throws -> Bool {
+        let schema = step.table.schema
+        let stored = schema.storedColumns
+        let given = values.indices.filter { values[$0] != nil }
+        let list = given.map { schema.columns[stored[$0]].name.sqlIdentifier }
+        let marks = given.map { _ in "?" }.joined(separator: ", ")
+        let insertion = try prepared(
+            """
+            INSERT OR ABORT INTO main.\(schema.name.sqlIdentifier)
+            (\(list.joined(separator: ", "))) VALUES (\(marks))
+            """
+        )
+        insertion.statement.reset()
+        for (place, index) in given.enumerated() {
+            try insertion.statement.bind(values[index] ?? .null, at: CInt(place + 1))
+        }
+        return try run(insertion)
+    }
+
+    private func run(_ prepared: Prepared) throws -> Bool {
+        let code = sqlite3_step(prepared.statement.pointer)
+        prepared.statement.reset()
+        if code == SQLITE_DONE { return true }
+        if code & 0xFF == SQLITE_CONSTRAINT { return false }
+        throw StoreError(name, code: code, of: handle)
+    }
+
+    private func bind(_ key: RowKey, to prepared: Prepared, from place: Int) throws {
+        for (index, value) in key.values.enumerated() {
+            try prepared.statement.bind(value, at: CInt(place + index))
+        }
+    }
+}
+
+extension StoreRows {
+    /// Returns whether each row that steps name by a reference is there.
+    func haveParents(
+        _ steps: [WritePlan.Step],
+        of table: TableMapping,
+        in schema: SyncSchema
+    ) throws -> Bool {
+        guard !steps.isEmpty, let described = schema.table(table.schema.name) else { return true }
+        for reference in described.references {
+            guard let parent = schema.table(reference.parent) else { continue }
+            let child = table.schema.name.sqlIdentifier
+            let columns = reference.columns.map { table.schema.columns[$0].name.sqlIdentifier }
+            let targets = reference.parentColumns.map {
+                parent.schema.columns[$0].name.sqlIdentifier
+            }
+            let match = zip(columns, targets).map { "p.\($1) = c.\($0)" }.joined(separator: " AND ")
+            let isSet = columns.map { "c.\($0) IS NOT NULL" }.joined(separator: " AND ")
+            let orphan = try prepared(
+                """
+                SELECT 1 FROM main.\(child) c WHERE \(table.schema.keyCondition(of: "c")) AND \(isSet)
+                AND NOT EXISTS (SELECT 1 FROM main.\(parent.name.sqlIdentifier) p WHERE \(match))
+                """
+            )
+            for step in steps {
+                orphan.statement.reset()
+                try bind(step.key, to: orphan, from: 1)
+                let isOrphan = try orphan.statement.step()
+                orphan.statement.reset()
+                if isOrphan { return false }
+            }
+        }
+        return true
+    }
+
+    /// Returns whether no row refers to one that has gone.
+    ///
+    /// - Parameter gone: the stored columns of the rows.
+    func haveNoChildren(
+        _ gone: [[StoredValue]],
+        of table: TableMapping,
+        in schema: SyncSchema
+    ) throws -> Bool {
+        guard !gone.isEmpty else { return true }
+        let stored = table.schema.storedColumns
+        for child in schema.tables {
+            for reference in child.references
+            where reference.parent == table.schema.name.foldedIdentifier {
+                let places = reference.parentColumns.compactMap(stored.firstIndex)
+                guard places.count == reference.columns.count else { continue }
+                let columns = reference.columns.map { child.schema.columns[$0].name.sqlIdentifier }
+                let keys = gone.map { row in places.map { row[$0] } }
+                if try hasRow(of: child.name, with: columns, in: keys) { return false }
+            }
+        }
+        return true
+    }
+
+    /// Returns whether a table has a row whose columns are one of some lists of values.
+    private func hasRow(
+        of table: String,
+        with columns: [String],
+        in keys: [[StoredValue]]
+    ) throws -> Bool {
+        // One scan at most, however many keys there are and whether there is an index or not.
+        let names = columns.indices.map { "k\($0)" }
+        try execute("DROP TABLE IF EXISTS temp.gone_keys")
+        try execute("CREATE TEMP TABLE gone_keys (\(names.joined(separator: ", ")))")
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        let insertion = try Statement(
+            handle,
+            name: name,
+            "INSERT INTO temp.gone_keys VALUES (\(marks))"
+        )
+        for key in keys {
+            insertion.reset()
+            for (index, value) in key.enumerated() {
+                try insertion.bind(value, at: CInt(index + 1))
+            }
+            _ = try insertion.step()
+        }
+        insertion.reset()
+        let match = zip(columns, names).map { "c.\($0) = g.\($1)" }.joined(separator: " AND ")
+        let search = try Statement(
+            handle,
+            name: name,
+            """
+            SELECT 1 FROM main.\(table.sqlIdentifier) c
+            WHERE EXISTS (SELECT 1 FROM temp.gone_keys g WHERE \(match)) LIMIT 1
+            """
+        )
+        return try search.step()
+    }
+
+    private func execute(_ sql: String) throws {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw StoreError(name, code: code, of: handle) }
+    }
+}
+
+extension TableSchema {
+    /// The condition that finds a row by its local key.
+    fileprivate var keyCondition: String { keyCondition(of: name) }
+
+    fileprivate func keyCondition(of table: String) -> String {
+        let table = table.sqlIdentifier
+        if let rowIDAlias { return "\(table).\(columns[rowIDAlias].name.sqlIdentifier) = ?" }
+        return primaryKey.map { "\(table).\(columns[$0].name.sqlIdentifier) = ?" }
+            .joined(separator: " AND ")
+    }
+}

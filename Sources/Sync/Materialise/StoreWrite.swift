@@ -1,0 +1,211 @@
+internal import SystemPackage
+internal import CSQLite
+internal import Changes
+internal import Files
+internal import Foundation
+internal import GRDB
+internal import Stores
+
+/// The write of a plan into a store, in one transaction that lasts as long as the changes.
+///
+/// Triggers, foreign keys and checkpoints are off on this connection: what they would do arrives as data,
+/// or is the application's to do. A row that is not as the shadow has it is left out.
+struct StoreWrite {
+    /// The ways in which a write ends without an error.
+    enum Outcome {
+        case done(Written)
+        /// The application has changed what the plan is about: capture, and plan anew.
+        case outdated
+    }
+
+    /// What was written.
+    struct Written {
+        var inserted = 0
+        var updated = 0
+        var deleted = 0
+        /// The rows that were written, as they are in the store now.
+        var rows: [(step: WritePlan.Step, image: RowImage?)] = []
+        /// The stored columns of the rows that went, by table.
+        var gone: [TableName: [[StoredValue]]] = [:]
+        /// Rows that were left out.
+        var leftOut: [RowID] = []
+    }
+
+    let store: Store
+    let schema: SyncSchema
+    let plan: WritePlan
+    /// The columns' numbers in images.
+    let numbers: [TableName: [Int64]]
+    /// How long another writer is waited for.
+    let busyTimeout: Duration
+
+    /// Writes.
+    ///
+    /// - Throws: `StoreError`; `.busy` if another writer does not end. Then nothing was written.
+    func run() throws -> Outcome {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
+        configuration.allowsUnsafeTransactions = true
+        do {
+            let queue = try DatabaseQueue(path: store.location.string, configuration: configuration)
+            defer { try? queue.close() }
+            return try queue.inDatabase { database in
+                guard let handle = database.sqliteConnection else { return .outdated }
+                try prepare(handle)
+                return try write(handle)
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(
+                store.path.description,
+                code: error.resultCode.rawValue,
+                message: error.message
+            )
+        }
+    }
+
+    private func prepare(_ handle: OpaquePointer) throws {
+        for sql in [
+            "PRAGMA foreign_keys = OFF", "PRAGMA recursive_triggers = OFF",
+            "PRAGMA wal_autocheckpoint = 0",
+        ] {
+            try execute(sql, handle)
+        }
+        guard csqlite_enable_triggers(handle, 0) == SQLITE_OK else {
+            throw StoreError(store.path.description, code: sqlite3_errcode(handle), of: handle)
+        }
+        // Copies of those that keep up what does not sync.
+        for trigger in schema.triggers where trigger.treatment == .copied {
+            try execute(trigger.temporaryCopy, handle)
+        }
+    }
+
+    private func write(_ handle: OpaquePointer) throws -> Outcome {
+        try execute("BEGIN IMMEDIATE", handle)
+        do {
+            guard try schemaVersion(handle) == schema.version else {
+                try execute("ROLLBACK", handle)
+                return .outdated
+            }
+            var rows = StoreRows(handle, name: store.path.description, numbers)
+            guard let written = try apply(&rows), try holds(written, &rows) else {
+                try execute("ROLLBACK", handle)
+                return .outdated
+            }
+            try execute("COMMIT", handle)
+            return .done(written)
+        } catch {
+            if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK", handle) }
+            throw error
+        }
+    }
+
+    /// Applies the steps that the store still allows: first what frees keys, then what takes them.
+    ///
+    /// - Returns: `nil` if a constraint fails.
+    private func apply(_ rows: inout StoreRows) throws -> Written? {
+        var written = Written()
+        var steps = plan.steps
+        try steps.removeAll { step in
+            guard let old = step.old else { return false }
+            return try rows.image(of: step) != old
+        }
+        let kept = Set(steps.map(\.id))
+        written.leftOut = plan.steps.map(\.id).filter { !kept.contains($0) }
+        var moved: [(step: WritePlan.Step, values: [StoredValue])] = []
+        for step in steps {
+            switch step.change {
+            case .delete:
+                written.gone[step.table.name, default: []].append(try rows.values(of: step))
+                try rows.delete(step)
+                written.deleted += 1
+            case .update(let changes) where step.table.changesUniqueKey(changes.map(\.index)):
+                var values = try rows.values(of: step)
+                for (index, value) in changes { values[index] = value }
+                try rows.delete(step)
+                moved.append((step, values))
+            case .update, .insert: break
+            }
+        }
+        for step in steps {
+            guard case .update(let changes) = step.change,
+                !step.table.changesUniqueKey(changes.map(\.index))
+            else { continue }
+            guard try rows.update(step, changes) else { return nil }
+        }
+        for (step, values) in moved {
+            guard try rows.insert(step, values) else { return nil }
+        }
+        for step in steps {
+            guard case .insert(let values) = step.change else { continue }
+            if try rows.image(of: step) != nil {
+                // The application took the key.
+                written.leftOut.append(step.id)
+                continue
+            }
+            guard try rows.insert(step, values) else { return nil }
+            written.inserted += 1
+        }
+        let left = Set(written.leftOut)
+        for step in steps where !left.contains(step.id) {
+            written.rows.append((step, try rows.image(of: step)))
+            if case .update = step.change { written.updated += 1 }
+        }
+        return written
+    }
+
+    /// Returns whether each parent that was named is there, and no child of a row that went.
+    private func holds(_ written: Written, _ rows: inout StoreRows) throws -> Bool {
+        let tables = Dictionary(
+            written.rows.map { ($0.step.table.name, $0.step.table) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        for table in tables.values {
+            let keys = written.rows.filter { $0.step.table.name == table.name && $0.image != nil }
+            guard try rows.haveParents(keys.map(\.step), of: table, in: schema) else {
+                return false
+            }
+            let gone = written.gone[table.name] ?? []
+            guard try rows.haveNoChildren(gone, of: table, in: schema) else {
+                return false
+            }
+        }
+        return true
+    }
+
+    private func schemaVersion(_ handle: OpaquePointer) throws -> Int64 {
+        let statement = try Statement(
+            handle,
+            name: store.path.description,
+            "PRAGMA main.schema_version"
+        )
+        return try statement.step() ? statement.integer(0) : -1
+    }
+
+    private func execute(_ sql: String, _ handle: OpaquePointer) throws {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else {
+            throw StoreError(store.path.description, code: code, of: handle)
+        }
+    }
+}
+
+extension TableMapping {
+    /// Whether a change of these stored columns may change a unique key besides the local one.
+    func changesUniqueKey(_ indexes: [Int]) -> Bool {
+        let places = indexes.map { schema.storedColumns[$0] }
+        return schema.indexes.contains { index in
+            index.isUnique
+                && (!index.isPlain || index.keys.contains { places.contains($0.column ?? -1) })
+        }
+    }
+}
+
+extension SyncTrigger {
+    /// The statement that makes it on this connection alone.
+    fileprivate var temporaryCopy: String {
+        // SQLite keeps the text from the word TRIGGER on as it was given.
+        let start = "CREATE TRIGGER"
+        return sql.hasPrefix(start) ? "CREATE TEMP TRIGGER" + sql.dropFirst(start.count) : sql
+    }
+}

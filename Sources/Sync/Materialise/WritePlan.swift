@@ -1,0 +1,135 @@
+internal import Changes
+internal import Stores
+
+/// The rows of a store that have to change so that it shows its view.
+struct WritePlan {
+    /// One row's change.
+    struct Step {
+        enum Change {
+            case insert([StoredValue?])
+            /// Places among the stored columns, with their new values.
+            case update([(index: Int, value: StoredValue)])
+            case delete
+        }
+
+        var table: TableMapping
+        var id: RowID
+        var causalLength: UInt32
+        var key: RowKey
+        /// The shadow; `nil` for a row that is not there.
+        var old: RowImage?
+        /// As SQLite will have it; `nil` for a row that goes.
+        var new: RowImage?
+        var change: Change
+    }
+
+    private(set) var steps: [Step] = []
+    /// Rows that are not as they should be, and wait for content.
+    private(set) var waiting: [RowID] = []
+
+    var isEmpty: Bool { steps.isEmpty }
+
+    /// Compares a view with the shadow.
+    ///
+    /// - Throws: `SyncDecision.manyDeletions` unless changes are accepted; `SidecarError`.
+    init(_ view: StoreView, _ access: SidecarAccess, acceptsChanges: Bool) throws {
+        for table in view.tables {
+            var desired = Dictionary(
+                (view.rows[table.name] ?? []).map { ($0.id, $0) },
+                uniquingKeysWith: { first, _ in first }
+            )
+            var (count, deletions) = (Int64(0), Int64(0))
+            try access.forEachShown(in: table.name) { shown in
+                count += 1
+                guard let row = desired.removeValue(forKey: shown.id) else {
+                    deletions += 1
+                    steps.append(.deletion(of: shown, table))
+                    return
+                }
+                try compare(row, shown, table, access)
+            }
+            if !acceptsChanges, deletions >= 20, deletions * 2 > count {
+                throw SyncDecision.manyDeletions(
+                    table: table.schema.name,
+                    rows: deletions,
+                    of: count
+                )
+            }
+            for row in desired.values.sorted(by: { $0.key < $1.key }) {
+                steps.append(.insertion(of: row, table))
+            }
+        }
+    }
+
+    private mutating func compare(
+        _ row: StoreView.DesiredRow,
+        _ shown: ShownRow,
+        _ table: TableMapping,
+        _ access: SidecarAccess
+    ) throws {
+        if row.key != shown.key {
+            // It is known by what is in it, and that is written otherwise: 1 and 1.0.
+            steps.append(.deletion(of: shown, table))
+            steps.append(.insertion(of: row, table))
+            return
+        }
+        guard row.image != shown.image || row.causalLength != shown.causalLength else { return }
+        let parts = Dictionary(try shown.image.parts().map { ($0.column, $0.part) }) { $1 }
+        let news = Dictionary(try row.image.parts().map { ($0.column, $0.part) }) { $1 }
+        var changes: [(index: Int, value: StoredValue)] = []
+        var lacks = false
+        for column in table.columns {
+            let number = try access.number(of: column.name)
+            guard parts[number] != news[number] else { continue }
+            guard let value = row.values[column.index] else {
+                lacks = true
+                continue
+            }
+            changes.append((column.index, value))
+        }
+        guard !lacks else {
+            waiting.append(row.id)
+            return
+        }
+        steps.append(
+            Step(
+                table: table,
+                id: row.id,
+                causalLength: row.causalLength,
+                key: row.key,
+                old: shown.image,
+                new: row.image,
+                change: .update(changes)
+            )
+        )
+    }
+}
+
+extension WritePlan.Step {
+    fileprivate static func deletion(of row: ShownRow, _ table: TableMapping) -> Self {
+        Self(
+            table: table,
+            id: row.id,
+            causalLength: row.causalLength,
+            key: row.key,
+            old: row.image,
+            new: nil,
+            change: .delete
+        )
+    }
+
+    fileprivate static func insertion(
+        of row: StoreView.DesiredRow,
+        _ table: TableMapping
+    ) -> Self {
+        Self(
+            table: table,
+            id: row.id,
+            causalLength: row.causalLength,
+            key: row.key,
+            old: nil,
+            new: row.image,
+            change: .insert(row.values)
+        )
+    }
+}

@@ -1,0 +1,99 @@
+internal import Changes
+internal import Files
+internal import Stores
+
+/// A row as the store holds it, in few bytes: long values are hashes.
+///
+/// Images are equal if and only if rows are, as far as the hash can tell.
+struct RowImage: Hashable {
+    /// For each column its number in the sidecar, then its value or its hash.
+    var bytes: [UInt8]
+
+    /// The value of a column in an image.
+    enum Part: Equatable {
+        case value(StoredValue)
+        /// The storage class, and the SHA-256 of what is longer than `limit`.
+        case hash(StorageClass, Digest)
+    }
+
+    /// The longest text or blob that stands in it, in bytes.
+    static let limit = 24
+
+    /// Returns the columns' numbers and values.
+    ///
+    /// - Throws: `FormatBreach`.
+    func parts() throws -> [(column: Int64, part: Part)] {
+        try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            var parts: [(Int64, Part)] = []
+            while reader.left > 0 {
+                let column = Int64(bitPattern: try reader.varint())
+                parts.append((column, try Part(&reader)))
+            }
+            return parts
+        }
+    }
+}
+
+extension RowImage.Part {
+    fileprivate init(_ reader: inout ByteReader) throws(FormatBreach) {
+        switch try reader.byte() {
+        case 0: self = .value(.null)
+        case 1: self = .value(.integer(try reader.zigzag()))
+        case 2: self = .value(.real(bits: try reader.bigEndian()))
+        case 3: self = .value(.text(StoredBytes(try reader.bytes())))
+        case 4: self = .value(.blob(StoredBytes(try reader.bytes())))
+        case 5: self = .hash(.text, try reader.digest())
+        case 6: self = .hash(.blob, try reader.digest())
+        default: throw FormatBreach("a value is of an unknown kind")
+        }
+    }
+}
+
+extension RowImage {
+    /// Makes the image of a row.
+    ///
+    /// - Parameter parts: by the columns' numbers, in a fixed order.
+    init(_ parts: [(column: Int64, part: Part)]) {
+        var writer = ByteWriter()
+        for (column, part) in parts {
+            writer.varint(UInt64(bitPattern: column))
+            part.append(to: &writer)
+        }
+        bytes = writer.bytes
+    }
+}
+
+extension RowImage.Part {
+    /// Makes the part that a value is in an image.
+    init(_ value: StoredValue) {
+        switch value {
+        case .text(let bytes) where bytes.count > RowImage.limit:
+            self = .hash(.text, bytes.withUnsafeBytes { Digest(of: $0) })
+        case .blob(let bytes) where bytes.count > RowImage.limit:
+            self = .hash(.blob, bytes.withUnsafeBytes { Digest(of: $0) })
+        default: self = .value(value)
+        }
+    }
+
+    fileprivate func append(to writer: inout ByteWriter) {
+        switch self {
+        case .value(.null): writer.byte(0)
+        case .value(.integer(let number)):
+            writer.byte(1)
+            writer.zigzag(number)
+        case .value(.real(let bits)):
+            writer.byte(2)
+            writer.bigEndian(bits)
+        case .value(.text(let bytes)):
+            writer.byte(3)
+            writer.bytes(bytes.array)
+        case .value(.blob(let bytes)):
+            writer.byte(4)
+            writer.bytes(bytes.array)
+        case .hash(let storage, let digest):
+            writer.byte(storage == .text ? 5 : 6)
+            writer.digest(digest)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+internal import Changes
+internal import Files
+internal import Foundation
+internal import GRDB
+
+/// A file of the container that was read.
+struct SeenFile {
+    var id: Digest
+    var name: String
+    var size: Int64
+    var kind: FileKind
+    var device: DeviceID
+    var sequence: UInt64
+    /// How far its author said in it to have heard this device.
+    var heard: UInt64
+}
+
+/// A file of the container that cannot be read yet.
+struct WaitingFile: Equatable {
+    var name: String
+    var size: Int64
+    /// Milliseconds since 1970.
+    var since: Int64
+    var tried: Int64
+    var reason: String
+}
+
+/// A file of this device.
+struct OwnFile {
+    var id: Digest
+    var name: String
+    var folder: String
+    var size: Int64
+    var changes: Int64
+}
+
+// Files that others wrote.
+extension SidecarAccess {
+    func hasSeen(_ id: Digest) throws -> Bool {
+        try row("SELECT 1 FROM seen WHERE id = ?", [Data(id.bytes)]) != nil
+    }
+
+    func hasSeen(name: String, size: Int64) throws -> Bool {
+        try row("SELECT 1 FROM seen WHERE name = ? AND size = ?", [name, size]) != nil
+            || row("SELECT 1 FROM mine WHERE name = ? AND size = ?", [name, size]) != nil
+            || row("SELECT 1 FROM copy WHERE name = ? AND size = ?", [name, size]) != nil
+    }
+
+    func see(_ file: SeenFile, at now: Int64) throws {
+        try run(
+            """
+            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, heard, at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                Data(file.id.bytes), file.name, file.size, Int64(file.kind.rawValue),
+                number(of: file.device), Int64(clamping: file.sequence), Int64(file.heard), now,
+            ]
+        )
+        try run("DELETE FROM waiting WHERE name = ?", [file.name])
+    }
+
+    /// Remembers that a file that was read is there under another name, too.
+    func nameCopy(_ file: SeenFile, at now: Int64) throws {
+        try run("INSERT OR IGNORE INTO copy (name, size) VALUES (?, ?)", [file.name, file.size])
+        try run("DELETE FROM waiting WHERE name = ?", [file.name])
+    }
+
+    /// Returns how far a device had heard this one when it wrote a file.
+    func heard(by device: DeviceID, upTo sequence: UInt64) throws -> UInt64 {
+        let found = try count(
+            "SELECT max(heard) FROM seen WHERE device = ? AND sequence <= ?",
+            [number(of: device), Int64(clamping: sequence)]
+        )
+        return UInt64(clamping: found)
+    }
+
+    func waiting(_ name: String) throws -> WaitingFile? {
+        try row("SELECT * FROM waiting WHERE name = ?", [name]).map(WaitingFile.init)
+    }
+
+    func waitingFiles() throws -> [WaitingFile] {
+        try rows("SELECT * FROM waiting ORDER BY name").map(WaitingFile.init)
+    }
+
+    func wait(for name: String, size: Int64, _ reason: String, at now: Int64) throws {
+        let since = try waiting(name)?.since ?? now
+        try run(
+            """
+            INSERT OR REPLACE INTO waiting (name, size, since, tried, reason)
+            VALUES (?, ?, ?, ?, ?)
+            """,
+            [name, size, since, now, reason]
+        )
+    }
+
+    /// Forgets files that wait and are in the container no more.
+    func keepWaiting(_ names: Set<String>) throws {
+        for file in try waitingFiles() where !names.contains(file.name) {
+            try run("DELETE FROM waiting WHERE name = ?", [file.name])
+        }
+    }
+}
+
+// Files of this device.
+extension SidecarAccess {
+    func own(_ file: OwnFile) throws {
+        try run(
+            "INSERT INTO mine (id, name, folder, size, changes) VALUES (?, ?, ?, ?, ?)",
+            [Data(file.id.bytes), file.name, file.folder, file.size, file.changes]
+        )
+    }
+
+    /// The files that are not published yet, in the order in which they were made.
+    func unpublished() throws -> [OwnFile] {
+        try rows(
+            """
+            SELECT id, name, folder, size, changes FROM mine WHERE published IS NULL ORDER BY name
+            """
+        ).map { row in
+            guard let id = row.bytes(0).withUnsafeBytes({ Digest(bytes: $0) }) else {
+                throw damaged("a file of our own has no id")
+            }
+            return OwnFile(id: id, name: row[1], folder: row[2], size: row[3], changes: row[4])
+        }
+    }
+
+    func setPublished(_ file: OwnFile, at now: Int64) throws {
+        try run("UPDATE mine SET published = ? WHERE id = ?", [now, Data(file.id.bytes)])
+    }
+
+    func owns(_ id: Digest) throws -> Bool {
+        try row("SELECT 1 FROM mine WHERE id = ?", [Data(id.bytes)]) != nil
+    }
+}
+
+// Devices.
+extension SidecarAccess {
+    /// Remembers how far a device was heard.
+    func hear(_ device: DeviceID, clock: UInt64, wall: UInt64) throws {
+        try run(
+            "UPDATE device SET clock = max(clock, ?), wall = max(wall, ?) WHERE n = ?",
+            [Int64(clock), Int64(clamping: wall), number(of: device)]
+        )
+    }
+
+    func setName(_ name: String, of device: DeviceID) throws {
+        try run("UPDATE device SET name = ? WHERE n = ?", [name, number(of: device)])
+    }
+
+    /// Remembers that a device is forgotten.
+    func setGone(_ device: DeviceID) throws {
+        try run("UPDATE device SET gone = 1 WHERE n = ?", [number(of: device)])
+    }
+
+    /// Returns how far other devices were heard that were not told of, or not that far.
+    func untold(except own: DeviceID) throws -> [SeenClock] {
+        try rows("SELECT id, clock FROM device WHERE clock > told").compactMap { row in
+            guard let id = DeviceID(bytes: row.bytes(0)), id != own else { return nil }
+            return SeenClock(device: id, clock: UInt64(clamping: row[1] as Int64))
+        }
+    }
+
+    func setTold() throws { try run("UPDATE device SET told = clock") }
+}
+
+extension WaitingFile {
+    fileprivate init(_ row: Row) {
+        self.init(
+            name: row["name"],
+            size: row["size"],
+            since: row["since"],
+            tried: row["tried"],
+            reason: row["reason"]
+        )
+    }
+}

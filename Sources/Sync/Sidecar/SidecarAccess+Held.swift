@@ -1,0 +1,103 @@
+internal import Changes
+internal import Foundation
+internal import GRDB
+
+/// A row that is alive and not shown.
+struct HeldRow: Equatable {
+    /// The reason, as a word.
+    enum Why: String {
+        case unborn, table, reference, same, refused, parent, unique, unsettled, blob
+    }
+
+    var id: RowID
+    var table: TableName
+    var why: Why
+    /// The row that it waits for, or that stands for it.
+    var other: RowID?
+}
+
+extension SidecarAccess {
+    /// Replaces all rows that are held.
+    func replaceHeld(_ rows: [HeldRow]) throws {
+        try run("DELETE FROM held")
+        for row in rows {
+            try run(
+                "INSERT INTO held (id, t, why, key) VALUES (?, ?, ?, ?)",
+                [
+                    Data(row.id.bytes), number(of: row.table), row.why.rawValue,
+                    row.other.map { Data($0.bytes) },
+                ]
+            )
+        }
+    }
+
+    func heldRows() throws -> [HeldRow] {
+        try rows("SELECT id, t, why, key FROM held ORDER BY id").map { row in
+            guard let id = RowID(bytes: row.bytes(0)), let why = HeldRow.Why(rawValue: row[2])
+            else { throw damaged("a held row has no reason") }
+            return HeldRow(
+                id: id,
+                table: try table(row[1]),
+                why: why,
+                other: RowID(bytes: row.bytes(3))
+            )
+        }
+    }
+
+    /// Returns the rows that a row is shown for, besides itself.
+    func standingBehind(_ id: RowID, why: [HeldRow.Why] = [.unique, .same]) throws -> [RowID] {
+        try rows("SELECT id, why FROM held WHERE key = ?", [Data(id.bytes)]).compactMap { row in
+            why.contains { $0.rawValue == row[1] as String? } ? RowID(bytes: row.bytes(0)) : nil
+        }
+    }
+
+    /// Lets all held rows be looked at again: what kept them back may have changed.
+    func wakeHeld() throws {
+        try run("INSERT OR IGNORE INTO dirty (id) SELECT id FROM held")
+    }
+}
+
+// Edits that lost.
+extension SidecarAccess {
+    /// Adds a conflict to the list.
+    func note(_ conflict: Conflict) throws {
+        try run(
+            """
+            INSERT INTO conflict (at, t, id, c, kind, won, lost, won_by, lost_by)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                integer("now") ?? 0, number(of: conflict.table), Data(conflict.id.bytes),
+                conflict.column.map { try number(of: $0) }, conflict.kind.rawValue,
+                conflict.won.map { Data($0.encoded) }, conflict.lost.map { Data($0.encoded) },
+                number(of: conflict.wonBy), number(of: conflict.lostBy),
+            ]
+        )
+    }
+
+    var conflictCount: Int64 { get throws { try count("SELECT count(*) FROM conflict") } }
+}
+
+// Tables.
+extension SidecarAccess {
+    func isSeeded(_ table: TableName) throws -> Bool {
+        try count("SELECT seeded FROM tab WHERE t = ?", [number(of: table)]) != 0
+    }
+
+    func setSeeded(_ table: TableName) throws {
+        try run("UPDATE tab SET seeded = 1 WHERE t = ?", [number(of: table)])
+    }
+
+    func seededTables() throws -> [TableName] {
+        try rows("SELECT t FROM tab WHERE seeded = 1").map { try table($0[0]) }
+    }
+
+    /// Forgets what a table showed that the schema has no more: its rows are held from now on.
+    func leave(_ table: TableName) throws {
+        let number = try number(of: table)
+        try run("INSERT OR IGNORE INTO dirty (id) SELECT id FROM shown WHERE t = ?", [number])
+        try run("DELETE FROM shown WHERE t = ?", [number])
+        try run("DELETE FROM key WHERE t = ?", [number])
+        try run("UPDATE tab SET seeded = 0 WHERE t = ?", [number])
+    }
+}

@@ -1,0 +1,74 @@
+internal import Changes
+internal import Foundation
+internal import GRDB
+internal import Stores
+
+/// What a write into the store is about to do to a row.
+struct Intent {
+    var table: TableName
+    var key: RowKey
+    var id: RowID
+    var causalLength: UInt32
+    /// `nil` for a row that is not there.
+    var old: RowImage?
+    var new: RowImage?
+}
+
+// A write that is about to begin, or was interrupted.
+extension SidecarAccess {
+    func intend(_ plan: WritePlan) throws {
+        try run("DELETE FROM intent")
+        for step in plan.steps {
+            try run(
+                "INSERT INTO intent (t, h, id, cl, old, new) VALUES (?, ?, ?, ?, ?, ?)",
+                [
+                    number(of: step.table.name), Data(step.key.bytes), Data(step.id.bytes),
+                    Int64(step.causalLength), step.old.map { Data($0.bytes) },
+                    step.new.map { Data($0.bytes) },
+                ]
+            )
+        }
+    }
+
+    func intents() throws -> [Intent] {
+        try rows("SELECT t, h, id, cl, old, new FROM intent").map { row in
+            guard let key = RowKey(bytes: row.bytes(1)), let id = RowID(bytes: row.bytes(2)) else {
+                throw damaged("an intent has no key")
+            }
+            func image(_ column: Int) -> RowImage? {
+                let value: DatabaseValue = row[column]
+                return value.isNull ? nil : RowImage(bytes: row.bytes(column))
+            }
+            return Intent(
+                table: try table(row[0]),
+                key: key,
+                id: id,
+                causalLength: UInt32(truncatingIfNeeded: row[3] as Int64),
+                old: image(4),
+                new: image(5)
+            )
+        }
+    }
+
+    func dropIntents() throws { try run("DELETE FROM intent") }
+
+    /// Takes what was written as what the store shows.
+    func settle(_ intent: Intent) throws {
+        if let image = intent.new {
+            let row = ShownRow(
+                key: intent.key,
+                id: intent.id,
+                causalLength: intent.causalLength,
+                image: image
+            )
+            // The row may have been at another key, and another row at this one.
+            if let old = try shown(intent.id), old.key != intent.key {
+                try hide(old, in: intent.table)
+            }
+            try show(row, in: intent.table)
+            try forgetFormerKey(of: intent.id)
+        } else if let old = try shown(intent.id), old.key == intent.key {
+            try hide(old, in: intent.table)
+        }
+    }
+}

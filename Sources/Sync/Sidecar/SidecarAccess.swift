@@ -1,0 +1,142 @@
+internal import Changes
+internal import Foundation
+internal import GRDB
+internal import SystemPackage
+
+/// Not the file system's.
+typealias DeviceID = Changes.DeviceID
+
+/// A sidecar within one transaction.
+final class SidecarAccess {
+    let database: Database
+    private let path: FilePath
+    private var devices = Numbers<DeviceID>()
+    private var tables = Numbers<TableName>()
+    private var columns = Numbers<ColumnName>()
+
+    /// Names, and the numbers that rows have for them.
+    private struct Numbers<Name: Hashable> {
+        var names: [Int64: Name] = [:]
+        var numbers: [Name: Int64] = [:]
+
+        mutating func add(_ name: Name, _ number: Int64) {
+            names[number] = name
+            numbers[name] = number
+        }
+    }
+
+    init(_ database: Database, of path: FilePath) {
+        self.database = database
+        self.path = path
+    }
+
+    /// Returns an error that says what is missing or impossible in it.
+    func damaged(_ reason: String) -> SidecarError { .damaged(path, reason: reason) }
+
+    // MARK: - SQL
+
+    /// Runs a statement whose text is one of few.
+    func run(_ sql: String, _ arguments: StatementArguments = []) throws {
+        try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
+        try Row.fetchAll(database.cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func row(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
+        try Row.fetchOne(database.cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func forEach(
+        _ sql: String,
+        _ arguments: StatementArguments = [],
+        _ body: (Row) throws -> Void
+    ) throws {
+        let cursor = try Row.fetchCursor(database.makeStatement(sql: sql), arguments: arguments)
+        while let row = try cursor.next() { try body(row) }
+    }
+
+    func count(_ sql: String, _ arguments: StatementArguments = []) throws -> Int64 {
+        try Int64.fetchOne(database.cachedStatement(sql: sql), arguments: arguments) ?? 0
+    }
+
+    // MARK: - Numbers
+
+    /// Returns the number of a device, which it gets now if it is new; 0 stands for the zero stamp's.
+    func number(of device: DeviceID) throws -> Int64 {
+        if device.isZero { return 0 }
+        if let number = devices.numbers[device] { return number }
+        let number = try number(of: device.bytes, in: "device", column: "n", name: "id")
+        devices.add(device, number)
+        return number
+    }
+
+    func device(_ number: Int64) throws -> DeviceID {
+        if number == 0 { return .zero }
+        if let device = devices.names[number] { return device }
+        guard let bytes = try bytes("SELECT id FROM device WHERE n = ?", number),
+            let device = DeviceID(bytes: bytes)
+        else { throw damaged("there is no device \(number)") }
+        devices.add(device, number)
+        return device
+    }
+
+    /// Returns the number of a table, which it gets now if it is new.
+    func number(of table: TableName) throws -> Int64 {
+        if let number = tables.numbers[table] { return number }
+        let number = try number(of: table.bytes, in: "tab", column: "t", name: "name")
+        tables.add(table, number)
+        return number
+    }
+
+    func table(_ number: Int64) throws -> TableName {
+        if let table = tables.names[number] { return table }
+        guard let bytes = try bytes("SELECT name FROM tab WHERE t = ?", number),
+            let table = TableName(bytes: bytes)
+        else { throw damaged("there is no table \(number)") }
+        tables.add(table, number)
+        return table
+    }
+
+    /// Returns the number of a column's name, whatever tables have one of that name.
+    func number(of column: ColumnName) throws -> Int64 {
+        if let number = columns.numbers[column] { return number }
+        let number = try number(of: column.bytes, in: "col", column: "c", name: "name")
+        columns.add(column, number)
+        return number
+    }
+
+    func column(_ number: Int64) throws -> ColumnName {
+        if let column = columns.names[number] { return column }
+        guard let bytes = try bytes("SELECT name FROM col WHERE c = ?", number),
+            let column = ColumnName(bytes: bytes)
+        else { throw damaged("there is no column \(number)") }
+        columns.add(column, number)
+        return column
+    }
+
+    private func number(
+        of name: [UInt8],
+        in table: String,
+        column: String,
+        name nameColumn: String
+    ) throws -> Int64 {
+        let name = Data(name)
+        let query = "SELECT \(column) FROM \(table) WHERE \(nameColumn) = ?"
+        if let number = try row(query, [name]) { return number[0] }
+        try run("INSERT INTO \(table) (\(nameColumn)) VALUES (?)", [name])
+        return database.lastInsertedRowID
+    }
+
+    private func bytes(_ sql: String, _ number: Int64) throws -> [UInt8]? {
+        try row(sql, [number]).map { $0.bytes(0) }
+    }
+}
+
+extension Row {
+    /// The bytes of a column; none for NULL.
+    func bytes(_ column: Int) -> [UInt8] {
+        (try? withUnsafeData(atIndex: column) { $0.map { Array($0) } ?? [] }) ?? []
+    }
+}

@@ -1,0 +1,32 @@
+public import Files
+internal import GRDB
+public import SystemPackage
+
+/// An error with the sidecar of a store; the payload names its file.
+public enum SidecarError: ExplainedError, Equatable {
+    /// SQLite finds it damaged, or it lacks what must be in it.
+    case damaged(FilePath, reason: String)
+    /// A newer version of the program made it.
+    case tooNew(FilePath, format: Int64)
+    /// SQLite cannot open, read or write it.
+    case unreadable(FilePath, reason: String)
+
+    init(_ error: DatabaseError, of path: FilePath) {
+        let reason = error.message ?? "\(error.resultCode)"
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: self = .damaged(path, reason: reason)
+        default: self = .unreadable(path, reason: reason)
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .damaged(let path, let reason):
+            "what was kept for sync in '\(printable(path))' is damaged: \(reason)"
+        case .tooNew(let path, let format):
+            "a newer version of the program keeps '\(printable(path))' (format \(format))"
+        case .unreadable(let path, let reason):
+            "what is kept for sync in '\(printable(path))' cannot be used: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import GRDB
+
+/// The tables of a sidecar.
+///
+/// `row` is the state: all that the group knows of each row. `shown` is the shadow: what the store held
+/// when we last looked, by local key. The two differ by what has arrived and is not written yet, and by
+/// what cannot be shown.
+enum SidecarSchema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { database in
+            try database.execute(sql: tables)
+        }
+        return migrator
+    }
+
+    private static let tables = """
+        CREATE TABLE meta (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
+        -- Short numbers for what stands in every row.
+        CREATE TABLE device (n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, name TEXT,
+            clock INTEGER NOT NULL DEFAULT 0, wall INTEGER NOT NULL DEFAULT 0, told INTEGER NOT NULL DEFAULT 0,
+            was BLOB, gone INTEGER NOT NULL DEFAULT 0);
+        CREATE TABLE tab (t INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, seeded INTEGER NOT NULL DEFAULT 0);
+        CREATE TABLE col (c INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE);
+        -- stamp: the birth of a row that is alive, the delete of one that is not; NULL for no birth yet.
+        CREATE TABLE row (id BLOB PRIMARY KEY, t INTEGER NOT NULL, cl INTEGER NOT NULL,
+            clock INTEGER, device INTEGER, hint BLOB, body BLOB NOT NULL) WITHOUT ROWID;
+        -- cl: the causal length of what is shown.
+        CREATE TABLE shown (t INTEGER, h BLOB, id BLOB NOT NULL UNIQUE, cl INTEGER NOT NULL, image BLOB NOT NULL,
+            PRIMARY KEY (t, h)) WITHOUT ROWID;
+        -- The local keys of deleted rows: one that comes back finds its id again.
+        CREATE TABLE key (t INTEGER, h BLOB, id BLOB NOT NULL UNIQUE, PRIMARY KEY (t, h)) WITHOUT ROWID;
+        CREATE TABLE held (id BLOB PRIMARY KEY, t INTEGER NOT NULL, why TEXT NOT NULL, key BLOB) WITHOUT ROWID;
+        CREATE INDEX held_key ON held (key);
+        CREATE TABLE dirty (id BLOB PRIMARY KEY) WITHOUT ROWID;
+        CREATE TABLE intent (n INTEGER PRIMARY KEY, t INTEGER, h BLOB, id BLOB NOT NULL, cl INTEGER NOT NULL,
+            old BLOB, new BLOB);
+        CREATE TABLE seen (id BLOB PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL, kind INTEGER NOT NULL,
+            device INTEGER, sequence INTEGER, heard INTEGER NOT NULL DEFAULT 0, at INTEGER NOT NULL,
+            covered INTEGER) WITHOUT ROWID;
+        CREATE INDEX seen_name ON seen (name, size);
+        CREATE INDEX seen_device ON seen (device, sequence);
+        CREATE TABLE copy (name TEXT, size INTEGER, PRIMARY KEY (name, size)) WITHOUT ROWID;
+        CREATE TABLE waiting (name TEXT PRIMARY KEY, size INTEGER NOT NULL, since INTEGER NOT NULL,
+            tried INTEGER NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE mine (id BLOB PRIMARY KEY, name TEXT NOT NULL, folder TEXT NOT NULL, size INTEGER NOT NULL,
+            published INTEGER, changes INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+        CREATE TABLE conflict (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, t INTEGER NOT NULL, id BLOB NOT NULL,
+            c INTEGER, kind TEXT NOT NULL, won BLOB, lost BLOB, won_by INTEGER, lost_by INTEGER);
+        """
+}

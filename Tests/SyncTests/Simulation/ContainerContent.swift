@@ -1,0 +1,116 @@
+import Archives
+import Changes
+import Files
+import Foundation
+import SystemPackage
+
+@testable import Sync
+
+/// Not the file system's.
+typealias DeviceID = Changes.DeviceID
+
+/// A cell of a row.
+struct CellKey: Hashable, CustomStringConvertible {
+    var id: RowID
+    var column: ColumnName
+
+    var description: String { "\(id).\(column)" }
+}
+
+/// All change files of a container, read by themselves.
+struct ContainerContent {
+    /// An edit, and the file that it is in.
+    struct Edit {
+        var cell: Cell
+        var causalLength: UInt32
+        var device: DeviceID
+        var sequence: UInt64
+    }
+
+    private(set) var changes: [ChangeFile] = []
+    private var final: [RowID: RowState] = [:]
+    private var edits: [CellKey: [Edit]] = [:]
+    private var deletes: [RowID: [(stamp: Stamp, length: UInt32, file: ChangeHeader)]] = [:]
+    /// How far each device said to have heard each other one, by its files.
+    private var heard: [DeviceID: [(sequence: UInt64, seen: [SeenClock])]] = [:]
+
+    init(_ container: FilePath) throws {
+        for folder in ["log", "base"] {
+            let path = container.appending("a").appending(folder)
+            guard let directory = try? Directory.open(path) else { continue }
+            for name in try directory.names() {
+                guard let text = String(validating: name.bytes, as: UTF8.self),
+                    text.hasSuffix(".changes") || text.hasSuffix(".part")
+                else { continue }
+                changes.append(
+                    try ChangeFile(
+                        reading: File.contents(of: path.appending(text), limit: 1 << 26),
+                        name: text,
+                        inflate: RawDeflate.inflate
+                    )
+                )
+            }
+        }
+        for file in changes {
+            let header = file.header
+            heard[header.device, default: []].append((header.sequence, header.seen))
+            try file.forEachRow { _, delta in
+                final[delta.id] = (final[delta.id] ?? .unknown).joined(with: delta.state)
+                if !delta.state.isAlive {
+                    deletes[delta.id, default: []]
+                        .append((delta.state.deletion, delta.state.causalLength, header))
+                }
+                for cell in delta.state.cells {
+                    let edit = Edit(
+                        cell: cell,
+                        causalLength: delta.state.causalLength,
+                        device: header.device,
+                        sequence: header.sequence
+                    )
+                    edits[CellKey(id: delta.id, column: cell.column), default: []].append(edit)
+                }
+            }
+        }
+    }
+
+    /// Returns the last edit of each cell by a device, but seeds and what was merged by rule.
+    func lastEdits(of device: DeviceID) -> [CellKey: Edit] {
+        edits.compactMapValues { all in
+            all.filter { $0.cell.stamp.device == device }.max { $0.cell.stamp < $1.cell.stamp }
+        }.filter { !$0.key.column.isReserved }
+    }
+
+    /// Returns why an edit is lost without its winner having seen it; `nil` if it is not so.
+    func verdict(on edit: Edit, at key: CellKey, by device: DeviceID) -> String? {
+        guard let state = final[key.id] else { return nil }
+        if state.causalLength > edit.causalLength {
+            // Whoever deleted it first: if that one had seen the edit, it meant to.
+            let delete = (deletes[key.id] ?? [])
+                .filter { $0.length == edit.causalLength + 1 }
+            if delete.isEmpty { return nil }
+            if delete.contains(where: { hasSeen(edit.cell.stamp, $0.file) }) { return nil }
+            return "deleted"
+        }
+        guard let winner = state.cell(key.column), winner.stamp != edit.cell.stamp,
+            winner.value != edit.cell.value
+        else { return nil }
+        let file = edits[key]?.first { $0.cell.stamp == winner.stamp }
+        guard let file else { return nil }
+        if winner.stamp.device == device { return nil }
+        let seen = sees(device, file.device, upTo: file.sequence)
+        return edit.cell.stamp.clock <= seen ? nil : "to \(winner)"
+    }
+
+    private func hasSeen(_ stamp: Stamp, _ header: ChangeHeader) -> Bool {
+        header.device == stamp.device
+            || stamp.clock <= sees(stamp.device, header.device, upTo: header.sequence)
+    }
+
+    private func sees(_ device: DeviceID, _ by: DeviceID, upTo sequence: UInt64) -> UInt64 {
+        var clock: UInt64 = 0
+        for file in heard[by] ?? [] where file.sequence <= sequence {
+            for seen in file.seen where seen.device == device { clock = max(clock, seen.clock) }
+        }
+        return clock
+    }
+}

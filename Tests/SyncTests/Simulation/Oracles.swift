@@ -1,0 +1,105 @@
+import Archives
+import Changes
+import Files
+import Foundation
+import Stores
+import SystemPackage
+
+@testable import Sync
+
+/// What must be true of devices that have exchanged everything.
+struct Oracles {
+    private let simulation: Simulation
+    private let container: FilePath
+
+    init(_ simulation: Simulation, _ container: FilePath) {
+        self.simulation = simulation
+        self.container = container
+    }
+
+    func check() async throws {
+        try checkStores()
+        try checkContents()
+        try checkStates()
+        try checkViews()
+        try checkConflicts()
+    }
+
+    private func fail(_ text: String) { simulation.fail(text) }
+
+    /// Each store is whole, for SQLite and for its full-text index.
+    private func checkStores() throws {
+        for device in simulation.devices {
+            let orphans = try device.rows("PRAGMA foreign_key_check")
+            if !orphans.isEmpty { fail("\(device.name) has orphans: \(orphans)") }
+            let integrity = try device.rows("PRAGMA integrity_check")
+            if integrity != ["ok"] { fail("\(device.name) is damaged: \(integrity)") }
+            for check in simulation.schema.checks {
+                do {
+                    try device.edit(check)
+                } catch {
+                    fail("\(device.name): \(check): \(error)")
+                }
+            }
+        }
+    }
+
+    /// All devices show the same rows, by their ids.
+    private func checkContents() throws {
+        let contents = try simulation.devices.map { try $0.content() }
+        for (device, content) in zip(simulation.devices, contents).dropFirst() {
+            guard content != contents[0] else { continue }
+            for key in Set(content.keys).union(contents[0].keys)
+            where content[key] != contents[0][key] {
+                fail(
+                    "\(key): d0 has \(contents[0][key] ?? []), \(device.name) \(content[key] ?? [])"
+                )
+            }
+        }
+    }
+
+    /// All devices know the same, and that is what the container says.
+    private func checkStates() throws {
+        var expected: [RowID: RowState] = [:]
+        for file in try ContainerContent(container).changes {
+            try file.forEachRow { _, delta in
+                expected[delta.id] = (expected[delta.id] ?? .unknown).joined(with: delta.state)
+            }
+        }
+        for device in simulation.devices {
+            let known = try device.inspect { access in
+                var known: [RowID: RowState] = [:]
+                try access.forEachKnown { known[$0.id] = $0.state }
+                return known
+            }
+            for id in Set(known.keys).union(expected.keys) where known[id] != expected[id] {
+                fail(
+                    "\(device.name) knows of \(id): \(String(describing: known[id])), the container: \(String(describing: expected[id]))"
+                )
+            }
+        }
+    }
+
+    /// Each store shows just the view of its state, and no row waits.
+    private func checkViews() throws {
+        for device in simulation.devices {
+            let (steps, dirty) = try device.planned()
+            if steps > 0 { fail("\(device.name) does not show its view: \(steps) rows differ") }
+            if dirty > 0 { fail("\(device.name) has \(dirty) rows that are not written") }
+        }
+    }
+
+    /// Each device's last edit of a cell has won, was seen by who overwrote it, or is listed.
+    private func checkConflicts() throws {
+        let content = try ContainerContent(container)
+        for device in simulation.devices {
+            let (own, listed) = try device.inspect { (try $0.own, try $0.listedCells()) }
+            for (key, edit) in content.lastEdits(of: own) {
+                guard let verdict = content.verdict(on: edit, at: key, by: own) else { continue }
+                if !listed.contains(key) {
+                    fail("\(device.name)'s edit of \(key) is lost and not listed: \(verdict)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import Changes
+import Files
+import Foundation
+import GRDB
+import Remotes
+import SystemPackage
+import TestSupport
+
+@testable import Sync
+
+/// The devices whose application has edited since a capture surely ended.
+private final class Edited: @unchecked Sendable {
+    var devices: Set<Int> = []
+}
+
+/// The end that a test gives to a run.
+struct Killed: Error {}
+
+/// One random history of a few devices that share a store, from a seed.
+final class Simulation {
+    let schema: SimulatedSchema
+    let devices: [Device]
+    private(set) var breaches: [String] = []
+    private let sandbox: Sandbox
+    private let container: FilePath
+    private var random: Pseudorandom
+    private var now = Date(timeIntervalSince1970: 1_790_000_000)
+    private var sights: [FaultyContainer.Sight] = []
+    private let edited = Edited()
+    private var enabled: Set<Int> = []
+    /// What happened, for whom a breach surprises.
+    private(set) var trace: [String] = []
+
+    private static let texts = ["milk", "Milk", "tea", "", "a\u{0}b", "ü", "bread ", "x"]
+
+    init(seed: UInt64, in sandbox: Sandbox) throws {
+        self.sandbox = sandbox
+        random = Pseudorandom(seed: seed)
+        let schemas = SimulatedSchema.all
+        schema = schemas[Int(random.next() % UInt64(schemas.count))]
+        container = try sandbox.directory("Container")
+        var devices: [Device] = []
+        for index in 0..<(2 + Int(random.next() % 3)) {
+            let sight = FaultyContainer.Sight(seed: random.next())
+            sights.append(sight)
+            let device = try Device(
+                "d\(index)",
+                in: sandbox,
+                folder: FaultyContainer(
+                    real: LocalFolder(container),
+                    sight: sight,
+                    scratch: try sandbox.directory("d\(index)-cut")
+                ),
+                schema: schema.sql
+            )
+            device.skew = Double(Int(random.next() % 5500)) - 500
+            devices.append(device)
+        }
+        self.devices = devices
+    }
+
+    /// Runs a history, then lets all faults end, and holds the devices to the oracles.
+    func run(steps: Int = 40) async throws {
+        try seed()
+        for index in devices.indices {
+            if index == 0 || random.next() % 3 != 0 { try await enable(index) }
+        }
+        for _ in 0..<steps {
+            now += Double(random.next() % 600)
+            let index = Int(random.next() % UInt64(devices.count))
+            switch random.next() % 10 {
+            case 0..<6: edit(index, 1 + Int(random.next() % 4))
+            case 6 where !enabled.contains(index): try await enable(index)
+            default: try await sync(index)
+            }
+        }
+        for index in devices.indices where !enabled.contains(index) { try await enable(index) }
+        try await settle()
+        try await Oracles(self, container).check()
+    }
+
+    func fail(_ breach: String) { breaches.append(breach) }
+
+    // MARK: - Steps
+
+    /// The default rows of an application, on most devices.
+    private func seed() throws {
+        var rows = random
+        for device in devices where random.next() % 5 != 0 {
+            var copy = rows
+            for _ in 0..<6 { try? device.edit(statement(device, &copy)) }
+        }
+        _ = rows.next()
+    }
+
+    private func enable(_ index: Int) async throws {
+        trace.append("enable \(index)")
+        try await devices[index].enable(at: now)
+        enabled.insert(index)
+        edited.devices.insert(index)
+        try await sync(index)
+    }
+
+    private func edit(_ index: Int, _ count: Int) {
+        for _ in 0..<count {
+            let sql = statement(devices[index], &random)
+            trace.append("\(index): \(sql)")
+            do {
+                try devices[index].edit(sql)
+                edited.devices.insert(index)
+            } catch {
+                // A constraint: the application does without.
+                trace.append("\(index): no, \(error)")
+            }
+        }
+    }
+
+    /// Exchanges, and is killed at some step at times.
+    private func sync(_ index: Int) async throws {
+        guard enabled.contains(index) else { return }
+        let device = devices[index]
+        let kill =
+            random.next() % 7 == 0
+            ? StoreExchange.Step.allCases[Int(random.next() % UInt64(StoreExchange.Step.allCases.count))]
+            : nil
+        trace.append("sync \(index)\(kill.map { ", killed after \($0)" } ?? "")")
+        let wasEdited = edited.devices.contains(index)
+        device.options.passed = { [edited] step in
+            if step == .captured { edited.devices.remove(index) }
+            if step == kill { throw Killed() }
+        }
+        do {
+            let before = try ownFiles(device)
+            let outcome = try await device.sync(at: now)
+            trace.append("  \(outcome.takenChanges) in, \(outcome.inserted) + \(outcome.updated) ± \(outcome.deleted) -")
+            if !wasEdited, try ownFiles(device) != before {
+                fail("device \(index) told of edits that nobody made")
+            }
+        } catch is Killed {
+            if random.next() % 2 == 0 { edit(index, 1) }
+        } catch let error as SyncDecision {
+            trace.append("  \(error)")
+        }
+    }
+
+    private func ownFiles(_ device: Device) throws -> Int64 {
+        try device.inspect { try $0.count("SELECT count(*) FROM mine WHERE folder = 'log'") }
+    }
+
+    /// Lets everything arrive, until nobody has anything to say.
+    private func settle() async throws {
+        for sight in sights { sight.isFaulty = false }
+        for round in 0..<12 {
+            var isQuiet = true
+            now += 7200
+            for (index, device) in devices.enumerated() {
+                device.options.passed = { _ in }
+                device.options.acceptsChanges = true
+                trace.append("settle \(index)")
+                let outcome = try await device.sync(at: now)
+                if !outcome.isQuiet { isQuiet = false }
+            }
+            if isQuiet { return }
+            if round == 11 { fail("the devices never end to exchange") }
+        }
+    }
+
+    // MARK: - Statements
+
+    private func statement(_ device: Device, _ random: inout Pseudorandom) -> String {
+        var sql = schema.edits[Int(random.next() % UInt64(schema.edits.count))]
+        while let match = sql.firstMatch(of: /\?(r\((\w+)\)|n|t)/) {
+            let value: String
+            if let table = match.output.2 {
+                let skip = random.next() % 8
+                let keys = (try? device.rows("SELECT rowid FROM \(table) ORDER BY rowid")) ?? []
+                value = keys.isEmpty ? "NULL" : keys[Int(skip) % keys.count]
+            } else if match.output.1 == "n" {
+                value = String(random.next() % 6)
+            } else {
+                let text = Self.texts[Int(random.next() % UInt64(Self.texts.count))]
+                value =
+                    text.contains("\u{0}")
+                    ? "CAST(x'610062' AS TEXT)" : "'\(text)'"
+            }
+            sql.replaceSubrange(match.range, with: value)
+        }
+        return sql
+    }
+}

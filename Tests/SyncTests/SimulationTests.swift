@@ -1,0 +1,38 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Sync
+
+/// `GROCERYDUDE_SIMULATIONS` sets how many histories there are, `GROCERYDUDE_SIMULATION_SEED` the first.
+@Suite("Simulated devices")
+struct SimulationTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let count =
+        environment["GROCERYDUDE_SIMULATIONS"].flatMap { Int($0) } ?? 30
+    private static let first =
+        environment["GROCERYDUDE_SIMULATION_SEED"].flatMap { UInt64($0) }
+
+    @Test("end up equal, lose no edit unlisted and invent none")
+    func histories() async throws {
+        let first = Self.first ?? UInt64.random(in: 0..<1_000_000_000)
+        print("simulations: \(Self.count) from seed \(first)")
+        for seed in first..<(first + UInt64(Self.count)) {
+            let sandbox = try Sandbox()
+            let simulation = try Simulation(seed: seed, in: sandbox)
+            do {
+                try await simulation.run()
+            } catch {
+                simulation.fail("\(error)")
+            }
+            guard !simulation.breaches.isEmpty else { continue }
+            let trace = Self.first == nil ? [] : simulation.trace
+            Issue.record(
+                """
+                seed \(seed), schema \(simulation.schema.name):
+                \((trace + simulation.breaches.prefix(5)).joined(separator: "\n"))
+                """
+            )
+        }
+    }
+}

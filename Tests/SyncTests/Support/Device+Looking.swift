@@ -1,0 +1,74 @@
+import Changes
+import Files
+import Foundation
+import GRDB
+import Stores
+import SystemPackage
+
+@testable import Sync
+
+extension Device {
+    /// Returns what the store shows: by row, its values with references as row ids.
+    func content() throws -> [String: [Value]] {
+        try withTables { snapshot, tables, access in
+            var content: [String: [Value]] = [:]
+            for table in tables {
+                var cursor = try snapshot.rows(of: table.schema, order: table.order)
+                while try cursor.next() {
+                    guard let id = try access.id(at: cursor.key, in: table.name) else {
+                        content["\(table.name) \(cursor.key)"] = [.null]
+                        continue
+                    }
+                    content["\(table.name) \(id)"] = try table.columns.map { column in
+                        let value = try cursor.value(column.index)
+                        guard let parent = column.parent, case .integer(let number) = value else {
+                            return value.wire
+                        }
+                        return .row(try access.id(at: .rowID(number), in: parent) ?? .zero)
+                    }
+                }
+            }
+            return content
+        }
+    }
+
+    /// Returns how many rows of the store are not as the view has them, and how many wait.
+    func planned() throws -> (steps: Int, dirty: Int64) {
+        let sidecar = try Sidecar(in: sidecarPath)
+        defer { try? sidecar.close() }
+        return try withTables { _, tables, access in
+            let view = try StoreView(tables, access, BlobCache(sidecar: sidecar))
+            let plan = try WritePlan(view, access, acceptsChanges: true)
+            return (plan.steps.count, try access.dirtyCount)
+        }
+    }
+
+    private func withTables<Result>(
+        _ body: (StoreSnapshot, [TableMapping], SidecarAccess) throws -> Result
+    ) throws -> Result {
+        let cut = try StoresCut(
+            of: [store],
+            scratchParent: root.appending("scratch"),
+            busyTimeout: .seconds(1)
+        )
+        guard let snapshot = cut.members.first?.snapshot else { throw Killed() }
+        return try withExtendedLifetime(cut) {
+            try inspect { access in
+                let schema = try SyncSchema(of: snapshot, rules: SchemaRules(access.map))
+                return try body(snapshot, TableMapping.mappings(of: schema.tables), access)
+            }
+        }
+    }
+}
+
+extension SidecarAccess {
+    /// The cells whose loss is listed.
+    func listedCells() throws -> Set<CellKey> {
+        var cells: Set<CellKey> = []
+        for row in try rows("SELECT id, c FROM conflict WHERE c IS NOT NULL") {
+            guard let id = RowID(bytes: row.bytes(0)) else { continue }
+            cells.insert(CellKey(id: id, column: try column(row[1])))
+        }
+        return cells
+    }
+}

@@ -64,7 +64,7 @@ struct SecondReaderTests {
         #expect(status == 0)
         try #require(lines.count == 3)
         #expect(
-            lines[0].hasSuffix("\"parts\":[\"\(digest([1]))\"],\"covers\":[\"\(digest([2]))\"]}")
+            lines[0].hasSuffix("\"part_ids\":[\"\(digest([1]))\"],\"covers\":[\"\(digest([2]))\"]}")
         )
         #expect(
             lines[1].contains("\"clock\":9,\"json\":{\"after\":[],\"format\":1,\"group\":\"a\"")

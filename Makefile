@@ -41,13 +41,13 @@ faults: build
 remotes: deps
 	GROCERYDUDE_REMOTES=all swift test --filter 'RemotesTests|CommandTests.*Remote|CommandTests.*Served'
 
-# Many random mutations of archives and stores, so many of each of ten; a failure prints its seed. To
+# Many random mutations of archives, stores and change files, so many of each of eleven; a failure prints its seed. To
 # try that one again:
 # make fuzz CASES=1 SEED=n
 CASES = 2500
 SEED = $(shell date +%s)
 fuzz: deps
-	GROCERYDUDE_FUZZ=$(CASES) GROCERYDUDE_FUZZ_SEED=$(SEED) swift test --filter MutationTests
+	GROCERYDUDE_FUZZ=$(CASES) GROCERYDUDE_FUZZ_SEED=$(SEED) swift test --filter 'MutationTests|ChangeFuzzTests'
 
 # What became of every zip and database of the test data beside the checkout, as two tables.
 verdicts: deps

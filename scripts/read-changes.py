@@ -240,7 +240,7 @@ def read(data):
         head, r = change_header(header), Reader(body)
         lists = [[r.digest() for _ in range(r.count(32))] for _ in range(2)]
         r.end()
-        return [start | head | {"parts": lists[0], "covers": lists[1]}]
+        return [start | head | {"part_ids": lists[0], "covers": lists[1]}]
     r = Reader(header)
     start["group"] = r.id()
     if kind == BLOB:

@@ -19,7 +19,7 @@ public struct RowID: Identifier {
     ///   - table: the table.
     public init(key: [(column: ColumnName, value: Value)], in table: TableName) {
         var writer = ByteWriter()
-        writer.raw(hashPrefix("key"))
+        writer.raw(keyPrefix)
         writer.bytes(table.bytes)
         writer.varint(UInt64(key.count))
         for (column, value) in key {
@@ -43,10 +43,13 @@ public struct RowID: Identifier {
         occurrence: UInt64
     ) {
         var writer = ByteWriter()
-        writer.raw(hashPrefix("seed"))
+        writer.reserve(256)
+        writer.raw(seedPrefix)
         writer.bytes(table.bytes)
         writer.varint(UInt64(content.count))
-        for (column, value) in content.sorted(by: { $0.column < $1.column }) {
+        let isRising = zip(content, content.dropFirst()).allSatisfy { $0.column < $1.column }
+        let rising = isRising ? content : content.sorted { $0.column < $1.column }
+        for (column, value) in rising {
             writer.bytes(column.bytes)
             switch value {
             case .value(let value): writer.value(value)
@@ -69,8 +72,12 @@ public struct RowID: Identifier {
 
     private init(firstHalfOf bytes: [UInt8]) {
         let digest = bytes.withUnsafeBytes { Digest(of: $0) }
-        let id: RowID? = digest.withUnsafeBytes { RowID(bytes: $0.prefix(16)) }
-        self = id ?? .zero
+        self = digest.withUnsafeBytes { bytes in
+            RowID(
+                high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
     }
 }
 
@@ -80,6 +87,9 @@ public enum ContentValue: Hashable, Sendable {
     /// A reference to a table that refers back, directly or by others: only that it is there counts.
     case cyclicReference
 }
+
+private let keyPrefix = hashPrefix("key")
+private let seedPrefix = hashPrefix("seed")
 
 /// Returns the bytes that keep hashes for one purpose from being those for another.
 private func hashPrefix(_ purpose: String) -> [UInt8] {

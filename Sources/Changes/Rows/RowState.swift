@@ -43,8 +43,10 @@ public struct RowState: Hashable, Sendable {
     public init(causalLength: UInt32 = 1, birth: Stamp?, cells: [Cell]) {
         precondition(causalLength % 2 == 1, "only rows that are alive have cells")
         var cells = cells
-        if !cells.isRising { cells.sort { $0.column < $1.column } }
-        precondition(cells.isRising, "a column has one cell")
+        if !cells.isRising {
+            cells.sort { $0.column < $1.column }
+            precondition(cells.isRising, "a column has one cell")
+        }
         self.init(unchecked: causalLength, birth: birth, deletion: .zero, cells: cells)
     }
 
@@ -135,7 +137,13 @@ public struct RowDelta: Hashable, Sendable {
 extension [Cell] {
     /// Whether each column is after the one before it.
     fileprivate var isRising: Bool {
-        zip(self, dropFirst()).allSatisfy { $0.column < $1.column }
+        withUnsafeBufferPointer { cells in
+            for index in cells.indices.dropFirst()
+            where cells[index - 1].column >= cells[index].column {
+                return false
+            }
+            return true
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import CSQLite
 import Files
 import SystemPackage
 import TestSupport
@@ -73,7 +74,27 @@ struct LeafWalkTests {
                 statements.append("DELETE FROM other WHERE random() % 3 = 0")
             }
             try stores.run("a.sqlite", statements)
+            if random.next() % 2 == 0 { try scribble() }
         }
+    }
+
+    /// Changes the last byte of a long value where it stands, as an application can that writes by pieces:
+    /// the leaf of its row stays as it is.
+    private func scribble() throws {
+        let path = stores.directory.appending("a.sqlite")
+        let ids = try query(path, "SELECT id FROM t WHERE length(a) > 2000 LIMIT 1")
+        guard let id = ids.first.flatMap(Int64.init) else { return }
+        var handle: OpaquePointer?
+        try #require(sqlite3_open(path.string, &handle) == SQLITE_OK)
+        defer { sqlite3_close(handle) }
+        var blob: OpaquePointer?
+        try #require(sqlite3_blob_open(handle, "main", "t", "a", id, 1, &blob) == SQLITE_OK)
+        let last = sqlite3_blob_bytes(blob) - 1
+        var byte: UInt8 = 0
+        #expect(sqlite3_blob_read(blob, &byte, 1, last) == SQLITE_OK)
+        byte = ~byte
+        #expect(sqlite3_blob_write(blob, &byte, 1, last) == SQLITE_OK)
+        #expect(sqlite3_blob_close(blob) == SQLITE_OK)
     }
 
     /// Reads the store by its leaves and by its rows; it is held no longer than that.
@@ -118,6 +139,34 @@ struct LeafWalkTests {
         #expect(other.map { Set($0).isDisjoint(with: after) } == true)
         // Leaves that follow each other are one range.
         #expect(Leaf.changes(from: [], to: after) == [.min ... .max])
+    }
+
+    @Test("tells a leaf that is gone by the neighbour that took its place")
+    func emptied() throws {
+        let numbers =
+            "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 999)"
+        // One row to a page: the neighbours of one that is emptied have no room for more.
+        try stores.run(
+            "a.sqlite",
+            "PRAGMA page_size = 512",
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, a)",
+            "\(numbers) INSERT INTO t SELECT i, hex(randomblob(200)) FROM n"
+        )
+        var unchanged = 0
+        for place in stride(from: 100, to: 20, by: -7) {
+            let old = try #require(try leaves(try stores.snapshot()))
+            let rowIDs = old[place].rowIDs
+            try stores.run(
+                "a.sqlite",
+                "DELETE FROM t WHERE id BETWEEN \(rowIDs.lowerBound) AND \(rowIDs.upperBound)"
+            )
+            let new = try #require(try leaves(try stores.snapshot()))
+            let changes = Leaf.changes(from: old, to: new)
+            #expect(rowIDs.allSatisfy { id in changes.contains { $0.contains(id) } })
+            if Set(new.map(\.hash)).isSubset(of: old.map(\.hash)) { unchanged += 1 }
+        }
+        // Otherwise this would show nothing: by their content alone no leaf had changed.
+        #expect(unchanged > 0)
     }
 
     @Test("leaves tables alone that it does not know")

@@ -31,6 +31,12 @@ struct SchemaSandbox {
             )
         }
         sqlite3_close(handle)
+        return try snapshot()
+    }
+
+    /// The store as it is.
+    func snapshot() throws -> StoreSnapshot {
+        let path = directory.appending("a.sqlite")
         let store = Store(
             path: try RelativePath("a.sqlite"),
             directory: directory,
@@ -300,6 +306,7 @@ struct SyncSchemaTests {
         arguments: [
             ("list_id INTEGER", "list"), ("listId INT", "list"), ("listid INTEGER", "list"),
             ("lists_id", "list"), ("category_id INTEGER", "categories"), ("owner_id INT", nil),
+            ("nid", nil),
         ] as [(String, String?)]
     )
     func undeclared(column: String, parent: String?) throws {

@@ -134,8 +134,8 @@ struct References {
         )
     }
 
-    /// Returns the name before an ending that means a key, and whether it can mean nothing else: 'list_id'
-    /// and 'listId' can not, 'listid' can, as 'paid' does.
+    /// Returns the name before an ending that means a key, and whether it can mean nothing else: 'list_id',
+    /// 'listId' and 'nid' can not, 'listid' can, as 'paid' does.
     private static func stem(of column: String) -> (String?, Bool) {
         let folded = column.foldedIdentifier
         if folded.hasSuffix("_id"), folded.count > 3 { return (String(folded.dropLast(3)), true) }
@@ -143,7 +143,7 @@ struct References {
         let stem = String(folded.dropLast(2))
         let before = column.dropLast(2).last
         let isCamel = column.hasSuffix("Id") || column.hasSuffix("ID")
-        return (stem, isCamel && before?.isLowercase == true)
+        return (stem, stem.count == 1 || isCamel && before?.isLowercase == true)
     }
 
     /// Returns the table that a name means, in the singular or the plural.

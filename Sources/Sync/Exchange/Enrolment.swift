@@ -49,6 +49,7 @@ public struct Enrolment: Sendable {
     ///   - name: the device's name, for people.
     ///   - look: what was found in the container.
     ///   - map: the group's map.
+    ///   - random: makes the ids of the device, and of the group if it begins.
     /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
     public func enrol(
         _ sidecar: Sidecar,
@@ -56,15 +57,13 @@ public struct Enrolment: Sendable {
         _ look: Look,
         map: SyncMap,
         at date: Date,
-        program: String
+        program: String,
+        random: () -> UInt64 = { .random(in: 1 ... .max) }
     ) throws {
         let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
         try sidecar.write { access in
             guard try access.phase == nil else { return }
-            let device = DeviceID(
-                high: .random(in: 1 ... .max),
-                low: .random(in: .min ... .max)
-            )
+            let device = DeviceID(high: random(), low: random())
             try access.set("device", bytes: device.bytes)
             try access.set("name", name)
             try access.set("group", container.group.description)
@@ -77,10 +76,7 @@ public struct Enrolment: Sendable {
             try access.setClock(clock)
             var groups = look.groups
             if groups.isEmpty {
-                let group = GroupID(
-                    high: .random(in: .min ... .max),
-                    low: .random(in: 1 ... .max)
-                )
+                let group = GroupID(high: random(), low: random())
                 groups = [group]
                 try access.setGroups(groups)
                 try mark(group, sidecar, access, reading, now, program)

@@ -185,6 +185,7 @@ struct Intake {
                 kind: file.kind,
                 device: header.device,
                 sequence: header.sequence,
+                clock: header.clock,
                 heard: heard
             )
             if isKnown {
@@ -193,7 +194,7 @@ struct Intake {
                 return
             }
             try access.see(seen, at: now)
-            try access.hear(header.device, clock: header.clock, wall: header.wall)
+            try access.hear(header.device, wall: header.wall)
             if header.device == own { taken.unknownOwn += 1 }
             var clock = try access.clock
             clock.observe(header.clock)

@@ -11,6 +11,7 @@ struct SeenFile {
     var kind: FileKind
     var device: DeviceID
     var sequence: UInt64
+    var clock: UInt64 = 0
     /// How far its author said in it to have heard this device.
     var heard: UInt64
 }
@@ -49,12 +50,13 @@ extension SidecarAccess {
     func see(_ file: SeenFile, at now: Int64) throws {
         try run(
             """
-            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, heard, at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, clock, heard, at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 Data(file.id.bytes), file.name, file.size, Int64(file.kind.rawValue),
-                number(of: file.device), Int64(clamping: file.sequence), Int64(file.heard), now,
+                number(of: file.device), Int64(clamping: file.sequence), Int64(file.clock),
+                Int64(file.heard), now,
             ]
         )
         try run("DELETE FROM waiting WHERE name = ?", [file.name])
@@ -136,11 +138,25 @@ extension SidecarAccess {
 
 // Devices.
 extension SidecarAccess {
-    /// Remembers how far a device was heard.
-    func hear(_ device: DeviceID, clock: UInt64, wall: UInt64) throws {
+    /// Remembers when a device was heard, and how far: as far as its files are here without a gap.
+    ///
+    /// A file that comes late was not seen by whoever has a later one.
+    func hear(_ device: DeviceID, wall: UInt64) throws {
+        let number = try number(of: device)
+        guard let known = try row("SELECT sequence, clock FROM device WHERE n = ?", [number]) else {
+            throw damaged("there is no device \(number)")
+        }
+        var (sequence, clock): (Int64, Int64) = (known[0], known[1])
+        while let next = try row(
+            "SELECT max(clock) FROM seen WHERE device = ? AND sequence = ? HAVING count(*) > 0",
+            [number, sequence + 1]
+        ) {
+            sequence += 1
+            clock = max(clock, next[0])
+        }
         try run(
-            "UPDATE device SET clock = max(clock, ?), wall = max(wall, ?) WHERE n = ?",
-            [Int64(clock), Int64(clamping: wall), number(of: device)]
+            "UPDATE device SET sequence = ?, clock = ?, wall = max(wall, ?) WHERE n = ?",
+            [sequence, clock, Int64(clamping: wall), number]
         )
     }
 

@@ -18,7 +18,8 @@ enum SidecarSchema {
         CREATE TABLE meta (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
         -- Short numbers for what stands in every row.
         CREATE TABLE device (n INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, name TEXT,
-            clock INTEGER NOT NULL DEFAULT 0, wall INTEGER NOT NULL DEFAULT 0, told INTEGER NOT NULL DEFAULT 0,
+            sequence INTEGER NOT NULL DEFAULT 0, clock INTEGER NOT NULL DEFAULT 0,
+            wall INTEGER NOT NULL DEFAULT 0, told INTEGER NOT NULL DEFAULT 0,
             was BLOB, gone INTEGER NOT NULL DEFAULT 0);
         CREATE TABLE tab (t INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, seeded INTEGER NOT NULL DEFAULT 0);
         CREATE TABLE col (c INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE);
@@ -36,7 +37,7 @@ enum SidecarSchema {
         CREATE TABLE intent (n INTEGER PRIMARY KEY, t INTEGER, h BLOB, id BLOB NOT NULL, cl INTEGER NOT NULL,
             old BLOB, new BLOB);
         CREATE TABLE seen (id BLOB PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL, kind INTEGER NOT NULL,
-            device INTEGER, sequence INTEGER, heard INTEGER NOT NULL DEFAULT 0, at INTEGER NOT NULL,
+            device INTEGER, sequence INTEGER, clock INTEGER NOT NULL DEFAULT 0, heard INTEGER NOT NULL DEFAULT 0, at INTEGER NOT NULL,
             covered INTEGER) WITHOUT ROWID;
         CREATE INDEX seen_name ON seen (name, size);
         CREATE INDEX seen_device ON seen (device, sequence);

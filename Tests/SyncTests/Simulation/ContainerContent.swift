@@ -83,6 +83,13 @@ struct ContainerContent {
     /// Returns why an edit is lost without its winner having seen it; `nil` if it is not so.
     func verdict(on edit: Edit, at key: CellKey, by device: DeviceID) -> String? {
         guard let state = final[key.id] else { return nil }
+        // Somebody went on from it: whatever came then was not to it that it lost.
+        let isFollowed = (edits[key] ?? []).contains { other in
+            other.cell.stamp > edit.cell.stamp && other.device != device
+                && (other.cell.value == edit.cell.value
+                    || edit.cell.stamp.clock <= sees(device, other.device, upTo: other.sequence))
+        }
+        if isFollowed { return nil }
         if state.causalLength > edit.causalLength {
             // Whoever deleted it first: if that one had seen the edit, it meant to.
             let delete = (deletes[key.id] ?? [])

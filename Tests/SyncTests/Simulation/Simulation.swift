@@ -13,6 +13,13 @@ private final class Edited: @unchecked Sendable {
     var devices: Set<Int> = []
 }
 
+/// Random bytes for the ids of rows.
+private final class Ids: @unchecked Sendable {
+    var random: Pseudorandom
+
+    init(seed: UInt64) { random = Pseudorandom(seed: seed) }
+}
+
 /// The end that a test gives to a run.
 struct Killed: Error {}
 
@@ -53,6 +60,10 @@ final class Simulation {
                 ),
                 schema: schema.sql
             )
+            let ids = Ids(seed: random.next())
+            device.options.random = {
+                (ids.random.next(), UInt32(truncatingIfNeeded: ids.random.next()))
+            }
             device.skew = Double(Int(random.next() % 5500)) - 500
             devices.append(device)
         }
@@ -62,8 +73,8 @@ final class Simulation {
     /// Runs a history, then lets all faults end, and holds the devices to the oracles.
     func run(steps: Int = 40) async throws {
         try seed()
-        for index in devices.indices {
-            if index == 0 || random.next() % 3 != 0 { try await enable(index) }
+        for index in devices.indices where index == 0 || random.next() % 3 != 0 {
+            try await enable(index)
         }
         for _ in 0..<steps {
             now += Double(random.next() % 600)
@@ -95,7 +106,7 @@ final class Simulation {
 
     private func enable(_ index: Int) async throws {
         trace.append("enable \(index)")
-        try await devices[index].enable(at: now)
+        try await devices[index].enable(at: now, random: { [self] in random.next() })
         enabled.insert(index)
         edited.devices.insert(index)
         try await sync(index)
@@ -121,7 +132,9 @@ final class Simulation {
         let device = devices[index]
         let kill =
             random.next() % 7 == 0
-            ? StoreExchange.Step.allCases[Int(random.next() % UInt64(StoreExchange.Step.allCases.count))]
+            ? StoreExchange.Step.allCases[
+                Int(random.next() % UInt64(StoreExchange.Step.allCases.count))
+            ]
             : nil
         trace.append("sync \(index)\(kill.map { ", killed after \($0)" } ?? "")")
         let wasEdited = edited.devices.contains(index)
@@ -132,7 +145,9 @@ final class Simulation {
         do {
             let before = try ownFiles(device)
             let outcome = try await device.sync(at: now)
-            trace.append("  \(outcome.takenChanges) in, \(outcome.inserted) + \(outcome.updated) ± \(outcome.deleted) -")
+            trace.append(
+                "  \(outcome.takenChanges) in, \(outcome.inserted) + \(outcome.updated) ± \(outcome.deleted) -"
+            )
             if !wasEdited, try ownFiles(device) != before {
                 fail("device \(index) told of edits that nobody made")
             }

@@ -86,11 +86,23 @@ final class Device {
     }
 
     /// Takes part from now on.
-    func enable(at now: Date, map: SyncMap = SyncMap()) async throws {
+    func enable(
+        at now: Date,
+        map: SyncMap = SyncMap(),
+        random: () -> UInt64 = { .random(in: 1 ... .max) }
+    ) async throws {
         let enrolment = Enrolment(in: container())
         let look = try await enrolment.look()
         let sidecar = try Sidecar(in: sidecarPath)
-        try enrolment.enrol(sidecar, as: name, look, map: map, at: now, program: "test 1")
+        try enrolment.enrol(
+            sidecar,
+            as: name,
+            look,
+            map: map,
+            at: now,
+            program: "test 1",
+            random: random
+        )
         try sidecar.close()
     }
 

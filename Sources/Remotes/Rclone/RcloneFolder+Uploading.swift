@@ -124,6 +124,11 @@ extension RcloneFolder {
         (error as? RemoteError)?.isOfConnection ?? (error is CancellationError)
     }
 
+    public func makePartialName() -> String {
+        // No other file is to have that name: it keeps nobody waiting.
+        UploadClaim(of: memory.machine, to: PartialName.make()).name
+    }
+
     public func removeLeftovers() async throws -> [String] {
         let listed = if let files = memory.files { files } else { try await top.list() }
         let names = listed.map(\.name).filter { PartialName.matches($0) }

@@ -79,6 +79,9 @@ public final class TCPProxy: Sendable {
         }
     }
 
+    /// Whether no connection goes through it.
+    public var isIdle: Bool { state.withLock(\.connections.isEmpty) }
+
     /// How many bytes of clients have gone through since the mode was set.
     public var sent: Int { state.withLock(\.sent) }
 
@@ -137,6 +140,7 @@ public final class TCPProxy: Sendable {
         case .holdFrom(let request) where isClient && bytes.starts(with: request.utf8):
             self.mode = .hold
             while self.mode == .hold { usleep(20_000) }
+            if self.mode == .refuse { return false }
         case .loseAnswer(let request) where isClient && bytes.starts(with: request.utf8):
             _ = write(Array(bytes), to: to)
             self.mode = .pass

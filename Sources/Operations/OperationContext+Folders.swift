@@ -45,6 +45,8 @@ extension OperationContext {
     /// - Throws: `FileError`.
     func removeLeftovers(of folder: BackupFolder) throws {
         for path in Set([folder.staging, folder.workplace]) {
+            // An archive that was fetched may be in one.
+            ScratchDirectory.removeAbandoned(in: path)
             let directory = try Directory.open(path)
             for name in try directory.names() {
                 let text = name.description

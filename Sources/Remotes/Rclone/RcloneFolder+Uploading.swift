@@ -26,7 +26,7 @@ extension RcloneFolder {
             throw RemoteError.exists(address, name: name)
         } catch {
             if !Self.isHopeless(error) { try? await top.delete(claim.name) }
-            throw error
+            throw await clearer(error, sending: info.size)
         }
         do {
             try await give(name, to: claim, size: info.size)
@@ -116,6 +116,17 @@ extension RcloneFolder {
             return false
         } catch let error as RemoteError {
             throw RemoteError.unsure(address, name: name, reason: explain(error))
+        }
+    }
+
+    /// Returns a clearer error if the remote tells that a file did not fit: not every server says so as it
+    /// refuses the file.
+    private func clearer(_ error: any Error, sending size: Int64) async -> any Error {
+        switch error {
+        case RemoteError.rclone(_, let reason), RemoteError.readOnly(_, let reason):
+            guard let free = try? await top.space()?.free, free < size else { return error }
+            return RemoteError.noSpace(address, reason: "\(byteCount(free)) are free: \(reason)")
+        default: return error
         }
     }
 

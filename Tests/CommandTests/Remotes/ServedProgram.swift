@@ -16,7 +16,8 @@ struct ServedProgram: Sendable {
     init(
         on server: RemoteServer,
         password: String = RemoteServer.password,
-        isMade: Bool = true
+        isMade: Bool = true,
+        settings: [String: String] = [:]
     ) throws {
         program = try Program()
         self.server = server
@@ -48,6 +49,7 @@ struct ServedProgram: Sendable {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         environment = program.environment
             .merging(server.client(password: password)) { $1 }
+            .merging(settings) { $1 }
             .merging([
                 "PATH": "\(program.sandbox.path("bin")):\(path)",
                 "GROCERYDUDE_REMOTE": "rclone:\(address)",

@@ -33,7 +33,7 @@ test: deps
 
 # Kills the program at each of its calls that change the disk, lets each of them fail, and more; see
 # Documentation/Reliability.md. A signal's moments are tried again with GROCERYDUDE_FAULTS_SEED=n, one
-# scenario with GROCERYDUDE_FAULTS_SCENARIO=NAME.
+# scenario with GROCERYDUDE_FAULTS_SCENARIO=NAME, one kind of server with GROCERYDUDE_FAULTS_SERVER=NAME.
 faults: build
 	GROCERYDUDE_FAULTS=all GROCERYDUDE_PROGRAM="$(CURDIR)/$(PROGRAM)" swift test --filter FaultTests
 

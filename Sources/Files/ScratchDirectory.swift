@@ -70,7 +70,7 @@ public final class ScratchDirectory: Sendable {
     }
 
     /// Removes those that killed runs of this user left; one that cannot be removed is in nobody's way.
-    private static func removeAbandoned(in parent: FilePath) {
+    public static func removeAbandoned(in parent: FilePath) {
         guard let directory = try? Directory.open(parent), let names = try? directory.names() else {
             return
         }

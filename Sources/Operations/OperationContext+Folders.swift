@@ -4,27 +4,35 @@ internal import Remotes
 internal import SystemPackage
 
 extension OperationContext {
-    /// Runs `body` while two folders are locked.
+    /// Runs `body` while folders are locked.
     ///
     /// They are locked in an order that is the same for every run, whichever comes first here: a run from
     /// one to the other and a run back never wait for each other.
     /// - Throws: `MovingError.sameFolder`; `RemoteError.missing` if one is not there; `FileError.locked`.
     func withLocks<Result>(
-        on first: BackupFolder,
-        _ second: BackupFolder,
+        on folders: BackupFolder...,
+        body: () async throws -> Result
+    ) async throws -> Result {
+        let ranked = folders.map { (folder: $0, identity: $0.identity) }.sorted {
+            ($0.identity?.device ?? 0, $0.identity?.inode ?? 0)
+                < ($1.identity?.device ?? 0, $1.identity?.inode ?? 0)
+        }
+        for (one, other) in zip(ranked, ranked.dropFirst())
+        where one.identity != nil && one.identity == other.identity {
+            throw MovingError.sameFolder(one.folder.address)
+        }
+        guard Set(folders.map(\.address)).count == folders.count else {
+            throw MovingError.sameFolder(folders[0].address)
+        }
+        return try await withLocks(on: ranked.map(\.folder)[...], body)
+    }
+
+    private func withLocks<Result>(
+        on folders: ArraySlice<BackupFolder>,
         _ body: () async throws -> Result
     ) async throws -> Result {
-        let (one, other) = (first.identity, second.identity)
-        guard one != other || one == nil, first.address != second.address else {
-            throw MovingError.sameFolder(first.address)
-        }
-        func rank(_ identity: FileInfo.Identity?) -> (UInt64, UInt64) {
-            (identity?.device ?? 0, identity?.inode ?? 0)
-        }
-        let isFirst = rank(one) < rank(other)
-        return try await withLock(isFirst ? first : second) {
-            try await withLock(isFirst ? second : first, body)
-        }
+        guard let first = folders.first else { return try await body() }
+        return try await withLock(first) { try await withLocks(on: folders.dropFirst(), body) }
     }
 
     /// Says that only the backups that wait on this machine are known.
@@ -37,6 +45,8 @@ extension OperationContext {
     /// - Throws: `FileError`.
     func removeLeftovers(of folder: BackupFolder) throws {
         for path in Set([folder.staging, folder.workplace]) {
+            // An archive that was fetched may be in one.
+            ScratchDirectory.removeAbandoned(in: path)
             let directory = try Directory.open(path)
             for name in try directory.names() {
                 let text = name.description

@@ -74,7 +74,8 @@ public enum RemoteError: ExplainedError, Equatable {
         case .unauthorized(let address, _):
             "see 'rclone config'; for an account that was linked, run: rclone config reconnect '\(Self.remote(address))'"
         case .unsure: "see what is there once it answers again"
-        case .readOnly: "see the permissions of the account, or name another folder"
+        case .readOnly:
+            "see the permissions of the account, and the space that is left there, or name another folder"
         case .noSpace(let address, _):
             "see what is used with: rclone about '\(Self.remote(address))'"
         case .notAFolder: "name a directory"

@@ -50,6 +50,11 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
     /// - Throws: `RemoteError.notSynced` if it was removed, but that may not be on the disk.
     func delete(_ name: String) async throws
 
+    /// Returns a hidden name that nobody else has, for a file that gets its own name later.
+    ///
+    /// If it never does, `removeLeftovers` knows whose it is.
+    func makePartialName() -> String
+
     /// Removes what killed uploads of this machine left, and after a day those of others.
     ///
     /// - Returns: the names of what this machine had left.
@@ -64,6 +69,8 @@ public protocol RemoteFolder: Sendable, CustomStringConvertible {
 extension RemoteFolder {
     /// The folder's name in messages, and in the memory of backups.
     public var address: String { description }
+
+    public func makePartialName() -> String { PartialName.make() }
 
     /// Removes nothing: whoever locks the directory removes what is left in it.
     public func removeLeftovers() async throws -> [String] { [] }

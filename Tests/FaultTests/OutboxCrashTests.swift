@@ -97,6 +97,22 @@ struct OutboxCrashTests {
         }
     }
 
+    @Test("a backup that takes the place of another is listed, or the other one is")
+    func replacing() throws {
+        func prepare(_ trial: Trial) throws { try trial.check("backup") }
+        let command = ["backup", "--same-name", "replace"]
+        try killEverywhere({ _ in command }, prepare: prepare) { trial, what in
+            let listed = try trial.archives()
+            let all = try listed + trial.trashed()
+            // The oldest of the scene is one of them.
+            #expect(listed.count >= 2 && all.count <= 3, "\(what): \(listed)")
+            for name in listed { _ = try trial.contents(of: name) }
+            let next = try trial.check("backup", "--same-name", "replace").text
+            #expect(try trial.archives().contains(String(next.dropLast())), "\(what)")
+            try trial.check("check", "--all")
+        }
+    }
+
     @Test("nothing that is not whole is listed where a copy was killed, and the next one ends it")
     func copying() throws {
         func prepare(_ trial: Trial) throws {

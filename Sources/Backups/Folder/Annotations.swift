@@ -168,6 +168,8 @@ package struct Annotations {
     private let written: [BackupID: Annotation]
     /// The files that were read.
     private var files: [String] = []
+    /// The last change was made, but a loss of power may undo it.
+    private(set) var notSynced: RemoteError?
 
     /// Reads the annotations of a remote folder.
     ///
@@ -413,9 +415,16 @@ package struct Annotations {
             try data.withUnsafeBytes { try draft.write($0, at: 0) }
             try draft.sync()
             let name = "\(UInt64.random(in: 0 ... .max))\(Self.suffix)"
-            let file = try await folder.upload(partial, as: name)
-            if file.location == nil { try? keepCopy(data, of: name) }
-            for old in files { try await folder.delete(old) }
+            notSynced = try await RemoteError.notSynced {
+                let file = try await folder.upload(partial, as: name)
+                if file.location == nil { try? keepCopy(data, of: name) }
+            }
+            // If its sync failed, it may still have both names.
+            if notSynced != nil { try? LocalFileSystem().remove(partial) }
+            for old in files {
+                let error = try await RemoteError.notSynced { try await folder.delete(old) }
+                notSynced = notSynced ?? error
+            }
             files = [name]
         } catch {
             try? LocalFileSystem().remove(partial)

@@ -50,31 +50,37 @@ extension BackupFolder {
     /// - Parameters:
     ///   - new: the archive, which is on the disk.
     ///   - date: the time that its name tells.
+    ///   - mayNumber: whether it gets a number if its minute's name is taken.
     ///   - other: a folder that it goes on to, whose names it does not take as far as they are known.
     ///   - warn: told if the trash cannot be looked into, or if nothing could be noted beside the archive that
     ///     its manifest does not say as well.
     ///   - checkCancellation: asked before each try.
     /// - Returns: the backup, and the error if it may not be on the disk.
-    /// - Throws: `RemoteError`, `FileError`; nothing is in the folder then.
+    /// - Throws: `BackupFolderError.taken`, `RemoteError`, `FileError`; nothing is in the folder then.
     package func publish(
         _ new: NewBackup,
         at date: Date,
+        mayNumber: Bool = true,
         onItsWayTo other: BackupFolder? = nil,
         warn: (any Error) -> Void,
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
-        var taken = try await trashedNames(warn).union(givenNames)
+        var taken = givenNames
+        if mayNumber { try await taken.formUnion(trashedNames(warn)) }
         if let other { taken.formUnion(memory.catalog.names(in: other.address)) }
         for number in 1... {
             let name = BackupName.make(date, in: timeZone, number: number)
+            if number > 1, !mayNumber {
+                let name = BackupName.display(BackupName.make(date, in: timeZone))
+                throw BackupFolderError.taken(name, address: address)
+            }
             // A deleted backup may come back under its name.
             if taken.contains(name) { continue }
             try checkCancellation()
             var backup = Backup(RemoteFile(name: name, size: new.size), timeZone: timeZone)
             backup.take(new.header)
             backup.content = new.content
-            try await annotate(&backup, as: new, at: date, warn)
-            var notSynced: RemoteError?
+            var notSynced = try await annotate(&backup, as: new, at: date, warn)
             do {
                 backup.file = try await bring(new, as: name)
             } catch RemoteError.exists {
@@ -94,16 +100,22 @@ extension BackupFolder {
         preconditionFailure("numbers do not end")
     }
 
+    /// Writes tags, note and reason beside a new backup.
+    ///
+    /// - Returns: the error if tags or note may not be on the disk, which nothing else tells.
     private func annotate(
         _ backup: inout Backup,
         as new: NewBackup,
         at date: Date,
         _ warn: (any Error) -> Void
-    ) async throws {
+    ) async throws -> RemoteError? {
         backup.isPartial = new.isPartial
         guard !new.tags.isEmpty || new.note != nil || backup.isSafety || new.isPartial else {
-            return
+            return nil
         }
+        let isBare = new.tags.isEmpty && new.note == nil
+        backup.tags = new.tags
+        backup.note = new.note
         do {
             var annotations = try await annotations()
             try await change(&annotations, of: backup, at: date) {
@@ -112,11 +124,12 @@ extension BackupFolder {
                 $0.reason = new.header.reason
                 $0.isPartial = new.isPartial ? true : nil
             }
-        } catch  where new.tags.isEmpty && new.note == nil && !(error is CancellationError) {
+            guard isBare, let error = annotations.notSynced else { return annotations.notSynced }
+            warn(error)
+        } catch  where isBare && !(error is CancellationError) {
             warn(error)
         }
-        backup.tags = new.tags
-        backup.note = new.note
+        return nil
     }
 
     private func bring(_ new: NewBackup, as name: String) async throws -> RemoteFile {
@@ -156,19 +169,24 @@ extension BackupFolder {
 
     /// Changes tags, note or pin of a backup.
     ///
-    /// - Returns: the backup as it is now, and whether that is a change.
+    /// - Returns: the backup as it is now, whether that is a change, and a problem if a loss of power may
+    ///   undo that.
     /// - Throws: `BackupFolderError.badAnnotations`, `RemoteError`, `FileError`.
     package func annotate(
         _ backup: Backup,
         at date: Date,
         _ body: (inout Annotation) -> Void
-    ) async throws -> (backup: Backup, isChanged: Bool) {
+    ) async throws -> (backup: Backup, isChanged: Bool, problem: Problem?) {
         var annotations = try await annotations()
         let before = annotations.annotation(of: backup)
         try await change(&annotations, of: backup, at: date, body)
         var annotated = [backup]
         annotations.annotate(&annotated)
-        return (annotated[0], annotations.annotation(of: annotated[0]) != before)
+        let isChanged = annotations.annotation(of: annotated[0]) != before
+        var problem = annotations.notSynced?.problem
+        // Not by the name of the file with the notes.
+        problem?.path = backup.name
+        return (annotated[0], isChanged, problem)
     }
 
     private func change(
@@ -252,15 +270,19 @@ extension BackupFolder {
         let (removed, problems) = try await trash.empty(before: date)
         guard !removed.isEmpty else { return problems }
         let left = try await Set(trash.entries().map(\.name))
-        try await forget(Set(removed.map(\.name)).subtracting(left))
-        return problems
+        let problem = try await forget(Set(removed.map(\.name)).subtracting(left))
+        return problems + [problem].compactMap(\.self)
     }
 
     /// Forgets the annotations of backups that are gone for good.
-    package func forget(_ names: Set<String>) async throws {
+    ///
+    /// - Returns: a problem if a loss of power may undo that.
+    @discardableResult
+    package func forget(_ names: Set<String>) async throws -> Problem? {
         let left = try await list().backups
         var annotations = try await annotations()
         try await annotations.forget(names.subtracting(left.map(\.name)), keeping: left)
+        return annotations.notSynced?.problem
     }
 
     /// Writes beside the archive that a check found damage, or no longer finds it.

@@ -137,15 +137,18 @@ extension BackupFolder {
         var name = backup.name
         while reserved.contains(name) { name = BackupName.next(after: name) }
         let location = backup.file.location?.removingLastComponent().appending(name)
+        let hash = backup.file.hash
         backup.file = RemoteFile(name: name, size: backup.size, location: location)
+        backup.file.hash = hash
+        var problems: [Problem?] = []
         if let annotation = arrival.annotation {
             var annotations = try await annotations()
             try await annotations.adopt(annotation, of: backup, at: date)
             var annotated = [backup]
             annotations.annotate(&annotated)
             backup = annotated[0]
+            problems.append(annotations.notSynced?.problem)
         }
-        var problems: [Problem?] = []
         if let other {
             problems.append(
                 try await RemoteError.problem { try await trash.put(other.name, at: date) }
@@ -157,7 +160,7 @@ extension BackupFolder {
                     switch arrival.place {
                     case .hidden(let hidden):
                         try await remote.move(hidden, to: remote, as: name)
-                    case .here(let path): try await remote.upload(path, as: name)
+                    case .here(let path): backup.file = try await remote.upload(path, as: name)
                     }
                 }
             )
@@ -168,5 +171,42 @@ extension BackupFolder {
         }
         memory.catalog.remember(backup, in: address)
         return (backup, other, problems.compactMap(\.self))
+    }
+
+    /// Gives a backup the name of another one, which moves to the trash.
+    ///
+    /// At every moment one of them is in the list, whole; one whose name is taken away can come back.
+    /// - Parameters:
+    ///   - other: the one whose name it gets.
+    ///   - backup: one of the folder, with a name of its own.
+    ///   - date: now.
+    /// - Returns: the backup with its new name, and problems: a loss of power may undo it.
+    /// - Throws: `RemoteError`; the backup keeps its own name, and the other one is where it was as far as the
+    ///   folder allows that.
+    package func replace(
+        _ other: Backup,
+        by backup: Backup,
+        at date: Date
+    ) async throws -> (backup: Backup, problems: [Problem]) {
+        var problems = [try await remove(other, at: date, keepingTrash: .seconds(1))]
+        do {
+            problems.append(
+                try await RemoteError.problem {
+                    try await remote.move(backup.name, to: remote, as: other.name)
+                }
+            )
+        } catch {
+            _ = try? await bringBack(other.name)
+            throw error
+        }
+        var renamed = backup
+        renamed.file.name = other.name
+        renamed.file.location = backup.file.location?.removingLastComponent().appending(other.name)
+        memory.catalog.remember(in: address) {
+            $0.take(backup.name)
+            $0.give(other.name)
+        }
+        memory.catalog.remember(renamed, in: address)
+        return (renamed, problems.compactMap(\.self))
     }
 }

@@ -13,12 +13,19 @@ extension RemoteError {
     /// - Returns: the problem, if it was done, but a loss of power may undo it.
     /// - Throws: `RemoteError` if it was not done.
     package static func problem(of body: () async throws -> Void) async throws -> Problem? {
+        try await notSynced(in: body)?.problem
+    }
+
+    /// Does something in a remote folder.
+    ///
+    /// - Returns: the error, if it was done, but a loss of power may undo it.
+    /// - Throws: `RemoteError` if it was not done.
+    static func notSynced(in body: () async throws -> Void) async throws -> RemoteError? {
         do {
             try await body()
             return nil
-        } catch let error as RemoteError {
-            guard let problem = error.problem else { throw error }
-            return problem
+        } catch let error as RemoteError where error.problem != nil {
+            return error
         }
     }
 }

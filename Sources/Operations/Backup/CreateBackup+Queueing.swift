@@ -32,11 +32,13 @@ extension CreateBackup {
         holding locked: [FilePath]
     ) async throws -> Outcome {
         try outbox.make(for: folder.address)
-        guard locked.isEmpty else {
-            // A restore has locked what may be the folder, and waits for no transfer of others.
+        guard locked.isEmpty, options.sameName == .number else {
+            // A restore has locked what may be the folder, and waits for no transfer of others. And the place
+            // of another backup is taken in the folder only.
             var plain = self
             plain.options.queues = false
             do {
+                if locked.isEmpty { try await sendWaiting() }
                 return try await plain.runLocked(directory, holding: locked)
             } catch OperationError.backupFailed(let error) where error.isUnreachable {
                 return try await makeWaiting(directory, outbox, since: error)
@@ -71,6 +73,7 @@ extension CreateBackup {
     ) async throws -> Outcome {
         var create = self
         create.refusal = refusal
+        create.options.sameName = .number
         var outcome = try await context.withLock(outbox.folder) {
             let waiting = try await outbox.waiting()
             create.room = try outbox.room(beside: waiting, since: refusal)

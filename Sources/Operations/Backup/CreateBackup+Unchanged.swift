@@ -34,9 +34,10 @@ extension CreateBackup {
 
     /// Adds the tags and the note to the backup that makes a new one unnecessary.
     ///
-    /// - Returns: the backup as it is now, and whether that is a change.
-    func annotate(_ backup: Backup) async throws -> (Backup, Bool) {
-        guard !options.tags.isEmpty || options.note != nil else { return (backup, false) }
+    /// - Returns: the backup as it is now, whether that is a change, and a problem if a loss of power may
+    ///   undo that.
+    func annotate(_ backup: Backup) async throws -> (Backup, Bool, Problem?) {
+        guard !options.tags.isEmpty || options.note != nil else { return (backup, false, nil) }
         return try await folder.home(of: backup).annotate(backup, at: options.date) {
             for tag in options.tags where !$0.tags.contains(tag) { $0.tags.append(tag) }
             $0.note = options.note ?? $0.note

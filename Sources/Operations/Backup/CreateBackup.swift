@@ -36,6 +36,8 @@ public struct CreateBackup: Sendable {
         public var streams = false
         public var tags: [String] = []
         public var note: String?
+        /// What becomes of it if another backup of its minute has its name; one that waits gets a number.
+        public var sameName = SameName.number
         /// Whether it waits in the folder's outbox if the folder cannot be reached.
         public var queues = false
         /// Whether it is made before a restore: what was lost is then no news.
@@ -65,6 +67,8 @@ public struct CreateBackup: Sendable {
         public var stores: Int
         /// Everything that could not be done as it should; the backup is partial if there is any.
         public var problems: [Problem]
+        /// The backup whose name it took, and which is in the trash.
+        public var replaced: Backup?
         /// Why it waits on this machine; `nil` if it is in its folder.
         public var waitsFor: (any Error)?
         /// Of one of the problems, the error: the archive is there, but may not be on the disk.
@@ -143,6 +147,7 @@ public struct CreateBackup: Sendable {
         _ directory: StoresDirectory,
         after backups: [Backup]
     ) async throws -> Outcome {
+        try refuseTakenName(among: backups)
         if let warning = backups.first?.futureWarning(at: options.date) {
             context.warn(warning)
         }
@@ -197,16 +202,19 @@ public struct CreateBackup: Sendable {
         let (draft, written) = try await write(directory, after: backups)
         do {
             if let same = try await unchanged(written, since: backups) {
-                let (backup, isAnnotated) = try await annotate(same)
+                let (backup, isAnnotated, problem) = try await annotate(same)
                 await draft.discard()
                 var outcome = Outcome(backup, written, isUnchanged: true, of: backups.count)
                 outcome.isAnnotated = isAnnotated
+                outcome.problems += [problem].compactMap(\.self)
+                context.tell([problem].compactMap(\.self))
                 return outcome
             }
             let (backup, error) = try await publish(draft.finish(), written)
             var outcome = Outcome(backup, written, isUnchanged: false, of: backups.count + 1)
             outcome.notSynced = error
             outcome.problems += error?.problem.map { [$0] } ?? []
+            await replaceRival(with: &outcome, among: backups)
             return outcome
         } catch {
             await draft.discard()
@@ -292,12 +300,68 @@ public struct CreateBackup: Sendable {
                 note: options.note
             ),
             at: options.date,
+            mayNumber: options.sameName != .fail,
             onItsWayTo: options.queues ? folder : nil,
             warn: { context.warn(explain($0)) },
             checkCancellation: context.checkCancellation
         )
         context.tell([error?.problem].compactMap(\.self))
         return (backup, error)
+    }
+}
+
+// Two backups of one minute would like to have one name.
+extension CreateBackup {
+    /// Throws if the name is taken and that is not wanted: better told before the work than after it.
+    ///
+    /// - Throws: `BackupFolderError.taken`, `.pinned`.
+    private func refuseTakenName(among backups: [Backup]) throws {
+        // If nothing has changed, no name is needed.
+        guard !options.skipsUnchanged, let other = rival(among: backups) else { return }
+        switch options.sameName {
+        case .number: return
+        case .fail: throw BackupFolderError.taken(other.displayName, address: folder.address)
+        case .replace:
+            if other.isPinned { throw BackupFolderError.pinned(other.displayName) }
+        }
+    }
+
+    /// The backup that has the name which a new one would like.
+    private func rival(among backups: [Backup]) -> Backup? {
+        let name = BackupName.make(options.date, in: folder.timeZone)
+        return backups.first { $0.name == name }
+    }
+
+    /// Has a new backup take the place of the one whose name it would like, if that is wanted.
+    ///
+    /// Both are in the folder by now. If it fails, the new one stays under its number, and that is a problem.
+    /// - Parameters:
+    ///   - outcome: the new backup.
+    ///   - backups: those that were there before.
+    private func replaceRival(with outcome: inout Outcome, among backups: [Backup]) async {
+        guard options.sameName == .replace, let other = rival(among: backups),
+            other.name != outcome.backup.name
+        else { return }
+        do {
+            let (backup, problems) = try await folder.replace(
+                other,
+                by: outcome.backup,
+                at: options.date
+            )
+            outcome.backup = backup
+            outcome.replaced = other
+            outcome.backups -= 1
+            outcome.problems += problems
+            context.tell(problems)
+        } catch {
+            let problem = Problem(
+                kind: .notRemoved,
+                path: other.name,
+                reason: "not replaced: \(explain(error))"
+            )
+            outcome.problems.append(problem)
+            context.tell([problem])
+        }
     }
 }
 

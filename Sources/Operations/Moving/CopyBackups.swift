@@ -62,18 +62,44 @@ public struct CopyBackups: Sendable {
         self.context = context
     }
 
-    /// Copies the backups that a person means, or all, the oldest first.
+    /// Copies the backups that a person means, or all, the oldest first; also those that wait for upload.
     ///
     /// - Parameter names: see `[Backup].matching`; `nil` for all.
     /// - Returns: what became of each: one that failed keeps no other from being copied.
     /// - Throws: an error that keeps any from being copied; `CancellationError`.
     public func run(_ names: [String]?) async throws -> Outcome {
-        try await context.withLocks(on: source, target) {
-            let all = try await source.list().backups
-            let wanted = try names.map { try find($0, in: all) } ?? all
-            try context.removeLeftovers(of: target)
-            return try await copy(wanted.reversed(), among: all)
+        guard let outbox = source.outbox, try await !outbox.waiting().isEmpty else {
+            return try await context.withLocks(on: source, target) { try await copy(names) }
         }
+        // A folder that is away cannot be locked.
+        guard source.identity != nil else {
+            return try await context.withLocks(on: outbox.folder, target) { try await copy(names) }
+        }
+        return try await context.withLocks(on: source, outbox.folder, target) {
+            try await copy(names)
+        }
+    }
+
+    /// Copies while all folders are locked.
+    private func copy(_ names: [String]?) async throws -> Outcome {
+        let (listing, unreachable) = try await source.listWithWaiting()
+        let all = listing.backups
+        let wanted: [Backup]
+        do {
+            wanted = try names.map { try find($0, in: all) } ?? all
+        } catch {
+            throw unreachable ?? error
+        }
+        if names != nil, let unreachable { context.warnOfUnknown(unreachable) }
+        try context.removeLeftovers(of: target)
+        var outcome = try await copy(wanted.reversed(), among: all)
+        if names == nil, let unreachable {
+            let reason = "not copied: \(explain(unreachable))"
+            let problem = Problem(kind: .notCopied, path: source.address, reason: reason)
+            outcome.problems.append(problem)
+            context.tell([problem])
+        }
+        return outcome
     }
 
     private func find(_ names: [String], in backups: [Backup]) throws -> [Backup] {
@@ -86,14 +112,18 @@ public struct CopyBackups: Sendable {
     }
 
     private func copy(_ backups: [Backup], among all: [Backup]) async throws -> Outcome {
-        let annotations = try await source.annotations()
+        let annotations = try await annotations(of: backups)
         var there = try await target.list().backups
+        await context.removeRemoteLeftovers(of: target)
         var outcome = Outcome()
         for (index, backup) in backups.enumerated() {
             try context.checkCancellation()
             var item = Item(backup: backup)
             do {
-                let annotation = annotations.annotationToTake(of: backup, among: all)
+                let annotation = annotations[backup.isWaiting]?.annotationToTake(
+                    of: backup,
+                    among: all.filter { $0.isWaiting == backup.isWaiting }
+                )
                 let received = try await copy(backup, annotation, among: there)
                 item.copy = received.backup
                 item.wasThere = received.wasThere
@@ -115,6 +145,15 @@ public struct CopyBackups: Sendable {
         }
         if outcome.items.contains(where: { $0.copy != nil }) { outcome.failure = nil }
         return outcome
+    }
+
+    /// Reads the annotations of the folder, and of those that wait for it, as far as there are backups.
+    private func annotations(of backups: [Backup]) async throws -> [Bool: Annotations] {
+        var annotations: [Bool: Annotations] = [:]
+        for backup in backups where annotations[backup.isWaiting] == nil {
+            annotations[backup.isWaiting] = try await source.home(of: backup).annotations()
+        }
+        return annotations
     }
 
     private func fail(_ backup: Backup, _ error: any Error, _ outcome: inout Outcome) {
@@ -147,7 +186,8 @@ public struct CopyBackups: Sendable {
             date: options.date,
             context: context
         )
-        let content = source.content(of: backup)
+        let home = source.home(of: backup)
+        let content = home.content(of: backup)
         if let same = try await receive.same(as: backup, content: content, among: there) {
             return .init(backup: same, wasThere: true)
         }
@@ -155,13 +195,14 @@ public struct CopyBackups: Sendable {
             throw MovingError.damaged(backup.displayName, reason: damage)
         }
         return try await receive.withParcel(named: backup.name) {
-            try await context.fetch(backup, from: source, to: $0)
+            try await context.fetch(backup, from: home, to: $0)
         } _: { parcel in
             var known = backup
+            known.isWaiting = false
             known.id = parcel.archived?.id ?? known.id
             await context.rememberCheck(
                 of: known,
-                in: source,
+                in: home,
                 damage: parcel.damage,
                 at: options.date
             )
@@ -179,7 +220,7 @@ public struct CopyBackups: Sendable {
             var annotation = annotation
             if let damage = parcel.damage {
                 annotation = annotation ?? Annotation(of: backup.name, tags: [], note: nil)
-                annotation?.takeDamage(damage, of: backup, in: source.address, at: options.date)
+                annotation?.takeDamage(damage, of: backup, in: home.address, at: options.date)
             }
             return try await receive.put(parcel, as: known, annotation, among: there)
         }

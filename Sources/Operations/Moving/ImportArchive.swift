@@ -110,6 +110,7 @@ public struct ImportArchive: Sendable {
         if stores == 0 { context.warn("'\(name)' has no store in it") }
         let backup = try folder.backup(file, of: archived)
         let there = try await folder.list().backups
+        await context.removeRemoteLeftovers(of: folder)
         var received: ReceiveArchive.Outcome
         if let same = try await receive.same(as: backup, content: backup.content, among: there) {
             received = .init(backup: same, wasThere: true)

@@ -92,9 +92,11 @@ struct ReceiveArchive {
         among others: [Backup]
     ) async throws -> Outcome {
         try LocalFileSystem().sync(parcel.path)
-        let hidden = try await upload(parcel.path, named: backup.displayName)
+        let uploaded = try await upload(parcel.path, named: backup.displayName)
+        let hidden = uploaded.name
         do {
             var backup = backup
+            backup.file.hash = uploaded.hash
             backup.file.location = (folder.remote as? LocalFolder)?.path.appending(hidden)
             let (new, replaced, problems) = try await folder.reveal(
                 .init(.hidden(hidden), backup: backup, annotation: annotation),
@@ -114,14 +116,13 @@ struct ReceiveArchive {
         }
     }
 
-    /// Puts an archive into the folder under a hidden name, and returns that once its bytes are known to
-    /// be there.
-    private func upload(_ path: FilePath, named name: String) async throws -> String {
-        let hidden = PartialName.make()
+    /// Puts an archive into the folder under a hidden name, and returns its file once its bytes are known
+    /// to be there.
+    private func upload(_ path: FilePath, named name: String) async throws -> RemoteFile {
+        let hidden = folder.remote.makePartialName()
         // On this machine, the file that was verified is the one that gets the name.
         guard !(folder.remote is LocalFolder) else {
-            try await folder.remote.upload(path, as: hidden)
-            return hidden
+            return try await folder.remote.upload(path, as: hidden)
         }
         let digest = try Digest(
             contentsOf: path,
@@ -131,14 +132,14 @@ struct ReceiveArchive {
         )
         context.report(.began(.uploading, total: nil))
         do {
-            try await folder.remote.upload(path, as: hidden)
+            let uploaded = try await folder.remote.upload(path, as: hidden)
             context.report(.began(.verifying, total: nil))
             defer { try? LocalFileSystem().remove(path) }
             try await folder.remote.download(hidden, to: path)
             guard try Digest(contentsOf: path, progressed: context.advance) == digest else {
                 throw MovingError.readBackDiffers(name, address: folder.address)
             }
-            return hidden
+            return uploaded
         } catch {
             try? await folder.remote.delete(hidden)
             throw error

@@ -58,6 +58,7 @@ public struct UploadBackups: Sendable {
         let annotations = try await outbox.folder.annotations()
         var there = try await folder.list().backups
         try context.removeLeftovers(of: folder)
+        await context.removeRemoteLeftovers(of: folder)
         var outcome = Outcome()
         for backup in waiting.reversed() {
             try context.checkCancellation()

@@ -38,7 +38,7 @@ public struct DeleteBackup: Sendable {
             var problems = problem.map { [$0] } ?? []
             if trash <= .zero {
                 do {
-                    try await folder.forget([backup.name])
+                    problems += try await [folder.forget([backup.name])].compactMap(\.self)
                 } catch {
                     let path = Annotations.subfolder
                     problems.append(Problem(kind: .notRemoved, path: path, reason: explain(error)))

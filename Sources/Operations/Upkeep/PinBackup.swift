@@ -11,17 +11,23 @@ public struct PinBackup: Sendable {
         self.context = context
     }
 
-    /// Changes the pin of the backup that a person means, and returns the backup as it is now.
-    public func run(_ name: String, isPinned: Bool, at date: Date) async throws -> Backup {
+    /// Changes the pin of the backup that a person means.
+    ///
+    /// - Returns: the backup as it is now, and a problem if a loss of power may undo that.
+    public func run(
+        _ name: String,
+        isPinned: Bool,
+        at date: Date
+    ) async throws -> (backup: Backup, problems: [Problem]) {
         do {
             return try await run(name, in: folder, isPinned: isPinned, at: date)
         } catch let error where Self.mayWait(error) {
             // Perhaps it waits for the folder.
             guard let outbox = folder.outbox, try await !outbox.waiting().isEmpty,
-                var backup = try? await run(name, in: outbox.folder, isPinned: isPinned, at: date)
+                var done = try? await run(name, in: outbox.folder, isPinned: isPinned, at: date)
             else { throw error }
-            backup.isWaiting = true
-            return backup
+            done.backup.isWaiting = true
+            return done
         }
     }
 
@@ -37,10 +43,13 @@ public struct PinBackup: Sendable {
         in folder: BackupFolder,
         isPinned: Bool,
         at date: Date
-    ) async throws -> Backup {
+    ) async throws -> (backup: Backup, problems: [Problem]) {
         try await context.withLock(folder) {
             let backup = try await folder.find(name, now: date)
-            return try await folder.annotate(backup, at: date) { $0.isPinned = isPinned }.backup
+            let done = try await folder.annotate(backup, at: date) { $0.isPinned = isPinned }
+            let problems = [done.problem].compactMap(\.self)
+            context.tell(problems)
+            return (done.backup, problems)
         }
     }
 }

@@ -26,7 +26,7 @@ extension RcloneFolder {
             throw RemoteError.exists(address, name: name)
         } catch {
             if !Self.isHopeless(error) { try? await top.delete(claim.name) }
-            throw error
+            throw await clearer(error, sending: info.size)
         }
         do {
             try await give(name, to: claim, size: info.size)
@@ -119,9 +119,25 @@ extension RcloneFolder {
         }
     }
 
+    /// Returns a clearer error if the remote tells that a file did not fit: not every server says so as it
+    /// refuses the file.
+    private func clearer(_ error: any Error, sending size: Int64) async -> any Error {
+        switch error {
+        case RemoteError.rclone(_, let reason), RemoteError.readOnly(_, let reason):
+            guard let free = try? await top.space()?.free, free < size else { return error }
+            return RemoteError.noSpace(address, reason: "\(byteCount(free)) are free: \(reason)")
+        default: return error
+        }
+    }
+
     /// Whether there is no point in asking the remote for anything more.
     private static func isHopeless(_ error: any Error) -> Bool {
         (error as? RemoteError)?.isOfConnection ?? (error is CancellationError)
+    }
+
+    public func makePartialName() -> String {
+        // No other file is to have that name: it keeps nobody waiting.
+        UploadClaim(of: memory.machine, to: PartialName.make()).name
     }
 
     public func removeLeftovers() async throws -> [String] {

@@ -17,6 +17,8 @@ struct BackupAnswer: Answer {
     var bytes: Int64
     var entries: Int
     var stores: Int
+    /// The backup that moved to the trash for its name.
+    var replaced: String?
     var problems: [Problem]
     private let folder: String
     /// Whether the newest got the tags and the note; only people are told.
@@ -24,7 +26,7 @@ struct BackupAnswer: Answer {
 
     private enum CodingKeys: CodingKey {
         case messageType, profile, name, displayName, unchanged, waiting, time, size, bytes, entries
-        case stores, problems
+        case stores, replaced, problems
     }
 
     init(_ outcome: CreateBackup.Outcome, _ invocation: Invocation) {
@@ -38,6 +40,7 @@ struct BackupAnswer: Answer {
         bytes = outcome.bytes
         entries = outcome.entries
         stores = outcome.stores
+        replaced = outcome.replaced?.name
         problems = outcome.problems
         folder = "'\(invocation.address)' (\(counted(outcome.backups, "backup", "backups")))"
         isAnnotated = outcome.isAnnotated
@@ -53,5 +56,8 @@ struct BackupAnswer: Answer {
                     + (isAnnotated ? ", and that one got the tags and the note" : "")
                 : "\(what), \(byteCount(bytes)), saved as \(byteCount(size)) in \(folder)"
         )
+        if let replaced {
+            console.message("the other '\(BackupName.display(replaced))' is in the trash now")
+        }
     }
 }

@@ -16,7 +16,8 @@ struct ServedProgram: Sendable {
     init(
         on server: RemoteServer,
         password: String = RemoteServer.password,
-        isMade: Bool = true
+        isMade: Bool = true,
+        settings: [String: String] = [:]
     ) throws {
         program = try Program()
         self.server = server
@@ -26,6 +27,7 @@ struct ServedProgram: Sendable {
             """
             #!/bin/sh
             echo "$*" >> '\(calls)'
+            echo $$ > '\(calls).last'
             case "$*" in
             *lsjson*)
                 # A list that lags: what was there when it began to.
@@ -47,6 +49,7 @@ struct ServedProgram: Sendable {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         environment = program.environment
             .merging(server.client(password: password)) { $1 }
+            .merging(settings) { $1 }
             .merging([
                 "PATH": "\(program.sandbox.path("bin")):\(path)",
                 "GROCERYDUDE_REMOTE": "rclone:\(address)",
@@ -61,7 +64,9 @@ struct ServedProgram: Sendable {
     }
 
     /// Runs the program, and counts the processes of rclone's that it starts from here on.
-    func run(_ arguments: String...) throws -> Tool.Outcome {
+    func run(_ arguments: String...) throws -> Tool.Outcome { try run(arguments) }
+
+    func run(_ arguments: [String]) throws -> Tool.Outcome {
         try program.sandbox.write("", to: "calls")
         return try Tool.run(
             Program.path,
@@ -73,9 +78,20 @@ struct ServedProgram: Sendable {
     }
 
     /// Starts the program.
-    func start(_ arguments: String...) throws -> RunningTool {
+    func start(_ arguments: String...) throws -> RunningTool { try start(arguments) }
+
+    func start(_ arguments: [String]) throws -> RunningTool {
         try program.sandbox.write("", to: "calls")
         return try RunningTool(Program.path, arguments, environment: environment)
+    }
+
+    /// Kills the program, and rclone with it, as a loss of power does.
+    func kill(_ run: RunningTool) throws {
+        run.kill()
+        let last = String(decoding: try program.sandbox.read("calls.last"), as: UTF8.self)
+        if let rclone = Int32(last.trimmingCharacters(in: .newlines)) {
+            _ = Foundation.kill(rclone, SIGKILL)
+        }
     }
 
     /// How many processes of rclone's the last run started.

@@ -33,6 +33,28 @@ struct VerifiedUploadTests {
         #expect(left.isEmpty, "\(left)")
     }
 
+    @Test("is refused if it waited, and waits on; sent whole, its hash is known")
+    func waited() throws {
+        let queue = ["backup", "--queue", "--stores", "Stores", "--remote"]
+        for isFlipping in [true, false] {
+            let server = try HashingServer(flipping: isFlipping)
+            let backup = try program.run(queue + [server.address])
+            #expect(backup.status == 0, "\(backup.errors)")
+            #expect(backup.errors.contains("corrupted on transfer") == isFlipping)
+            let upload = try program.run("upload", "--remote", server.address)
+            #expect(upload.status == (isFlipping ? 1 : 0), "\(upload.errors)")
+            let listed = try program.run("list", "--json", "--remote", server.address)
+            let rows = try #require(listed.json as? [[String: Any]])
+            #expect(rows.map { $0["waiting"] as? Bool } == [isFlipping])
+            let place = String(server.address.dropFirst("rclone:".count))
+            let there = try Tool.check("rclone", ["lsf", "--files-only", place])
+            #expect(there.split(separator: "\n").count == (isFlipping ? 0 : 1), "\(there)")
+            guard !isFlipping else { continue }
+            let check = try program.run("check", "--quick", "--remote", server.address)
+            #expect(check.text.contains("md5"), "\(check.text)")
+        }
+    }
+
     @Test(
         "is compared with later, and looked into without ranges",
         arguments: ["--spool", "--no-spool"]

@@ -33,7 +33,7 @@ struct BackupFolderTests {
             context: context
         ).run().backup.name
         let pinned = try await PinBackup(in: folder, context: context)
-            .run(name, isPinned: true, at: Scene.morning)
+            .run(name, isPinned: true, at: Scene.morning).backup
         let checks = CheckBackups(in: folder, options: .init(), context: context)
         #expect(try await checks.run(pinned, at: Scene.morning).isGood)
         return try await list(folder)

@@ -305,7 +305,7 @@ struct OutboxTests {
                 try await backUp().backup, try await backUp(at: Scene.morning + 60).backup
             )
             let pin = PinBackup(in: folder(), context: scene.context())
-            #expect(try await pin.run(backups.0.name, isPinned: true, at: now).isWaiting)
+            #expect(try await pin.run(backups.0.name, isPinned: true, at: now).backup.isWaiting)
             await #expect(throws: RemoteError.self) {
                 try await pin.run("nothing", isPinned: true, at: now)
             }

@@ -157,6 +157,40 @@ struct NotSyncedTests {
         try expectTold(outcome.problems, of: name)
     }
 
+    @Test("has a pin, of which it is said that it may be lost", arguments: [1, 2])
+    func pin(sync: Int) async throws {
+        let name = try await scene.backUp().backup.name
+        try scene.sandbox.directory("Remote/\(Annotations.subfolder)")
+        let faulty = FaultyFileSystem(failing: .callOf(.sync, sync))
+        let folder = scene.folder(LocalFolder(scene.remotePath, fileSystem: faulty))
+        let pin = PinBackup(in: folder, context: scene.context())
+        let (backup, problems) = try await pin.run(name, isPinned: true, at: Scene.morning)
+        try faulty.assertFaultWasMet()
+        #expect(backup.isPinned)
+        #expect(problems.map(\.kind) == [.notSynced] && problems.map(\.path) == [name])
+        #expect(try await scene.list().map(\.isPinned) == [true])
+        #expect(try scene.leftovers() == [])
+        let undone = try await pin.run(name, isPinned: false, at: Scene.morning + 1)
+        #expect(undone.problems.isEmpty)
+        #expect(try await scene.list().map(\.isPinned) == [false])
+    }
+
+    @Test("has a backup with its tags, of which it is said that they may be lost")
+    func tags() async throws {
+        var options = scene.options()
+        options.tags = ["a"]
+        let faulty = FaultyFileSystem(failing: .callOf(.sync, 3))
+        let outcome = try await CreateBackup(
+            of: scene.stores,
+            to: scene.folder(LocalFolder(scene.remotePath, fileSystem: faulty)),
+            options: options,
+            context: scene.context()
+        ).run()
+        try faulty.assertFaultWasMet()
+        #expect(outcome.problems.map(\.kind) == [.notSynced])
+        #expect(try await scene.list().map(\.tags) == [["a"]])
+    }
+
     @Test("has what was unpacked into it, of which it is said that it may be lost")
     func target() async throws {
         try await scene.backUp()

@@ -44,18 +44,23 @@ public final class RemoteServer: @unchecked Sendable {
     ///   - options: more of its options.
     ///   - isBehindProxy: whether clients are to reach it through a proxy.
     ///   - before: a shell command to run before it, in its process.
+    ///   - diskSize: the size of a file system of its own, if it is to have one, as mount(8) takes it.
     /// - Throws: `NotStarted`.
     public init(
         _ kind: Kind,
         in sandbox: Sandbox,
         options: [String] = [],
         isBehindProxy: Bool = false,
-        before: String = ":"
+        before: String = ":",
+        diskSize: String? = nil
     ) throws {
         self.kind = kind
         directory = try sandbox.directory("served-\(kind.rawValue)")
         let log = sandbox.path("\(kind.rawValue).log")
-        let words = Self.command(kind, directory) + options
+        let mounting = "mount -t tmpfs -o size=\(diskSize ?? "") none \"$0\" && exec \"$@\""
+        let through =
+            diskSize == nil ? [] : ["unshare", "-m", "sh", "-c", mounting, directory.string]
+        let words = through + Self.command(kind, directory) + options
         // 'exec', so that the process is the server's own; a signal for the test is one for it, too.
         let script = """
             (\(before) && exec "$@") >>'\(log)' 2>&1 </dev/null &

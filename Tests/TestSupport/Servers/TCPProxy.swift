@@ -14,17 +14,39 @@ public final class TCPProxy: Sendable {
         case hold
         /// Connections are ended at once.
         case refuse
-        /// A request that begins so is answered with this status of HTTP's.
-        case answer(to: String, with: String)
+        /// A request that begins so is answered with this status of HTTP's, and these words.
+        case answer(to: String, with: String, body: String = "")
         /// From a request on that begins so nothing goes through.
         case holdFrom(String)
         /// A request that begins so goes through; its answer does not, and the connection is cut.
         case loseAnswer(to: String)
     }
 
+    /// A moment in what a client says.
+    public enum Moment: Sendable, Equatable, CustomStringConvertible {
+        /// A request of HTTP's, by its number, has come, and has not gone through.
+        case before(Int)
+        /// It has gone through and was done; the answer has not.
+        case after(Int)
+        /// So many bytes have come.
+        case sent(Int)
+
+        public var description: String {
+            switch self {
+            case .before(let number): "request \(number)"
+            case .after(let number): "the answer to request \(number)"
+            case .sent(let count): "\(count) bytes"
+            }
+        }
+    }
+
     private struct State {
         var mode = Mode.pass
         var sent = 0
+        var requests: [String] = []
+        var strike: (moment: Moment, body: @Sendable () -> Void)?
+        /// The connections whose next answer is awaited.
+        var awaited: Set<Int32> = []
         var connections: Set<Int32> = []
     }
 
@@ -75,9 +97,24 @@ public final class TCPProxy: Sendable {
             state.withLock {
                 $0.mode = newValue
                 $0.sent = 0
+                $0.requests = []
+                $0.strike = nil
+                $0.awaited = []
             }
         }
     }
+
+    /// Does something once at a moment, and lets nothing through from then on until a mode is set.
+    public func strike(at moment: Moment, _ body: @escaping @Sendable () -> Void) {
+        mode = .pass
+        state.withLock { $0.strike = (moment, body) }
+    }
+
+    /// The first words of the requests of HTTP's that have come since the mode was set.
+    public var requests: [String] { state.withLock(\.requests) }
+
+    /// Whether no connection goes through it.
+    public var isIdle: Bool { state.withLock(\.connections.isEmpty) }
 
     /// How many bytes of clients have gone through since the mode was set.
     public var sent: Int { state.withLock(\.sent) }
@@ -126,6 +163,10 @@ public final class TCPProxy: Sendable {
         isClient: Bool
     ) -> Bool {
         while mode == .hold { usleep(20_000) }
+        if let strike = due(bytes, from: from, to: to, isClient: isClient) {
+            strike()
+            return false
+        }
         let (mode, sent) = state.withLock { state in
             if isClient { state.sent += bytes.count }
             return (state.mode, state.sent)
@@ -137,6 +178,7 @@ public final class TCPProxy: Sendable {
         case .holdFrom(let request) where isClient && bytes.starts(with: request.utf8):
             self.mode = .hold
             while self.mode == .hold { usleep(20_000) }
+            if self.mode == .refuse { return false }
         case .loseAnswer(let request) where isClient && bytes.starts(with: request.utf8):
             _ = write(Array(bytes), to: to)
             self.mode = .pass
@@ -144,16 +186,53 @@ public final class TCPProxy: Sendable {
             var answer = pollfd(fd: to, events: Int16(POLLIN), revents: 0)
             _ = poll(&answer, 1, 10_000)
             return false
-        case .answer(let request, let status) where isClient && bytes.starts(with: request.utf8):
-            _ = write(
-                Array("HTTP/1.1 \(status)\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8),
-                to: from
-            )
+        case .answer(let request, let status, let body)
+        where isClient && bytes.starts(with: request.utf8):
+            let head = "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)"
+            let type = "Content-Type: application/xml\r\nConnection: close"
+            _ = write(Array("\(head)\r\n\(type)\r\n\r\n\(body)".utf8), to: from)
+            // What is left unread would reset the connection, and with it take the answer away.
+            shutdown(from, Int32(SHUT_WR))
+            var rest = [UInt8](repeating: 0, count: 1 << 16)
+            while read(from, &rest, rest.count) > 0 {}
             return false
         default: break
         }
         return write(Array(bytes), to: to)
     }
+
+    /// Returns what is to be done now that these bytes have come, if it is.
+    private func due(
+        _ bytes: ArraySlice<UInt8>,
+        from: Int32,
+        to: Int32,
+        isClient: Bool
+    ) -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            if isClient, let verb = bytes.prefix(12).split(separator: UInt8(ascii: " ")).first,
+                Self.verbs.contains(String(decoding: verb, as: UTF8.self))
+            {
+                state.requests.append(String(decoding: verb, as: UTF8.self))
+            }
+            guard let (moment, body) = state.strike else { return nil }
+            switch moment {
+            case .before(let number) where isClient && state.requests.count == number: break
+            case .after(let number) where isClient && state.requests.count == number:
+                state.awaited.insert(to)
+                return nil
+            case .after where !isClient && state.awaited.contains(from): break
+            case .sent(let count) where isClient && state.sent + bytes.count >= count: break
+            default: return nil
+            }
+            state.strike = nil
+            state.mode = .refuse
+            return body
+        }
+    }
+
+    private static let verbs: Set = [
+        "GET", "HEAD", "PUT", "POST", "DELETE", "PROPFIND", "MKCOL", "MOVE", "COPY", "OPTIONS",
+    ]
 
     private func write(_ bytes: [UInt8], to connection: Int32) -> Bool {
         var rest = bytes[...]

@@ -37,6 +37,8 @@ struct BackupCommand: FolderCommand {
     @Option(help: ArgumentHelp("A note, which 'list' shows.", valueName: "text"))
     var note: String?
 
+    @OptionGroup var sameName: SameNameOptions
+
     @Flag(
         inversion: .prefixedNo,
         help: "With rclone: make the archive on this machine first, or upload it while it is made."
@@ -145,6 +147,7 @@ struct BackupCommand: FolderCommand {
         options.streams = !profile.spools
         options.tags = profile.tags + tag.flatMap { $0.split(separator: ",").map(String.init) }
         options.note = note
+        options.sameName = sameName.sameName
         options.isStrict = strictness.strict
         return options
     }

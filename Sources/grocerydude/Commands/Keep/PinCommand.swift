@@ -41,11 +41,15 @@ protocol PinningCommand: FolderCommand {
 
 extension PinningCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let backup = try await PinBackup(in: invocation.folder(), context: invocation.context)
-            .run(name, isPinned: pins, at: invocation.now)
+        let (backup, problems) = try await PinBackup(
+            in: invocation.folder(),
+            context: invocation.context
+        )
+        .run(name, isPinned: pins, at: invocation.now)
         let row = BackupRow(backup, invocation)
         return try invocation.answer(
-            DoneAnswer(facts: row, line: "\(pins ? "pinned" : "unpinned") '\(row.displayName)'")
+            DoneAnswer(facts: row, line: "\(pins ? "pinned" : "unpinned") '\(row.displayName)'"),
+            problems: problems
         )
     }
 }

@@ -1,0 +1,128 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What only S3 answers, and does.
+@Suite(
+    "Commands over S3",
+    .serialized,
+    .enabled(if: RemoteServer.Kind.s3.isInstalled, "rclone or moto_server is not installed")
+)
+struct BucketTests {
+    let sandbox: Sandbox
+
+    init() throws {
+        sandbox = try Sandbox()
+    }
+
+    /// Answers as S3 does that refuses something.
+    private static func refusal(_ code: String, to request: String) -> TCPProxy.Mode {
+        let body =
+            #"<?xml version="1.0" encoding="UTF-8"?><Error><Code>\#(code)</Code><Message>No.</Message>"#
+            + "<RequestId>1</RequestId><HostId>1</HostId></Error>"
+        return .answer(to: request, with: "403 Forbidden", body: body)
+    }
+
+    @Test(
+        "say that a key is wrong, and do nothing",
+        arguments: ["InvalidAccessKeyId", "SignatureDoesNotMatch"]
+    )
+    func wrongKey(code: String) throws {
+        let server = try RemoteServer(.s3, in: sandbox, isBehindProxy: true)
+        let machine = try ServedProgram(on: server)
+        try machine.makeStores()
+        server.proxy?.mode = Self.refusal(code, to: "")
+        for command in ["backup", "list"] {
+            let outcome = try machine.run(command)
+            #expect(outcome.status == 12, "\(outcome.errors)")
+            #expect(
+                outcome.errors.contains("does not accept the name, password or key: ")
+                    && outcome.errors.contains("\(code): No."),
+                "\(outcome.errors)"
+            )
+            #expect(outcome.errors.contains("hint: see 'rclone config'"))
+        }
+        server.proxy?.mode = .pass
+        #expect(try machine.files().isEmpty)
+    }
+
+    @Test("say that a bucket may only be read, and change nothing")
+    func readOnly() throws {
+        let server = try RemoteServer(.s3, in: sandbox, isBehindProxy: true)
+        let machine = try ServedProgram(on: server)
+        try machine.makeStores()
+        let name = String(try machine.run("backup").text.dropLast())
+        let before = try machine.files()
+        for (verb, command) in [
+            ("PUT ", ["backup"]), ("PUT ", ["pin", name]), ("PUT ", ["delete", name, "--yes"]),
+            ("DELETE ", ["delete", name, "--yes", "--keep-trash", "0"]),
+        ] {
+            server.proxy?.mode = Self.refusal("AccessDenied", to: verb)
+            let outcome = try machine.run(command)
+            #expect(outcome.status == 1, "\(command): \(outcome.errors)")
+            #expect(
+                outcome.errors.contains("may not be written: AccessDenied"),
+                "\(command): \(outcome.errors)"
+            )
+            server.proxy?.mode = .pass
+            #expect(try machine.files() == before, "\(command)")
+        }
+        #expect(try machine.run("check", "--all").status == 0)
+    }
+
+    /// Has rclone upload in parts of 5 MiB.
+    private func machine(on server: RemoteServer) throws -> ServedProgram {
+        let settings = ["UPLOAD_CUTOFF": "5Mi", "CHUNK_SIZE": "5Mi", "NO_HEAD": "true"]
+        let pairs = settings.map { ("RCLONE_CONFIG_TESTS3_\($0)", $1) }
+        let machine = try ServedProgram(
+            on: server,
+            settings: Dictionary(uniqueKeysWithValues: pairs)
+        )
+        try machine.makeStores(megabytes: 12)
+        return machine
+    }
+
+    @Test("upload in parts, and get back what they put together")
+    func parts() throws {
+        let server = try RemoteServer(.s3, in: sandbox)
+        let machine = try machine(on: server)
+        let before = try machine.program.sandbox.contents(of: "Stores")
+        let backup = try machine.run("backup")
+        #expect(backup.status == 0, "\(backup.errors)")
+        let log = String(decoding: try sandbox.read("s3.log"), as: UTF8.self)
+        #expect(log.contains("partNumber=3"))
+        #expect(try machine.run("check", "--all").status == 0)
+        #expect(try machine.run("restore", "latest", "--yes").status == 0)
+        let after = try machine.program.sandbox.contents(of: "Stores")
+        #expect(after.items.map(\.detail) == before.items.map(\.detail))
+    }
+
+    @Test("list nothing of an upload that was killed between its parts, and the next one is whole")
+    func killed() throws {
+        let server = try RemoteServer(.s3, in: sandbox, isBehindProxy: true)
+        let machine = try machine(on: server)
+        let proxy = try #require(server.proxy)
+        proxy.mode = .delay(.milliseconds(10))
+        let run = try machine.start("backup")
+        try ServedProgram.wait { proxy.sent > 6 << 20 }
+        proxy.mode = .hold
+        try machine.kill(run)
+        proxy.mode = .refuse
+        try ServedProgram.wait { proxy.isIdle }
+        proxy.mode = .pass
+        #expect(try machine.names().isEmpty)
+        #expect(try machine.files().isEmpty)
+        // Its parts take space until somebody ends the upload; Documentation/Remotes.md has the command.
+        let place = machine.address
+        #expect(try server.rclone("backend", "list-multipart-uploads", place).contains(".partial"))
+        let next = try machine.run("backup")
+        #expect(next.status == 0, "\(next.errors)")
+        #expect(try machine.files() == [String(next.text.dropLast())])
+        #expect(try machine.run("check", "--all").status == 0)
+        try server.rclone("backend", "cleanup", "-o", "max-age=24h", place)
+        #expect(try !server.rclone("backend", "list-multipart-uploads", place).contains(".partial"))
+        #expect(try machine.files() == [String(next.text.dropLast())])
+    }
+}

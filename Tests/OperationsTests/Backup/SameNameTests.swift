@@ -1,0 +1,130 @@
+import Files
+import Foundation
+import Remotes
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Backups
+@testable import Operations
+
+@Suite("A second backup of one minute")
+struct SameNameTests {
+    private let scene: Scene
+
+    init() throws {
+        scene = try Scene()
+    }
+
+    private func backUp(
+        _ sameName: SameName,
+        after seconds: TimeInterval = 0,
+        to folder: BackupFolder? = nil,
+        skipping: Bool = false,
+        queueing: Bool = false
+    ) async throws -> CreateBackup.Outcome {
+        var options = scene.options(at: Scene.morning + seconds)
+        options.sameName = sameName
+        options.skipsUnchanged = skipping
+        options.queues = queueing
+        return try await CreateBackup(
+            of: scene.stores,
+            to: folder ?? scene.folder(),
+            options: options,
+            context: scene.context()
+        ).run()
+    }
+
+    private func trash() async throws -> [TrashedBackup] { try await scene.folder().trashed() }
+
+    @Test("takes the place of the first, which can come back", arguments: [false, true])
+    func replaces(isElsewhere: Bool) async throws {
+        let remote = Elsewhere(folder: scene.remote, isFetching: true)
+        let catalog = scene.catalog
+        let folder = scene.folder(isElsewhere ? remote : nil, catalog: catalog)
+        let first = try await backUp(.replace, to: folder)
+        #expect(first.replaced == nil)
+        let second = try await backUp(.replace, after: 1, to: folder)
+        #expect(second.replaced?.id == first.backup.id && second.backups == 1)
+        #expect(second.backup.name == first.backup.name && second.problems.isEmpty)
+        let third = try await backUp(.replace, after: 2, to: folder)
+        let listed = try await folder.list().backups
+        #expect(listed.map(\.name) == [first.backup.name])
+        #expect(listed.map(\.id) == [third.backup.id])
+        #expect(try await trash().map(\.name) == [first.backup.name, first.backup.name])
+        #expect(await folder.vanished() == nil)
+        #expect(try scene.leftovers().filter { $0 != BackupFolder.trashName } == [])
+        let delete = DeleteBackup(from: folder, context: scene.context())
+        try await delete.run(listed[0], at: Scene.morning, keepingTrash: .zero)
+        _ = try await delete.undo(first.backup.name)
+        #expect(try await scene.list().count == 1)
+    }
+
+    @Test("is refused, or has nothing to do, and all stays as it was")
+    func refused() async throws {
+        let first = try await backUp(.fail).backup
+        let before = try scene.sandbox.contents(of: "Remote")
+        await #expect(
+            throws: BackupFolderError.taken(first.displayName, address: scene.remote.address)
+        ) {
+            try await backUp(.fail)
+        }
+        for how in SameName.allCases {
+            #expect(try await backUp(how, skipping: true).isUnchanged)
+        }
+        #expect(try scene.sandbox.contents(of: "Remote") == before)
+        // Told before any work, and again if another machine took the name meanwhile.
+        try scene.sandbox.write("new", to: "Stores/note")
+        await #expect(throws: BackupFolderError.self) { try await backUp(.fail, skipping: true) }
+        #expect(try scene.sandbox.contents(of: "Remote") == before)
+        #expect(try await backUp(.number).backup.name.contains(" (2) "))
+    }
+
+    @Test("does not replace one that is pinned")
+    func pinned() async throws {
+        let first = try await backUp(.number).backup
+        _ = try await PinBackup(in: scene.folder(), context: scene.context())
+            .run(first.name, isPinned: true, at: Scene.morning)
+        await #expect(throws: BackupFolderError.pinned(first.displayName)) {
+            try await backUp(.replace)
+        }
+        #expect(try await scene.list().map(\.id) == [first.id])
+    }
+
+    @Test(
+        "keeps its number where the first cannot go, or its name cannot be had",
+        arguments: [1, 2]
+    )
+    func stays(move: Int) async throws {
+        let first = try await backUp(.number).backup
+        // The new archive is refused the name, and gets another, before that.
+        let faulty = FaultyFileSystem(failing: .callOf(.move, 2 + move))
+        let folder = scene.folder(LocalFolder(scene.remotePath, fileSystem: faulty))
+        let outcome = try await backUp(.replace, to: folder)
+        try faulty.assertFaultWasMet()
+        #expect(outcome.problems.map(\.kind) == [.notRemoved])
+        #expect(outcome.replaced == nil && outcome.backup.name.contains(" (2) "))
+        #expect(try await Set(scene.list().map(\.id)) == [first.id, outcome.backup.id])
+        #expect(try await trash().isEmpty)
+    }
+
+    @Test("takes the place at once also if it might have waited, and a number if it has to")
+    func queueing() async throws {
+        var folder = scene.folder()
+        folder.outbox = Outbox(
+            scene.sandbox.path("Cache/outbox"),
+            limit: .init(),
+            memory: folder.memory,
+            timeZone: Scene.utc
+        )
+        let first = try await backUp(.replace, to: folder, queueing: true).backup
+        let second = try await backUp(.replace, to: folder, queueing: true)
+        #expect(second.replaced?.id == first.id && second.waitsFor == nil)
+        try LocalFileSystem().move(scene.remotePath, to: scene.sandbox.path("Cache/away"))
+        let third = try await backUp(.fail, to: folder, queueing: true)
+        #expect(third.backup.isWaiting)
+        try LocalFileSystem().move(scene.sandbox.path("Cache/away"), to: scene.remotePath)
+        _ = try await UploadBackups(to: folder, context: scene.context()).run(at: Scene.morning)
+        #expect(try await Set(scene.list().map(\.id)) == [second.backup.id, third.backup.id])
+    }
+}

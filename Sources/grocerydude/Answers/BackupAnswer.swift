@@ -17,6 +17,8 @@ struct BackupAnswer: Answer {
     var bytes: Int64
     var entries: Int
     var stores: Int
+    /// How many files and directories were left out.
+    var leftOut: Int
     var problems: [Problem]
     private let folder: String
     /// Whether the newest got the tags and the note; only people are told.
@@ -24,7 +26,7 @@ struct BackupAnswer: Answer {
 
     private enum CodingKeys: CodingKey {
         case messageType, profile, name, displayName, unchanged, waiting, time, size, bytes, entries
-        case stores, problems
+        case stores, leftOut, problems
     }
 
     init(_ outcome: CreateBackup.Outcome, _ invocation: Invocation) {
@@ -38,6 +40,7 @@ struct BackupAnswer: Answer {
         bytes = outcome.bytes
         entries = outcome.entries
         stores = outcome.stores
+        leftOut = outcome.leftOut
         problems = outcome.problems
         folder = "'\(invocation.address)' (\(counted(outcome.backups, "backup", "backups")))"
         isAnnotated = outcome.isAnnotated
@@ -47,11 +50,12 @@ struct BackupAnswer: Answer {
         console.done(name)
         let what =
             "\(counted(stores, "store", "stores")) and \(counted(entries, "entry", "entries"))"
+        let rest = leftOut == 0 ? "" : "; \(counted(leftOut, "path was", "paths were")) left out"
         console.message(
             unchanged
                 ? "nothing has changed since then: no backup was made"
                     + (isAnnotated ? ", and that one got the tags and the note" : "")
-                : "\(what), \(byteCount(bytes)), saved as \(byteCount(size)) in \(folder)"
+                : "\(what), \(byteCount(bytes)), saved as \(byteCount(size)) in \(folder)\(rest)"
         )
     }
 }

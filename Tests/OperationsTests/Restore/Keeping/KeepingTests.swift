@@ -243,7 +243,7 @@ struct KeepingTests {
     func damaged() async throws {
         let kept = try await KeptScene()
         try kept.scene.sandbox.write("SQLite format 3\0 and no more", to: "Stores/cache/bad.sqlite")
-        try kept.scene.sandbox.write("SQLite format 3\0 and no more", to: "Stores/x.tmp")
+        try kept.scene.sandbox.write("SQLite format 3\0 and no more", to: "Stores/a.tmp")
         for number in [0, 3] {
             let faulty = FaultyFileSystem(
                 failing: number == 0 ? nil : .callOf(.move, number),
@@ -253,7 +253,7 @@ struct KeepingTests {
             _ = try? await kept.restore(through: faulty) { $0.makesSafetyBackup = false }
             try await kept.scene.recover()
             #expect(try kept.scene.itemNames().contains("Apples"))
-            #expect(kept.scene.sandbox.exists("Stores/x.tmp"))
+            #expect(kept.scene.sandbox.exists("Stores/a.tmp"))
         }
     }
 

@@ -242,8 +242,10 @@ struct KeepingTests {
     @Test("is of no concern to a check: a damaged store among it is no reason to roll back")
     func damaged() async throws {
         let kept = try await KeptScene()
-        try kept.scene.sandbox.write("SQLite format 3\0 and no more", to: "Stores/cache/bad.sqlite")
-        try kept.scene.sandbox.write("SQLite format 3\0 and no more", to: "Stores/a.tmp")
+        let bytes = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0xFF, count: 8_192)
+        for path in ["cache/bad.sqlite", "a.tmp"] {
+            try kept.scene.sandbox.write(bytes, to: "Stores/\(path)")
+        }
         for number in [0, 3] {
             let faulty = FaultyFileSystem(
                 failing: number == 0 ? nil : .callOf(.move, number),

@@ -34,6 +34,8 @@ public struct Backup: Sendable, Equatable {
     package var content: String?
     /// The stores directory's own rights and owner; `nil` if they are not known.
     package var root: ManifestHeader.Root?
+    /// The rules by which files were left out of it; `nil` if there were none, or they are not known.
+    package var exclusions: String?
     /// Whether it was looked at, and has no manifest: another program made it.
     package var isForeign = false
     /// Whether its archive could not be read when it was looked at.
@@ -109,6 +111,7 @@ public struct Backup: Sendable, Equatable {
         offset = parts.offset
         isAnomalous = header.anomalies != nil
         root = header.root
+        exclusions = header.excluded?.key
         reason = header.reason
         isForeign = false
     }

@@ -60,6 +60,8 @@ public struct OperationContext: Sendable {
 
     func note(_ text: String) { report(.note(text)) }
 
+    func tellDetail(_ text: String) { report(.detail(text)) }
+
     func warn(_ text: String) { report(.warning(text)) }
 
     /// Says where something is that a restore replaced and could not remove, if there is such a thing.

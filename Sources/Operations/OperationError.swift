@@ -7,6 +7,8 @@ public enum OperationError: ExplainedError {
     case noStores(FilePath)
     /// The stores directory is empty.
     case nothingToBackUp(FilePath)
+    /// Every store is left out, as the user said; nothing was changed.
+    case everyStoreLeftOut(FilePath, store: String)
     /// A backup failed; nothing was added to the remote folder.
     case backupFailed(any Error)
     /// The remote folder is the stores directory, or in it.
@@ -21,6 +23,8 @@ public enum OperationError: ExplainedError {
         case .noStores(let path): "there is no stores directory '\(printable(path))'"
         case .nothingToBackUp(let path):
             "there is nothing to back up: '\(printable(path))' is empty"
+        case .everyStoreLeftOut(let path, let store):
+            "every store in '\(printable(path))' would be left out, such as '\(store)': no restore would take such a backup"
         case .backupFailed(let error): "backup failed, nothing was changed: \(explain(error))"
         case .remoteInsideStores(let address, let stores):
             "the remote folder '\(address)' is inside the stores directory '\(printable(stores))'"
@@ -33,6 +37,7 @@ public enum OperationError: ExplainedError {
     public var hint: String? {
         switch self {
         case .noStores, .nothingToBackUp: "is it the right directory?"
+        case .everyStoreLeftOut: "take the stores in again"
         case .backupFailed(let error): (error as? any ExplainedError)?.hint
         case .remoteInsideStores:
             "backups there would be lost with what they save: name another folder"

@@ -15,6 +15,8 @@ public enum OperationEvent: Sendable {
     case advanced(Int64)
     /// Something worth knowing that is no problem.
     case note(String)
+    /// A step that only those want to know of who ask for every one.
+    case detail(String)
     /// A failure beside the work, which does not change its result.
     case warning(String)
     /// A failure that makes the result partial.

@@ -27,6 +27,17 @@ public struct Store: Sendable, Hashable {
         [path] + Self.sidecarSuffixes.map { path.sibling(path.name.appending($0)) }
     }
 
+    /// Returns the path of the database beside which SQLite would look for this file; `nil` if its name is
+    /// no such name.
+    public static func database(ofFileBeside path: RelativePath) -> RelativePath? {
+        let bytes = path.bytes
+        for suffix in sidecarSuffixes
+        where bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) {
+            return try? RelativePath(validating: bytes.dropLast(suffix.utf8.count))
+        }
+        return nil
+    }
+
     func sidecar(_ suffix: String) -> FilePath {
         path.sibling(path.name.appending(suffix)).below(directory)
     }

@@ -24,6 +24,8 @@ public struct StoresDirectory: Sendable {
         public var storeFiles: Set<RelativePath> = []
         /// The paths that could not be looked at, and why: there may be stores among them.
         public var failures: [(path: RelativePath, error: any Error)] = []
+        /// Everything that was passed over.
+        public var leftOut = LeftOut()
     }
 
     /// Opens the directory.
@@ -37,14 +39,24 @@ public struct StoresDirectory: Sendable {
 
     /// Walks through the directory, and reads the beginning of every file to tell stores from others.
     ///
-    /// - Parameter isCancelled: called now and then; throws to stop.
+    /// - Parameters:
+    ///   - leavingOut: what to pass over; a store goes with all of its files.
+    ///   - isCancelled: called now and then; throws to stop.
     /// - Returns: what was found; what cannot be read or opened is no store in it but a failure.
     /// - Throws: `FileError` if the directory cannot be listed; what `isCancelled` throws.
-    public func survey(isCancelled: () throws -> Void = {}) throws -> Survey {
+    public func survey(
+        leavingOut: LeavingOut = .nothing,
+        isCancelled: () throws -> Void = {}
+    ) throws -> Survey {
         var survey = Survey()
         try Directory.open(path).walk(failed: { survey.failures.append(($0, $1)) }) { file in
             try isCancelled()
             if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
+            guard !leavingOut.leavesOut(file) else {
+                let isStore = file.info.kind == .file && isStore(file)
+                survey.leftOut.add(file, asStoreIn: isStore ? path : nil)
+                return .skip
+            }
             survey.fileCount += 1
             guard file.info.kind == .file else { return .descend }
             survey.size += file.info.size
@@ -69,7 +81,14 @@ public struct StoresDirectory: Sendable {
             }
             return .descend
         }
+        survey.removePartsOfLeftOutStores()
         return survey
+    }
+
+    private func isStore(_ file: WalkedFile) -> Bool {
+        guard file.info.size > 0 else { return false }
+        return (try? DatabaseHeader.start(of: file.directory.file(file.name)))
+            .map(DatabaseHeader.begins) ?? false
     }
 
     /// Returns whether something at the top of the directory is no part of its data, so that it is

@@ -106,6 +106,24 @@ struct PermissionTests {
         #expect(try sandbox.contents(of: "Parent").paths == before)
     }
 
+    @Test(
+        "what a backup left out and may not be moved makes a restore refused before anything is done"
+    )
+    func leftOutNotMovable() throws {
+        #expect(try run("backup", "--exclude", "*.tmp").status == 0)
+        try sandbox.write("x", to: "Parent/Stores/closed/a.tmp")
+        try give("Parent/Stores/closed")
+        try mode(0o555, "Parent/Stores/closed")
+        let before = try sandbox.contents(of: "Parent/Stores").paths
+        let restore = try run("restore", "latest", "--yes")
+        #expect(restore.status == 21, "\(restore.errors)")
+        #expect(restore.errors.contains("closed/a.tmp' out, which is to stay and cannot"))
+        #expect(try sandbox.contents(of: "Parent/Stores").paths == before)
+        try mode(0o755, "Parent/Stores/closed")
+        #expect(try run("restore", "latest", "--yes").status == 0)
+        #expect(sandbox.exists("Parent/Stores/closed/a.tmp"))
+    }
+
     @Test("a stores directory in one that may not be changed is restored inside")
     func parentNotWritable() throws {
         try mode(0o555, "Parent")

@@ -19,6 +19,8 @@ struct CrashTests {
             .backup, .backupOfHotJournal, .restore, .restoreAlone, .restoreToNothing,
             .restoreElsewhere, .rollBack, .delete, .undelete, .prune,
         ]
+        all += [.restoreKeeping, .rollBackKeeping]
+        all += [.restoreKeeping.refusing(.exchange, .invalidArgument)]
         all += swaps.map { $0.refusing(.exchange, .invalidArgument) }
         all += ([.backup, .restore] + swaps).map { $0.refusing(.flags, .noFunction) }
         for killed in [FaultScenario.restoreAlone, swaps[0].refusing(.exchange, .noFunction)] {
@@ -38,7 +40,8 @@ struct CrashTests {
         }
         let restore = FaultScenario.restoreAlone.mounted()
         let rollBack = FaultScenario.rollBack.mounted()
-        return [restore, restore.refusing(.flags, .noFunction), rollBack]
+        return [.restoreKeeping.mounted(), .rollBackKeeping.mounted()]
+            + [restore, restore.refusing(.flags, .noFunction), rollBack]
             + [.settingAside, .puttingIn, .cleaningUp].map { .recovery(after: restore, at: $0) }
             + [.takingOut, .puttingBack].map { .recovery(after: rollBack, at: $0) }
     }()
@@ -94,9 +97,11 @@ struct CrashTests {
         let next = try trial.run(scenario.next(in: trial, before: before))
         #expect(next.status == 0, "\(what): \(next.errors)")
 
-        let after = try trial.contents()
+        var (earlier, after) = (before, try trial.contents())
+        let (wasLeftOut, isLeftOut) = (earlier?.takeLeftOut(), after?.takeLeftOut())
+        #expect(wasLeftOut == isLeftOut, "\(what): what was left out is not as it was")
         #expect(
-            scenario.states.contains { after == ($0 == .new ? scene.new : before) },
+            scenario.states.contains { after == ($0 == .new ? scene.new : earlier) },
             "\(what): the stores are neither old nor new but \(after?.description ?? "nowhere")"
         )
         let told = killed.outcome.errors + next.errors
@@ -115,6 +120,17 @@ struct CrashTests {
                 "\(what): \(archive) holds something else"
             )
         }
+    }
+}
+
+extension Contents {
+    /// Takes away what every backup leaves out, and returns it.
+    fileprivate mutating func takeLeftOut() -> [Item] {
+        let isLeftOut = { (item: Item) in
+            item.path.components[0].description.hasSuffix(".nosync")
+        }
+        defer { items.removeAll(where: isLeftOut) }
+        return items.filter(isLeftOut)
     }
 }
 

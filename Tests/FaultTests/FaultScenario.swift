@@ -90,6 +90,26 @@ extension FaultScenario {
         success: .new
     )
 
+    /// What is there and what the backup left out stays in either case; a backup leaves out '*.nosync'.
+    static let restoreKeeping = keeping(restoreAlone)
+    static let rollBackKeeping = keeping(rollBack)
+
+    private static func keeping(_ scenario: FaultScenario) -> FaultScenario {
+        var scenario = scenario
+        scenario.name += ", with files that were left out"
+        scenario.prepare = { _, trial in
+            for name in ["a.nosync", "z.nosync"] {
+                let directory = trial.stores.appending(name)
+                try LocalFileSystem().createDirectory(directory)
+                for file in ["1", "2"] {
+                    let bytes = Array("\(name) \(file)".utf8)
+                    try LocalFileSystem().write(bytes, to: directory.appending(file))
+                }
+            }
+        }
+        return scenario
+    }
+
     static let restoreToNothing = FaultScenario(
         name: "restore where nothing is",
         arguments: ["restore", "latest", "--yes"],

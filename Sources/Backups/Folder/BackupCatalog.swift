@@ -24,6 +24,8 @@ public final class BackupCatalog: Sendable {
         /// The trailer's digest of all content.
         var content: String?
         var root: ManifestHeader.Root?
+        /// See `Excluded.key`.
+        var exclusions: String?
 
         /// Whether a manifest can hold these numbers.
         var isPossible: Bool {
@@ -147,6 +149,7 @@ public final class BackupCatalog: Sendable {
         backup.id = sighting.id
         backup.content = facts.content
         backup.root = facts.root
+        backup.exclusions = facts.exclusions
         guard let time = facts.time else {
             backup.isForeign = true
             return true
@@ -187,7 +190,8 @@ public final class BackupCatalog: Sendable {
             reason: backup.reason,
             isPartial: backup.isPartial ? true : nil,
             content: backup.content,
-            root: backup.root
+            root: backup.root,
+            exclusions: backup.exclusions
         )
         change {
             var sighting = sighting

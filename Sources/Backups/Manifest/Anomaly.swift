@@ -14,6 +14,8 @@ public struct Anomaly: Codable, Sendable, Equatable, CustomStringConvertible {
         public static let unreadable = Kind(rawValue: "store_unreadable")
         /// A store that had rows has none at all.
         public static let empty = Kind(rawValue: "store_empty")
+        /// A store that had rows is there, and is left out now.
+        public static let leftOut = Kind(rawValue: "store_left_out")
         /// A store, or all together, has less than half of the rows.
         public static let fewerRows = Kind(rawValue: "fewer_rows")
     }
@@ -39,6 +41,7 @@ public struct Anomaly: Codable, Sendable, Equatable, CustomStringConvertible {
         return switch kind {
         case .missing: "\(name) is gone, or is no database any more\(had)"
         case .unreadable: "\(name) cannot be read any more\(had)"
+        case .leftOut: "\(name) is left out now\(had)"
         case .empty, .fewerRows: "\(name) had \(before ?? 0) rows and now \(now ?? 0)"
         default: "\(name) has less than before\(had)"
         }

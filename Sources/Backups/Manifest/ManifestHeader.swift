@@ -25,6 +25,8 @@ public struct ManifestHeader: Codable, Sendable {
     public var anomalies: [Anomaly]?
     /// The rows to compare the next backup with, if they are not those of `stores`.
     public var expectedRows: [StoreRows]?
+    /// Everything that was to be left out; `nil` if nothing was.
+    public var excluded: Excluded?
 
     package init(
         id: BackupID,

@@ -26,9 +26,19 @@ struct AnomalyGuard {
     /// - Parameters:
     ///   - header: the manifest's beginning, with its stores.
     ///   - unreadable: the paths of stores that are there and are not among those of the manifest.
-    func mark(_ header: inout ManifestHeader, unreadable: Set<String>) {
+    ///   - wasLeftOut: whether a store that is not among them is left out.
+    func mark(
+        _ header: inout ManifestHeader,
+        unreadable: Set<String>,
+        wasLeftOut: (String) -> Bool = { _ in false }
+    ) {
         guard let expected, !acceptsChanges else { return }
-        let anomalies = Self.compare(header.rows, with: expected, unreadable: unreadable)
+        let anomalies = Self.compare(
+            header.rows,
+            with: expected,
+            unreadable: unreadable,
+            wasLeftOut: wasLeftOut
+        )
         guard !anomalies.isEmpty else { return }
         header.anomalies = anomalies
         header.expectedRows = expected
@@ -49,7 +59,8 @@ struct AnomalyGuard {
     static func compare(
         _ stores: [StoreRows],
         with expected: [StoreRows],
-        unreadable: Set<String>
+        unreadable: Set<String>,
+        wasLeftOut: (String) -> Bool = { _ in false }
     ) -> [Anomaly] {
         let now = Dictionary(stores.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         var anomalies: [Anomaly] = []
@@ -61,7 +72,8 @@ struct AnomalyGuard {
                 )
             }
             guard let store = now[before.path] else {
-                note(unreadable.contains(before.path) ? .unreadable : .missing)
+                let isUnreadable = unreadable.contains(before.path)
+                note(isUnreadable ? .unreadable : wasLeftOut(before.path) ? .leftOut : .missing)
                 continue
             }
             guard let count = before.rows else { continue }

@@ -22,6 +22,7 @@ struct BackupCut {
     /// - Throws: `StoreError.busy` if a store was locked all the time.
     static func make(
         of directory: StoresDirectory,
+        leavingOut: LeavingOut,
         busyTimeout: Duration,
         _ context: OperationContext
     ) async throws -> BackupCut {
@@ -29,7 +30,7 @@ struct BackupCut {
         while true {
             try context.checkCancellation()
             do {
-                return try BackupCut(of: directory, context)
+                return try BackupCut(of: directory, leavingOut, context)
             } catch let error as StoreError {
                 guard case .busy = error, ContinuousClock.now < deadline else { throw error }
                 // Everything is released meanwhile, so that two of us cannot wait for each other.
@@ -38,8 +39,15 @@ struct BackupCut {
         }
     }
 
-    private init(of directory: StoresDirectory, _ context: OperationContext) throws {
-        let survey = try directory.survey(isCancelled: context.checkCancellation)
+    private init(
+        of directory: StoresDirectory,
+        _ leavingOut: LeavingOut,
+        _ context: OperationContext
+    ) throws {
+        let survey = try directory.survey(
+            leavingOut: leavingOut,
+            isCancelled: context.checkCancellation
+        )
         self.survey = survey
         let cut = try StoresCut(
             of: survey.stores,

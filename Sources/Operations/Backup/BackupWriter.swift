@@ -10,7 +10,7 @@ internal import SystemPackage
 final class BackupWriter {
     /// How an archive is written.
     struct Plan {
-        var options: CreateBackup.Options
+        var options: BackupOptions
         /// The archive's folder, which may be mounted in the stores directory too.
         var folder: BackupFolder
         /// A directory for what does not fit into memory.
@@ -25,25 +25,28 @@ final class BackupWriter {
 
     private static let triesForAFile = 3
 
-    private let directory: StoresDirectory
-    private let context: OperationContext
-    private let plan: Plan
-    private var isLastTry: Bool { plan.isLastTry }
+    let directory: StoresDirectory
+    let context: OperationContext
+    let plan: Plan
+    var isLastTry: Bool { plan.isLastTry }
     private let folderIdentity: FileInfo.Identity?
     /// Bytes in all regular files, as far as the survey saw them.
     private let size: Int64
     /// The paths of stores and of SQLite's files beside them, which no walk adds.
     private let storeFiles: Set<RelativePath>
+    /// What was left out when the cut was made.
+    let leftOut: LeftOut
     private let manifest: ManifestWriter
-    private let archive: ArchiveWriter
+    let archive: ArchiveWriter
     private var cut: BackupCut?
     /// The manifest's first line, once it is known.
     private var header: ManifestHeader?
     private var problems: [Problem]
     /// Findings about the stores that are no problems.
     private var remarks: [String] = []
-    private var addedSupport: Set<RelativePath> = []
-    private var addedFiles: Set<RelativePath> = []
+    var addedSupport: Set<RelativePath> = []
+    var addedFiles: Set<RelativePath> = []
+    var addedDirectories: Set<RelativePath> = []
 
     /// Prepares to write an archive into an empty file, which is the caller's to sync, or into a stream.
     init(
@@ -59,6 +62,7 @@ final class BackupWriter {
         folderIdentity = plan.folder.identity
         size = cut.survey.size
         storeFiles = cut.storeFiles
+        leftOut = cut.survey.leftOut
         problems = cut.problems
         self.cut = cut
         let compression = plan.options.compression
@@ -89,6 +93,7 @@ final class BackupWriter {
         try archive.add(manifest.entry)
         let size = try archive.finish()
         remarks.forEach(context.note)
+        tellLeftOut()
         context.tell(trailer.problems)
         guard let header else { preconditionFailure("a manifest has a header") }
         return WrittenArchive(size: size, header: header, trailer: trailer)
@@ -126,7 +131,7 @@ final class BackupWriter {
         }
     }
 
-    private typealias KnownStore = (StoresCut.Member, StoreReport)
+    typealias KnownStore = (StoresCut.Member, StoreReport)
 
     private func beginManifest(_ cut: BackupCut, _ counting: StoreReports) throws -> [KnownStore] {
         do {
@@ -140,33 +145,18 @@ final class BackupWriter {
                 root: .init(mode: root.mode, owner: root.owner, group: root.group),
                 stores: stores.map { $1.facts }
             )
-            plan.anomalyGuard.mark(&header, unreadable: cut.unreadableStores)
+            let exclusions = plan.options.exclusions
+            if !exclusions.isEmpty { header.excluded = Excluded(exclusions, leftOut) }
+            plan.anomalyGuard.mark(&header, unreadable: cut.unreadableStores) {
+                guard let path = try? RelativePath($0) else { return false }
+                return (try? exclusions.excludes(path, in: directory.path)) ?? false
+            }
             try manifest.begin(header)
             self.header = header
             return stores
         } catch StoreError.busy(let name) where !isLastTry {
             throw CutAgain(reason: "'\(name)' was locked")
         }
-    }
-
-    /// Returns files that rows refer to and that are not there, also in a cut that was made again.
-    private func findMissingExternalFiles(of stores: [KnownStore]) throws -> Set<RelativePath> {
-        var missing: Set<RelativePath> = []
-        for (member, report) in stores {
-            for path in member.externalFiles(report)
-            where (try? FileInfo.ifPresent(path.below(directory.path))) as FileInfo?? == .some(nil)
-            {
-                missing.insert(path)
-            }
-        }
-        if let first = missing.sorted().first, !missing.isSubset(of: plan.knownMissing), !isLastTry
-        {
-            throw CutAgain(reason: "'\(first)' is missing", missing: missing)
-        }
-        for path in missing.sorted() {
-            noteMissing(path, "is not there")
-        }
-        return missing
     }
 
     private func add(_ member: StoresCut.Member) throws {
@@ -203,46 +193,10 @@ final class BackupWriter {
         }
     }
 
-    /// Adds a store's directory of external data, which had all needed files a moment ago.
-    private func addExternalData(of store: Store, needed: Set<RelativePath>) throws {
-        let support = store.supportDirectory
-        // Anything else with that name comes with the other files.
-        if !isAdded(support), let info = try FileInfo.ifPresent(support.below(directory.path)),
-            info.kind == .directory
-        {
-            addedSupport.insert(support)
-            let parent = try open(support.parent)
-            _ = try visit(WalkedFile(path: support, directory: parent, info: info))
-            try walk(from: support)
-        }
-        for path in needed.subtracting(addedFiles).sorted() {
-            if try FileInfo.ifPresent(path.below(directory.path)) != nil, !isPlainFile(path) {
-                noteMissing(path, "is no file, or behind a link")
-                continue
-            }
-            guard isLastTry else { throw CutAgain(reason: "'\(path)' was removed") }
-            noteMissing(path, "went while the backup was made")
-        }
-    }
-
-    private func noteMissing(_ path: RelativePath, _ what: String) {
-        note(.missingExternalData, path, "a store refers to this file, and it \(what)")
-    }
-
-    /// Whether a path leads to a regular file without a link on its way.
-    private func isPlainFile(_ path: RelativePath) -> Bool {
-        (try? open(path.parent).info(path.name))?.kind == .file
-    }
-
-    /// Whether a directory was added with another that it is in.
-    private func isAdded(_ path: RelativePath) -> Bool {
-        sequence(first: path, next: \.parent).contains { addedSupport.contains($0) }
-    }
-
     // MARK: - Files
 
     /// Adds everything below a path, or below the stores directory.
-    private func walk(from start: RelativePath?) throws {
+    func walk(from start: RelativePath?) throws {
         let root = try open(start)
         func full(_ path: RelativePath) -> RelativePath {
             path.components.reduce(start) { $0?.appending($1) ?? RelativePath(name: $1) } ?? path
@@ -258,8 +212,8 @@ final class BackupWriter {
         }
     }
 
-    private func visit(_ file: WalkedFile) throws -> WalkChoice {
-        guard !storeFiles.contains(file.path) else { return .skip }
+    func visit(_ file: WalkedFile) throws -> WalkChoice {
+        guard !storeFiles.contains(file.path), !isLeftOut(file) else { return .skip }
         if file.path.parent == nil, directory.leavesOut(file.name, file.info) {
             if file.info.kind != .directory {
                 context.note("'\(file.path)' is left out: restores work under that name")
@@ -283,12 +237,33 @@ final class BackupWriter {
                 throw OperationError.remoteInsideStores(plan.folder.address, directory.path)
             }
             try archive.add(attributes(file.path, .directory, file.info))
+            if cut != nil { addedDirectories.insert(file.path) }
         case .link: try addLink(file)
         case .file: try addFile(file)
         case .special(let what):
             context.note("'\(file.path)' is left out: \(what) cannot be in an archive")
         }
         return .descend
+    }
+
+    /// Returns whether something is left out: the user said so, or it is a part of a store that is.
+    ///
+    /// Files that rows refer to come all the same, with `addLeftOut`.
+    private func isLeftOut(_ file: WalkedFile) -> Bool {
+        leftOut.parts.contains(file.path) || plan.options.leavingOut.leavesOut(file)
+    }
+
+    /// Says what was left out: of each store, since that may be a mistake, and of all else in detail.
+    private func tellLeftOut() {
+        for store in leftOut.stores {
+            context.note("the store '\(store.path)' is left out, with all of its files")
+        }
+        let stores = Set(leftOut.stores.map(\.path))
+        for path in leftOut.paths where !stores.contains(path) {
+            context.tellDetail("'\(path)' is left out")
+        }
+        let rest = leftOut.count - leftOut.paths.count
+        if rest > 0 { context.tellDetail("\(rest) more are left out") }
     }
 
     private func addLink(_ file: WalkedFile) throws {
@@ -300,7 +275,7 @@ final class BackupWriter {
 
     /// Adds a file as it is at one moment: reads it again if it changed meanwhile, and reports it if it
     /// does so every time.
-    private func addFile(_ file: WalkedFile) throws {
+    func addFile(_ file: WalkedFile) throws {
         try telling(file) {
             for attempt in 1...Self.triesForAFile
             where try add(file, acceptingChanges: attempt == Self.triesForAFile) {
@@ -345,6 +320,7 @@ final class BackupWriter {
             let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
             // The cut would have it, if it had been there.
             if offset == 0, !storeFiles.contains(walked.path),
+                !leftOut.stores.contains(where: { $0.path == walked.path }),
                 DatabaseHeader.begins(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             {
                 guard isLastTry else {
@@ -370,7 +346,7 @@ final class BackupWriter {
         return wasAdded
     }
 
-    private func note(_ kind: Problem.Kind, _ path: RelativePath, _ reason: String) {
+    func note(_ kind: Problem.Kind, _ path: RelativePath, _ reason: String) {
         problems.append(Problem(kind: kind, path: path.description, reason: reason))
     }
 
@@ -380,7 +356,7 @@ final class BackupWriter {
         return count
     }
 
-    private func attributes(
+    func attributes(
         _ path: RelativePath,
         _ kind: EntryAttributes.Kind,
         _ info: FileInfo
@@ -395,7 +371,7 @@ final class BackupWriter {
     }
 
     /// Opens a directory below the stores directory, or that itself, without following a link.
-    private func open(_ path: RelativePath?) throws -> Directory {
+    func open(_ path: RelativePath?) throws -> Directory {
         try (path?.components ?? []).reduce(.open(directory.path)) { try $0.directory($1) }
     }
 }

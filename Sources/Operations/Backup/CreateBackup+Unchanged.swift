@@ -14,14 +14,17 @@ extension CreateBackup {
             newest.damage == nil, !newest.isPartial
         else { return nil }
         var root = newest.root
+        var exclusions = newest.exclusions
         if let location = newest.file.location {
             guard let archived = try? ArchivedBackup(location, name: newest.name) else {
                 return nil
             }
             root = archived.header?.root
+            exclusions = archived.header?.excluded?.key
         }
         let home = folder.home(of: newest)
-        guard root == written.header.root,
+        // A restore leaves other files alone then.
+        guard root == written.header.root, exclusions == written.header.excluded?.key,
             home.content(of: newest) == written.trailer.content,
             // Another machine may have deleted it, which our lock does not keep out.
             try await home.remote.list().contains(where: {

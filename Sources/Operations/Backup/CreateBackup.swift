@@ -1,9 +1,8 @@
+internal import Archives
 internal import Remotes
 internal import History
-public import Archives
 public import Backups
 internal import Files
-public import Foundation
 internal import Stores
 public import SystemPackage
 
@@ -13,41 +12,7 @@ public import SystemPackage
 /// next run removes. Locks are taken in this order: the stores directory, the remote folder's staging
 /// directory, then SQLite's.
 public struct CreateBackup: Sendable {
-    /// The choices that a backup leaves.
-    public struct Options: Sendable {
-        public var compression: Compression = .default
-        /// When the backup is made; its name and its manifest say so.
-        public var date: Date
-        /// The program's name and version, for the manifest.
-        public var tool: String
-        /// Why it is made, if that is not plain.
-        public var reason: String?
-        /// For how long to try while a writer lets nobody read a store.
-        public var busyTimeout: Duration = .seconds(30)
-        /// Whether every store is checked in full while it is saved, which takes a while.
-        public var checksStores = false
-        /// Whether a remark of that check is damage: rows that refer to rows that are not there.
-        public var isStrict = false
-        /// Whether the data is right, however much less than before it is.
-        public var acceptsChanges = false
-        /// Whether to make none if the newest one has the same content; times do not count.
-        public var skipsUnchanged = false
-        /// Whether the archive is uploaded while it is made, if its folder can take it so.
-        public var streams = false
-        public var tags: [String] = []
-        public var note: String?
-        /// What becomes of it if another backup of its minute has its name; one that waits gets a number.
-        public var sameName = SameName.number
-        /// Whether it waits in the folder's outbox if the folder cannot be reached.
-        public var queues = false
-        /// Whether it is made before a restore: what was lost is then no news.
-        var isBeforeRestore = false
-
-        public init(date: Date, tool: String) {
-            self.date = date
-            self.tool = tool
-        }
-    }
+    public typealias Options = BackupOptions
 
     /// The result of a backup.
     public struct Outcome: Sendable {
@@ -65,6 +30,8 @@ public struct CreateBackup: Sendable {
         public var backups: Int
         /// How many stores were cut.
         public var stores: Int
+        /// How many files and directories were left out.
+        public var leftOut = 0
         /// Everything that could not be done as it should; the backup is partial if there is any.
         public var problems: [Problem]
         /// The backup whose name it took, and which is in the trash.
@@ -269,7 +236,13 @@ public struct CreateBackup: Sendable {
         to draft: ArchiveDraft,
         after backups: [Backup]
     ) async throws -> BackupWriter {
-        let cut = try await BackupCut.make(of: directory, busyTimeout: options.busyTimeout, context)
+        let cut = try await BackupCut.make(
+            of: directory,
+            leavingOut: options.leavingOut,
+            busyTimeout: options.busyTimeout,
+            context
+        )
+        try refuseLeavingOutAll(cut.survey, of: directory)
         guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
         if case .file = draft {
             try destination.checkSpace(
@@ -279,6 +252,22 @@ public struct CreateBackup: Sendable {
             )
         }
         return BackupWriter(of: cut, in: directory, to: draft.sink, plan, context)
+    }
+
+    /// Throws `OperationError.everyStoreLeftOut` if there are stores, and all of them are left out: that
+    /// is a mistake, and would be found when one is needed.
+    ///
+    /// A safety backup saves what a restore replaces, which may be no store.
+    private func refuseLeavingOutAll(
+        _ survey: StoresDirectory.Survey,
+        of directory: StoresDirectory
+    ) throws {
+        guard survey.stores.isEmpty, survey.leftOut.count > 0, options.keptPaths == nil else {
+            return
+        }
+        let all = try directory.survey(isCancelled: context.checkCancellation)
+        guard let store = all.stores.first else { return }
+        throw OperationError.everyStoreLeftOut(directory.path, store: store.path.description)
     }
 
     private func publish(
@@ -379,6 +368,7 @@ extension CreateBackup.Outcome {
             bytes: written.trailer.bytes,
             backups: backups,
             stores: written.header.stores.count,
+            leftOut: written.header.excluded?.count ?? 0,
             problems: written.trailer.problems
         )
     }

@@ -98,7 +98,7 @@ public struct CopyStores: Sendable {
         var context = context
         context.report = { [report = context.report] event in
             switch event {
-            case .note, .warning, .problem: break
+            case .note, .detail, .warning, .problem: break
             default: report(event)
             }
         }

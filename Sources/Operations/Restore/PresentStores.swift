@@ -11,9 +11,17 @@ struct PresentStores {
     /// Looks at the stores in a directory; writers may go on.
     ///
     /// - Throws: `StoreError.busy` if a writer lets nobody read; `FileError`.
-    init(in path: FilePath, _ context: OperationContext) throws {
+    init(
+        in path: FilePath,
+        leavingOut exclusions: Exclusions = .none,
+        _ context: OperationContext
+    ) throws {
+        let survey = try StoresDirectory(path).survey(
+            leavingOut: .matches(exclusions),
+            isCancelled: context.checkCancellation
+        )
         let cut = try StoresCut(
-            of: StoresDirectory(path).survey(isCancelled: context.checkCancellation).stores,
+            of: survey.stores,
             scratchParent: context.scratch,
             busyTimeout: .seconds(1)
         )

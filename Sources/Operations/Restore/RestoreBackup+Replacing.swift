@@ -61,14 +61,22 @@ extension RestoreBackup {
         let (safetyBackup, isStarted) = try await application.whileStopped(&swap) { swap in
             // Asked now, since a restore that is refused needs no backup, and once more after that.
             if !options.application.stop.isEmpty { try refuseIfInUse(swap.paths) }
-            let backup = try await makeSafetyBackup(of: swap.paths, before: plan, holding: locks)
+            let kept = try KeepingPlan(of: plan, swap.paths, context)?.announce(context)
+            let backup = try await makeSafetyBackup(
+                of: swap.paths,
+                before: plan,
+                keeping: kept,
+                holding: locks
+            )
             try refuseIfInUse(swap.paths)
             try context.checkCancellation()
+            try swap.journal.noteKept(by: plan, kept, swap.paths, context)
             if let refusal = try exchange(&swap, locks, expecting: staged.stores) {
                 try stageInside(&swap, plan, locks, since: refusal)
                 staged = try fill(swap.paths, with: plan)
                 try refuseIfInUse(swap.paths)
                 try context.checkCancellation()
+                try swap.journal.noteKept(by: plan, kept, swap.paths, context)
                 _ = try exchange(&swap, locks, expecting: staged.stores)
             }
             return backup
@@ -94,7 +102,11 @@ extension RestoreBackup {
     func approve(_ stores: [StoreFacts], of plan: ArchivedBackup, replacing live: FilePath) throws {
         let present: PresentStores
         do {
-            present = try PresentStores(in: live, context)
+            present = try PresentStores(
+                in: live,
+                leavingOut: plan.exclusions(),
+                context
+            )
         } catch let error as CancellationError {
             throw error
         } catch {
@@ -130,7 +142,8 @@ extension RestoreBackup {
             return try recover(&swap, from: error, locks, expecting: expected)
         }
         do {
-            try checkInPlace(swap.paths.live, expecting: expected)
+            try checkInPlace(swap, expecting: expected)
+            _ = try swap.keep(sweeps: true)
         } catch {
             throw RestoreError.rolledBack(error, refused: try rollBack(&swap))
         }
@@ -148,11 +161,11 @@ extension RestoreBackup {
         do {
             // The next step may have been announced, or not.
             swap.journal = try RestoreJournal.read(paths.journal) ?? swap.journal
-            recovery = try swap.recover { _, subject in
+            recovery = try swap.recover { [swap] _, subject in
                 Verdict.inSameRun(subject) {
                     // There is no time to ask the application whether it is well: undo it.
                     if !options.application.verify.isEmpty { throw error }
-                    try checkInPlace(paths.live, expecting: expected)
+                    try checkInPlace(swap, expecting: expected)
                 }
             }
         } catch let failure {
@@ -171,8 +184,13 @@ extension RestoreBackup {
         }
     }
 
-    private func checkInPlace(_ live: FilePath, expecting expected: Int) throws {
-        try StoresDirectory(live).checkInPlace(expecting: expected, context, tolerating: tolerate)
+    private func checkInPlace(_ swap: any RestoreSwap, expecting expected: Int) throws {
+        try StoresDirectory(swap.paths.live).checkInPlace(
+            expecting: expected,
+            passingOver: swap.journal.keptPaths,
+            context,
+            tolerating: tolerate
+        )
     }
 
     private func rollBack(_ swap: inout any RestoreSwap) throws -> FilePath {

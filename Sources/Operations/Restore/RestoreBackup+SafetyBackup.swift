@@ -9,6 +9,7 @@ extension RestoreBackup {
     func makeSafetyBackup(
         of paths: RestorePaths,
         before plan: ArchivedBackup,
+        keeping kept: Set<RelativePath>?,
         holding locks: RestoreLocks
     ) async throws -> Backup? {
         guard options.makesSafetyBackup, let live = try? StoresDirectory(paths.live) else {
@@ -16,6 +17,10 @@ extension RestoreBackup {
         }
         var backupOptions = options.backup
         backupOptions.isBeforeRestore = true
+        // All that the restore replaces is saved, whatever the user has left out otherwise. What it keeps is
+        // not replaced; its undoing keeps it by the same rules.
+        backupOptions.keptPaths = kept ?? []
+        backupOptions.exclusions = try plan.exclusions()
         backupOptions.reason = "before restore of '\(BackupName.display(plan.name))'"
         do {
             let outcome = try await CreateBackup(

@@ -118,7 +118,9 @@ extension RestoreBackup {
         replacing live: FilePath
     ) throws {
         guard staged.stores == 0, !options.allowsNoStores,
-            let present = try? StoresDirectory(live).survey(), !present.stores.isEmpty
+            let present = try? StoresDirectory(live).survey(
+                leavingOut: .matches(plan.exclusions())
+            ), !present.stores.isEmpty
         else { return }
         throw RestoreError.noStores(backup: plan.name, live)
     }

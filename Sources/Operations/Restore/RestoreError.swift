@@ -27,6 +27,8 @@ public enum RestoreError: ExplainedError {
     case noStores(backup: String, FilePath)
     /// Directories are to be taken off the names of an archive whose manifest has these names.
     case notStripped(backup: String)
+    /// What the backup left out is to stay, and cannot be moved; nothing was changed.
+    case cannotKeep(FilePath, reason: String)
     /// The user did not want what the restore would do; nothing was changed.
     case declined
     /// Stores that were restored and checked are not where they were put; why a restore is undone.
@@ -79,6 +81,8 @@ public enum RestoreError: ExplainedError {
             "no store is in '\(BackupName.display(backup))', and it would replace the stores in '\(printable(live))'"
         case .notStripped(let backup):
             "'\(BackupName.display(backup))' has a manifest, which says where everything belongs"
+        case .cannotKeep(let path, let reason):
+            "the backup left '\(printable(path))' out, which is to stay and cannot: \(reason)"
         case .declined: "nothing was changed"
         case .storesLost(let path, let found, let expected):
             "\(counted(expected, "store was", "stores were")) restored, and \(found) \(found == 1 ? "is" : "are") in '\(printable(path))'"
@@ -108,6 +112,7 @@ public enum RestoreError: ExplainedError {
         case .inTheWay(let leftover):
             "move it away: mv '\(printable(leftover.path))' '\(printable(leftover.path)).mine'"
         case .noStores: "look at what is in it"
+        case .cannotKeep: "let its owner change the directories, or move it away for a while"
         case .notStripped, .declined: nil
         case .storesLost:
             "its file system loses what is renamed: keep the stores on a disk of this machine"

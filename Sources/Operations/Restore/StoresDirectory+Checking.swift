@@ -3,18 +3,19 @@ internal import Stores
 internal import SystemPackage
 
 extension StoresDirectory {
-    /// Checks every store in a directory that nobody uses, and returns their number.
+    /// Checks every store in a directory that nobody uses but those in some paths, and returns their number.
     ///
     /// `remark` receives findings that are no damage; `tolerating` throws to end the check at a damaged store.
     @discardableResult
     func checkStores(
         _ level: CheckLevel,
         isStrict: Bool = false,
+        passingOver kept: [RelativePath] = [],
         _ context: OperationContext,
         remark: (String) -> Void = { _ in },
         tolerating: (StoreError) throws -> Void = { throw $0 }
     ) throws -> Int {
-        let survey = try survey()
+        let survey = try survey(leavingOut: .paths(Set(kept)))
         // A store that cannot be opened looks like no store at all. A file that its owner may not read,
         // as its permissions were saved, stays so.
         if let failure = survey.failures.first(where: { !$0.error.isPermissionDenied }) {
@@ -45,12 +46,18 @@ extension StoresDirectory {
     /// a restore is worth nothing.
     func checkInPlace(
         expecting expected: Int,
+        passingOver kept: [RelativePath] = [],
         _ context: OperationContext,
         tolerating: (StoreError) throws -> Void = { throw $0 }
     ) throws {
         var context = context
         context.checkCancellation = {}
-        let found = try checkStores(.none, context, tolerating: tolerating)
+        let found = try checkStores(
+            .none,
+            passingOver: kept,
+            context,
+            tolerating: tolerating
+        )
         guard found >= expected else {
             throw RestoreError.storesLost(path, found: found, expected: expected)
         }
@@ -68,7 +75,8 @@ extension StoresDirectory {
         _ journal: RestoreJournal,
         _ context: OperationContext
     ) throws -> (any Error)? {
-        let survey = try survey()
+        // What was kept is none of the backup's, and no reason to undo it.
+        let survey = try survey(leavingOut: .paths(Set(journal.keptPaths)))
         // A store that may not be read, as its permissions were saved, was not counted when it was staged,
         // unless another user did that.
         var failure = survey.failures.first { !$0.error.isPermissionDenied }?.error

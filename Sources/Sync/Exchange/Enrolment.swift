@@ -46,9 +46,12 @@ public struct Enrolment: Sendable {
     /// Notes in a new sidecar what this device is.
     ///
     /// - Parameters:
+    ///   - sidecar: the sidecar, empty.
     ///   - name: the device's name, for people.
     ///   - look: what was found in the container.
     ///   - map: the group's map.
+    ///   - date: now.
+    ///   - program: the program and its version, as files tell it.
     ///   - random: makes the ids of the device, and of the group if it begins.
     /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
     public func enrol(

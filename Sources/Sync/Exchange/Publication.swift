@@ -16,8 +16,9 @@ struct Publication {
         var changes: Int64 = 0
     }
 
-    /// Sends everything that waits. What was sent before an error stays sent.
+    /// Sends everything that waits.
     ///
+    /// What was sent before an error stays sent.
     /// - Throws: `RemoteError`, `FileError`, `SidecarError`.
     func run() async throws -> Sent {
         var sent = Sent()

@@ -43,17 +43,23 @@ final class Mirror {
         try? queue.close()
     }
 
-    /// Returns how SQLite has a row: its stored columns; `nil` if NOT NULL, a CHECK or a type refuses it.
+    /// Tries a row.
     ///
-    /// - Parameter values: the stored columns in their order.
+    /// - Parameters:
+    ///   - values: the stored columns in their order.
+    ///   - table: its table.
+    /// - Returns: the stored columns as SQLite has them; `nil` if NOT NULL, a CHECK or a type refuses it.
     /// - Throws: `StoreError`.
     func take(_ values: [StoredValue], of table: TableSchema) throws -> [StoredValue]? {
         try tables[table.name]?.take(values)
     }
 
-    /// Returns the unique keys of a row that was taken, each with a mark of its index; see `ViewSchema`.
+    /// Finds the unique keys of a row that was taken.
     ///
-    /// - Parameter values: the stored columns as SQLite has them.
+    /// - Parameters:
+    ///   - values: the stored columns as SQLite has them.
+    ///   - table: its table.
+    /// - Returns: its keys, each with a mark of its index; see `ViewSchema`.
     /// - Throws: `StoreError`.
     func uniqueKeys(_ values: [StoredValue], of table: TableSchema) throws -> [[UInt8]] {
         var keys: [[UInt8]] = []

@@ -22,7 +22,7 @@ final class MirrorTable {
         removal = try statement("DELETE FROM main.\(name)")
     }
 
-    /// Returns a row as SQLite has it; `nil` if it is refused. No row is left.
+    /// Returns a row as SQLite has it, and leaves none; `nil` if it is refused.
     func take(_ values: [StoredValue]) throws -> [StoredValue]? {
         insertion.reset()
         for (index, value) in values.enumerated() { try insertion.bind(value, at: CInt(index + 1)) }

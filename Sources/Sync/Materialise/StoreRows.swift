@@ -182,9 +182,14 @@ extension StoreRows {
         return true
     }
 
-    /// Returns whether no row refers to one that has gone.
+    /// Looks for rows that refer to what has gone.
     ///
-    /// - Parameter gone: the stored columns of the rows.
+    /// - Parameters:
+    ///   - gone: the stored columns of the rows that went.
+    ///   - table: their table.
+    ///   - schema: all tables.
+    /// - Returns: whether there is none.
+    /// - Throws: `StoreError`.
     func haveNoChildren(
         _ gone: [[StoredValue]],
         of table: TableMapping,

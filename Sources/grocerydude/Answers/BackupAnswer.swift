@@ -19,6 +19,8 @@ struct BackupAnswer: Answer {
     var stores: Int
     /// The backup that moved to the trash for its name.
     var replaced: String?
+    /// How many files and directories were left out.
+    var leftOut: Int
     var problems: [Problem]
     private let folder: String
     /// Whether the newest got the tags and the note; only people are told.
@@ -26,7 +28,7 @@ struct BackupAnswer: Answer {
 
     private enum CodingKeys: CodingKey {
         case messageType, profile, name, displayName, unchanged, waiting, time, size, bytes, entries
-        case stores, replaced, problems
+        case stores, leftOut, replaced, problems
     }
 
     init(_ outcome: CreateBackup.Outcome, _ invocation: Invocation) {
@@ -41,6 +43,7 @@ struct BackupAnswer: Answer {
         entries = outcome.entries
         stores = outcome.stores
         replaced = outcome.replaced?.name
+        leftOut = outcome.leftOut
         problems = outcome.problems
         folder = "'\(invocation.address)' (\(counted(outcome.backups, "backup", "backups")))"
         isAnnotated = outcome.isAnnotated
@@ -50,11 +53,12 @@ struct BackupAnswer: Answer {
         console.done(name)
         let what =
             "\(counted(stores, "store", "stores")) and \(counted(entries, "entry", "entries"))"
+        let rest = leftOut == 0 ? "" : "; \(counted(leftOut, "path was", "paths were")) left out"
         console.message(
             unchanged
                 ? "nothing has changed since then: no backup was made"
                     + (isAnnotated ? ", and that one got the tags and the note" : "")
-                : "\(what), \(byteCount(bytes)), saved as \(byteCount(size)) in \(folder)"
+                : "\(what), \(byteCount(bytes)), saved as \(byteCount(size)) in \(folder)\(rest)"
         )
         if let replaced {
             console.message("the other '\(BackupName.display(replaced))' is in the trash now")

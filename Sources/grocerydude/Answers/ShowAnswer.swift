@@ -15,6 +15,7 @@ struct ShowAnswer: Answer {
     var bytes: Int64
     var stores: [StoreFacts]
     var problems: [Problem]
+    var excluded: Excluded?
     var files: [File]
 
     struct File: Encodable {
@@ -37,6 +38,7 @@ struct ShowAnswer: Answer {
         bytes = outcome.bytes
         stores = outcome.header?.stores ?? []
         problems = outcome.problems
+        excluded = outcome.header?.excluded
         files = outcome.files.map { file in
             File(
                 path: file.path,
@@ -71,10 +73,21 @@ struct ShowAnswer: Answer {
         console.answer(lines: Columns(rows: rows, right: [1]).lines)
     }
 
+    /// What was left out, and by which rules.
+    private var exclusions: [[String]] {
+        guard let excluded else { return [] }
+        let rules = excluded.patterns + (excluded.caches ? ["caches"] : [])
+        let more = excluded.count - excluded.paths.count
+        return [["excludes", rules.map { printable(bytes: $0.utf8) }.joined(separator: ", ")]]
+            + excluded.paths.map { ["left out", $0] }
+            + (more > 0 ? [["left out", "\(more) more"]] : [])
+    }
+
     private var facts: [[String]] {
         [
             ["made", "\(time?.description ?? "unknown") by \(tool ?? "another program")"],
             ["size", "\(byteCount(size)), \(byteCount(bytes)) unpacked"],
-        ] + (reason.map { [["reason", $0]] } ?? []) + problems.map { ["problem", $0.description] }
+        ] + (reason.map { [["reason", $0]] } ?? []) + exclusions
+            + problems.map { ["problem", $0.description] }
     }
 }

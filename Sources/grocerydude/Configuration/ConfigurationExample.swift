@@ -16,6 +16,9 @@ let configurationExample = """
     skip_if_unchanged: true           # no new backup of what is in the newest
     check_stores: false               # have SQLite check all of every store in each backup
 
+    exclude: [/cache/, "*.tmp"]       # patterns of .gitignore; restores leave such files alone
+    exclude_caches: true              # and directories with a CACHEDIR.TAG
+
     queue: true                       # a backup waits here if the remote cannot be reached
     queue_limit:                      # as many as may wait
       backups: 30

@@ -30,6 +30,8 @@ struct Profile {
     var remoteIdleTimeout: Duration = .seconds(60)
 
     var tags: [String] = []
+    /// What is left out of backups, beside what always is.
+    var exclusions = Exclusions.none
     var skipsIfUnchanged = false
     /// Whether a backup waits on this machine if the remote folder cannot be reached.
     var queues = false

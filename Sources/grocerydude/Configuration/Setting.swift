@@ -1,7 +1,9 @@
 internal import Backups
+internal import Files
 internal import Foundation
 internal import Operations
 internal import Remotes
+internal import Stores
 internal import SystemPackage
 
 /// One setting: how it is written, and its place in a profile.
@@ -70,6 +72,10 @@ struct Setting {
         [
             choice("compression", environment: "COMPRESSION", \.compression),
             texts("tags", \.tags, "a tag or a list of tags"),
+            Setting("exclude", \.exclusions.patterns, show: { .list($0.map(\.text)) }) {
+                try $0.patterns()
+            },
+            boolean("exclude_caches", \.exclusions.excludesCaches),
             boolean("skip_if_unchanged", \.skipsIfUnchanged),
             boolean("check_stores", \.checksStores),
             boolean("queue", \.queues),

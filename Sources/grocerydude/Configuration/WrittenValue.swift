@@ -1,3 +1,4 @@
+internal import Files
 internal import Foundation
 
 /// A value as it is written, before a setting has read it.
@@ -106,6 +107,18 @@ extension WrittenValue {
     func texts(_ wanted: String) throws -> [String] {
         guard case .list(let items) = form else { return [try form.text(wanted)] }
         return try items.map { try $0.text(wanted) }
+    }
+
+    /// Returns one pattern of gitignore(5) or a list of them.
+    func patterns() throws -> [PathPattern] {
+        let wanted = "a pattern as in .gitignore, or a list of them"
+        return try texts(wanted).map { text in
+            do throws(PathPatternError) {
+                return try PathPattern(text)
+            } catch {
+                throw WrongValue(wanted: wanted, not: .text(text), hint: error.reason)
+            }
+        }
     }
 
     /// Returns a path, absolute if it is from the configuration, where '~/' is the home directory.

@@ -143,6 +143,7 @@ final class Console: Sendable {
             progress.withLock { $0?.advance(bytes) }
             tell(statusLines.withLock { $0?.advance(bytes) })
         case .note(let text): tell("note", text)
+        case .detail(let text): if options.level >= .verbose { tell("note", text) }
         case .warning(let text): tell("warning", text)
         case .problem(let problem):
             tell(

@@ -101,7 +101,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         // It was not done after all.
         case .backupFailed(RemoteError.notSynced(_, _, let error)): self.init(error)
         case .backupFailed(let cause): self.init(cause)
-        case .noStores, .nothingToBackUp, .remoteInsideStores: self = .failed
+        case .noStores, .nothingToBackUp, .everyStoreLeftOut, .remoteInsideStores: self = .failed
         }
     }
 
@@ -112,7 +112,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case .rollbackFailed, .cannotRecover, .newerJournal: self = .rollbackFailed
         case .refusedInUse(_, _, _, let use): self = Self.unsettled(by: use)
         case .unsettled(_, _, let error): self = Self.unsettled(by: error)
-        case .rolledBack, .inTheWay, .noStores, .notStripped: self = .restoreFailed
+        case .rolledBack, .inTheWay, .noStores, .notStripped, .cannotKeep: self = .restoreFailed
         // It was not done after all.
         case .safetyBackupFailed(RemoteError.notSynced(_, _, let error)): self.init(error)
         case .safetyBackupFailed(let cause): self.init(cause)

@@ -52,6 +52,8 @@ enum Hint {
         case .noStores: "run 'grocerydude init' to make one, or name yours with '--stores DIR'"
         case .nothingToBackUp: "is it the right directory? name another with '--stores DIR'"
         case .remoteInsideStores: error.inWords.map { "\($0) with '--remote'" }
+        case .everyStoreLeftOut:
+            "take the stores in again with '--exclude '!PATTERN'', and see 'grocerydude config show'"
         case .noSpace:
             "free some space there, or with rclone: '--staging DIR' on another disk, or '--no-spool'"
         case .keepsNothing:
@@ -74,7 +76,8 @@ enum Hint {
         case .unsettled(_, _, let cause):
             "\(after(cause) ?? "put that right"); any next command then settles it, 'grocerydude list' too"
         case .refusedInUse: error.inWords.map { "\($0), 'grocerydude list' too" }
-        case .tooLarge, .targetNotEmpty, .declined, .storesLost, .rollbackFailed, .cannotRecover,
+        case .tooLarge, .targetNotEmpty, .cannotKeep, .declined, .storesLost, .rollbackFailed,
+            .cannotRecover,
             .newerJournal:
             error.inWords
         }

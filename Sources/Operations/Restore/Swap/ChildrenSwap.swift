@@ -60,6 +60,7 @@ struct ChildrenSwap: RestoreSwap {
 
     mutating func rollBack() throws -> FilePath {
         try enter(.takingOut)
+        try giveBack()
         try moveAll(from: paths.live, to: paths.new)
         guard let refused = try putBack() else { throw lost() }
         return refused
@@ -82,8 +83,9 @@ struct ChildrenSwap: RestoreSwap {
     }
 
     mutating func removeReplaced() throws -> FilePath? {
+        let isWhole = try keep(sweeps: journal.phase != .cleaning)
         try enter(.cleaning)
-        let leftover = try removeOld()
+        let leftover = try removeOld(isWhole: isWhole)
         // It may still have names that no restore puts in place.
         try fileSystem.remove(paths.new)
         journal.phase = .settled

@@ -1,5 +1,6 @@
 internal import Files
 internal import Foundation
+internal import Stores
 internal import SystemPackage
 
 /// The restore journal: what a restore is about to do, written before it does it.
@@ -36,9 +37,11 @@ struct RestoreJournal: Codable {
     }
 
     /// The version that this program writes, and the newest that it obeys.
-    private static let currentVersion = 1
+    private static let currentVersion = 2
+    /// The one of a restore that keeps nothing, which older programs know too.
+    private static let plainVersion = 1
 
-    var version = Self.currentVersion
+    var version = Self.plainVersion
     var phase: Phase
     /// The directory that was there; `nil` if there was none, and in a `ChildrenSwap`.
     var old: FileInfo.Identity?
@@ -56,9 +59,32 @@ struct RestoreJournal: Codable {
     var isApplicationStopped: Bool?
     /// The name of the data that was refused, beside the journal, before it is moved there.
     var refused: String?
+    /// The paths that stay though they are not in the backup, with a NUL between them; see `keptPaths`.
+    var kept: Data?
+    /// The rules by which the backup left out files, from the exchange on; `nil` if it has none.
+    private(set) var exclusions: Exclusions?
 
+    /// Bytes of all kept paths at most.
+    static let keptLimit = 40 << 20
     /// A journal says names and numbers; one that is longer than this is none of ours.
-    private static let sizeLimit: Int64 = 1 << 20
+    private static let sizeLimit: Int64 = 64 << 20
+
+    /// Remembers what is kept; a program that does not know of that must not remove it.
+    mutating func keep(_ paths: [RelativePath], by exclusions: Exclusions) {
+        version = Self.currentVersion
+        self.exclusions = exclusions
+        keptPaths = paths
+    }
+
+    /// The paths that are kept, in the order in which they move.
+    var keptPaths: [RelativePath] {
+        get {
+            guard let kept else { return [] }
+            // A path that leads out of the directory is nobody's to move.
+            return kept.split(separator: 0).compactMap { try? RelativePath(validating: $0) }
+        }
+        set { kept = newValue.isEmpty ? nil : .init(newValue.map(\.bytes).joined(separator: [0])) }
+    }
 
     /// Reads a restore journal, `nil` if there is none; throws `RestoreError.cannotRecover` or `.newerJournal`
     /// if it cannot be obeyed.

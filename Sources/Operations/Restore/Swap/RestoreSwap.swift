@@ -100,15 +100,16 @@ extension RestoreSwap {
     }
 
     /// Removes `old`; if that fails, gives it a name under which it is in nobody's way, and returns that.
-    func removeOld() throws -> FilePath? {
-        do {
-            try fileSystem.remove(paths.old)
-            return nil
-        } catch {
-            let path = try paths.vacant("Old", from: 2)
-            try fileSystem.move(paths.old, to: path)
-            return path
-        }
+    ///
+    /// - Parameter isWhole: whether all of it that was to stay is in the stores directory; if not, it is kept.
+    /// - Returns: where it is now.
+    /// - Throws: `FileError` if it can neither be removed nor renamed.
+    func removeOld(isWhole: Bool) throws -> FilePath? {
+        guard try FileInfo.ifPresent(paths.old) != nil else { return nil }
+        if isWhole, (try? fileSystem.remove(paths.old)) != nil { return nil }
+        let path = try paths.vacant("Old", from: 2)
+        try fileSystem.move(paths.old, to: path)
+        return path
     }
 
     /// Carries out a verdict on the data that is in place; an undecided one is thrown, and changes nothing.

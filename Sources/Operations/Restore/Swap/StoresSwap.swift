@@ -76,6 +76,7 @@ struct StoresSwap: RestoreSwap {
         let refused = try paths.vacant("FailedRestore")
         journal.refused = refused.lastComponent?.string
         try enter(.rollingBack)
+        try giveBack()
         if journal.old == nil {
             try move(paths.live, to: refused)
         } else if try fileSystem.swap(paths.live, paths.old) {
@@ -91,11 +92,14 @@ struct StoresSwap: RestoreSwap {
 
     mutating func removeReplaced() throws -> FilePath? {
         try completeExchange()
-        try enter(.cleaning)
         var leftover: FilePath?
         // Someone else's is left alone.
         if let old = journal.old?.inode, try Self.inode(paths.old) == old {
-            leftover = try removeOld()
+            let isWhole = try keep(sweeps: journal.phase != .cleaning)
+            try enter(.cleaning)
+            leftover = try removeOld(isWhole: isWhole)
+        } else {
+            try enter(.cleaning)
         }
         journal.phase = .settled
         return leftover

@@ -45,6 +45,8 @@ struct BackupCommand: FolderCommand {
     )
     var spool: Bool?
 
+    @OptionGroup var exclusions: ExclusionOptions
+
     @Flag(help: "Make no backup if nothing has changed since the last one.")
     var skipIfUnchanged = false
 
@@ -79,7 +81,7 @@ struct BackupCommand: FolderCommand {
             FlagValue("--skip-if-unchanged", "skip_if_unchanged", skipIfUnchanged ? "true" : nil),
             FlagValue("--prune", "prune", prune ? "true" : nil),
             FlagValue("--queue", "queue", queue ? "true" : nil),
-        ] + retention.flags + trash.flags + metrics.flags
+        ] + exclusions.flags + retention.flags + trash.flags + metrics.flags
     }
 
     func validate() throws {
@@ -89,6 +91,7 @@ struct BackupCommand: FolderCommand {
     }
 
     func validate(_ profile: Profile) throws {
+        _ = try exclusions.read(profile)
         try strictness.require(profile.checksStores, add: "--check")
     }
 
@@ -97,7 +100,7 @@ struct BackupCommand: FolderCommand {
         let outcome = try await CreateBackup(
             of: invocation.stores,
             to: invocation.folder(),
-            options: options(invocation),
+            options: try options(invocation),
             context: invocation.context
         ).run()
         try invocation.console.answer(BackupAnswer(outcome, invocation))
@@ -136,13 +139,14 @@ struct BackupCommand: FolderCommand {
         )
     }
 
-    private func options(_ invocation: Invocation) -> CreateBackup.Options {
+    private func options(_ invocation: Invocation) throws -> CreateBackup.Options {
         let profile = invocation.profile
         var options = CreateBackup.Options(date: invocation.now, tool: invocation.tool)
         options.compression = profile.compression
         options.checksStores = profile.checksStores
         options.acceptsChanges = acceptChanges
         options.skipsUnchanged = profile.skipsIfUnchanged
+        options.exclusions = try exclusions.read(profile)
         options.queues = profile.queues
         options.streams = !profile.spools
         options.tags = profile.tags + tag.flatMap { $0.split(separator: ",").map(String.init) }

@@ -1,0 +1,153 @@
+internal import Backups
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+/// Which names of a stores directory stay when a restore replaces it: all that the backup left out.
+///
+/// Of a store that was left out, SQLite's files and the external data stay with it. The files beside a store
+/// that is restored never do, whatever their names match: SQLite would take them for that store's log.
+struct KeepingPlan {
+    /// The paths that stay, with all that is in them; some may be missing, such as a store's log.
+    private(set) var kept: [RelativePath] = []
+    /// The paths of which the backup has something itself, so that they are replaced.
+    private(set) var overruled: [RelativePath] = []
+
+    let live: FilePath
+    private let new: FilePath
+
+    /// Looks at both directories.
+    ///
+    /// - Parameters:
+    ///   - exclusions: the rules of the backup.
+    ///   - live: the directory with the present data.
+    ///   - new: the directory with the restored data.
+    ///   - chosen: paths that stay whatever the rules say.
+    ///   - checkCancellation: called now and then; throws to stop.
+    /// - Throws: `FileError`; what `checkCancellation` throws.
+    init(
+        of exclusions: Exclusions,
+        from live: FilePath,
+        into new: FilePath,
+        chosen: Set<RelativePath> = [],
+        checkCancellation: () throws -> Void = {}
+    ) throws {
+        (self.live, self.new) = (live, new)
+        let directory = try StoresDirectory(live)
+        let survey = try directory.survey(
+            leavingOut: .matches(exclusions),
+            isCancelled: checkCancellation
+        )
+        let logs = Set(survey.leftOut.stores.flatMap { $0.files.dropFirst() })
+        let stores = Dictionary(survey.leftOut.stores.map { ($0.path, $0) }) { first, _ in first }
+        var inherited: Set<RelativePath> = []
+        try Directory.open(live).walk(failed: { _, _ in }) { file in
+            try checkCancellation()
+            let path = file.path
+            if path.parent == nil, directory.leavesOut(file.name, file.info) { return .skip }
+            // They come with their stores.
+            if survey.storeFiles.contains(path) || logs.contains(path) { return .skip }
+            let stays =
+                path.parent.map(inherited.contains) ?? false || chosen.contains(path)
+                || survey.leftOut.parts.contains(path) || exclusions.excludes(file)
+            guard stays else { return .descend }
+            guard try !isLogOfRestoredStore(path) else { return .skip }
+            let files = stores[path]?.files ?? [path]
+            let taken = try files.compactMap { try FileInfo.inside(new, $0) }
+            if taken.isEmpty {
+                kept += files
+                return .skip
+            }
+            if taken.allSatisfy({ $0.kind == .directory }), file.info.kind == .directory {
+                inherited.insert(path)
+                return .descend
+            }
+            overruled.append(path)
+            return .skip
+        }
+    }
+
+    /// Whether a file has the name that SQLite gives the log of a file that is restored.
+    private func isLogOfRestoredStore(_ path: RelativePath) throws -> Bool {
+        guard let base = Store.database(ofFileBeside: path) else { return false }
+        return try FileInfo.inside(new, base)?.kind == .file
+    }
+
+    /// Throws `RestoreError.cannotKeep` if something cannot be moved, while nothing has been changed.
+    ///
+    /// A mount point was refused before; see `StoresDirectory.refuseToBeReplaced`.
+    func refuseUnmovable() throws {
+        var movable: Set<FilePath> = []
+        func require(_ directory: FilePath, for path: RelativePath) throws {
+            guard !movable.contains(directory) else { return }
+            guard directory.allowsChanges else {
+                let reason = "'\(printable(directory))' may not be changed"
+                throw RestoreError.cannotKeep(path.below(live), reason: reason)
+            }
+            movable.insert(directory)
+        }
+        for path in kept {
+            guard let info = try FileInfo.inside(live, path) else { continue }
+            // The entry '..' of a directory changes when it moves (rename(2)).
+            if info.kind == .directory { try require(path.below(live), for: path) }
+            try require(path.parent?.below(live) ?? live, for: path)
+            if let parent = path.parent, try FileInfo.inside(new, parent) != nil {
+                try require(parent.below(new), for: path)
+            }
+        }
+        guard kept.reduce(0, { $0 + $1.bytes.count + 1 }) <= RestoreJournal.keptLimit else {
+            let reason = "there are \(kept.count) such paths, more than can be remembered"
+            throw RestoreError.cannotKeep(live, reason: reason)
+        }
+    }
+
+    /// Makes the directories that are only here for what stays in them.
+    ///
+    /// - Throws: `FileError`.
+    func makeParents() throws {
+        for path in kept {
+            guard let parent = path.parent, try FileInfo.inside(live, path) != nil else { continue }
+            for directory in sequence(first: parent, next: \.parent).reversed()
+            where try FileInfo.inside(new, directory) == nil {
+                try Self.makeDirectory(
+                    directory,
+                    in: new,
+                    like: FileInfo(of: directory.below(live))
+                )
+            }
+        }
+    }
+
+    /// Makes a directory with the attributes of another; it is on the disk then.
+    static func makeDirectory(
+        _ path: RelativePath,
+        in root: FilePath,
+        like info: FileInfo
+    ) throws {
+        let parent = try Directory.open(path.parent?.below(root) ?? root)
+        try parent.createDirectory(path.name)
+        let directory = try parent.directory(path.name)
+        if ArchivedBackup.mayGiveAway { try directory.setOwner(info.owner, group: info.group) }
+        try directory.setAttributes(mode: info.mode, modified: info.modified)
+        try directory.sync()
+        try parent.sync()
+    }
+}
+
+extension FileInfo {
+    /// Returns the record of a path below a directory, reached without following a link; `nil` if there is
+    /// nothing, and that of the file that is in the way if there is one.
+    static func inside(_ root: FilePath, _ path: RelativePath) throws -> FileInfo? {
+        var directory = try Directory.open(root)
+        do {
+            for name in path.parent?.components ?? [] {
+                let info = try directory.info(name)
+                guard info.kind == .directory else { return info }
+                directory = try directory.directory(name)
+            }
+            return try directory.info(path.name)
+        } catch let error as FileError where error.isMissing {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import ArgumentParser
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+/// What is left out of a backup.
+struct ExclusionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Leave out what a pattern of gitignore(5) matches; '!' takes it in again; may be repeated.",
+            discussion: "A restore leaves such files alone. '*.nosync/' always comes first.",
+            valueName: "pattern"
+        )
+    )
+    var exclude: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Leave out what the patterns in this file match, one a line; may be repeated.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var excludeFile: [String] = []
+
+    @Flag(help: "Leave out directories that a CACHEDIR.TAG calls caches.")
+    var excludeCaches = false
+
+    var flags: [FlagValue?] {
+        [FlagValue("--exclude-caches", "exclude_caches", excludeCaches ? "true" : nil)]
+    }
+
+    /// Bytes of a file with patterns at most: a longer one is hardly meant.
+    private static let fileLimit: Int64 = 1 << 20
+
+    /// Returns all that is left out: what always is, then the profile's, the files' and the flags' patterns,
+    /// of which the last one that means a path decides.
+    ///
+    /// - Throws: `UsageError` naming a bad pattern, or a file that cannot be read.
+    func read(_ profile: Profile) throws -> Exclusions {
+        var exclusions = profile.exclusions
+        do {
+            exclusions.patterns =
+                try Exclusions.standard.map { try PathPattern($0) } + exclusions.patterns
+            for file in excludeFile {
+                let bytes = try File.contents(of: FilePath(file), limit: Self.fileLimit)
+                guard let lines = String(validating: bytes, as: UTF8.self) else {
+                    throw UsageError("'\(file)' is not UTF-8", fullMessage: "")
+                }
+                exclusions.patterns += try [PathPattern](lines: lines)
+            }
+            exclusions.patterns += try exclude.map { try PathPattern($0) }
+        } catch let error as UsageError {
+            throw error
+        } catch {
+            throw UsageError(
+                explain(error),
+                fullMessage: "See 'grocerydude backup --help' for more information"
+            )
+        }
+        return exclusions
+    }
+}

@@ -35,3 +35,19 @@ extension StoreSnapshot {
         )
     }
 }
+
+extension StoreSnapshot {
+    /// Returns the greatest rowid in a table; `nil` if it has no rows, or no rowids.
+    ///
+    /// - Throws: `StoreError`.
+    public func greatestRowID(of table: TableSchema) throws -> Int64? {
+        guard let rowID = table.rowIDName else { return nil }
+        let statement = try Statement(
+            connection.handle(),
+            name: path.description,
+            "SELECT max(\(rowID)) FROM main.\(table.name.sqlIdentifier)"
+        )
+        guard try statement.step(), statement.storageClass(0) == .integer else { return nil }
+        return statement.integer(0)
+    }
+}

@@ -18,7 +18,6 @@ final class TableCapture {
     private var news: [New] = []
     private var changed: [(old: ShownRow, values: [StoredValue], image: RowImage)] = []
     private var gone: [ShownRow] = []
-    private var shadowCount: Int64 = 0
     private var greatestKey: RowKey?
 
     init(_ table: TableMapping, _ kind: Capture.Kind, _ capture: Capture) throws {
@@ -29,16 +28,38 @@ final class TableCapture {
 
     // MARK: - Differences
 
-    /// Reads the table and its shadow side by side.
+    /// Reads the table and its shadow side by side: all of both, or the pages that are new.
     func scan(_ snapshot: StoreSnapshot, _ capture: inout Capture) throws {
-        var cursor = try snapshot.rows(of: table.schema, order: table.order)
-        var shadow = try capture.access.shownCursor(in: table.name)
+        let access = capture.access
+        let leaves =
+            table.order == .local
+            ? try snapshot.leaves(of: table.schema, key: access.leafKey()) : nil
+        let known = try access.leaves(of: table.name)
+        if let leaves, !known.isEmpty {
+            for range in Leaf.changes(from: known, to: leaves) {
+                try scan(range, snapshot, access)
+            }
+            greatestKey = try snapshot.greatestRowID(of: table.schema).map { .rowID($0) }
+        } else {
+            try scan(nil, snapshot, access)
+        }
+        try access.setLeaves(leaves, of: table.name)
+        try splitReused(capture)
+        try guardRows(capture)
+    }
+
+    private func scan(
+        _ range: ClosedRange<Int64>?,
+        _ snapshot: StoreSnapshot,
+        _ access: SidecarAccess
+    ) throws {
+        var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: range)
+        var shadow = try access.shownCursor(in: table.name, rowIDs: range)
         var old = try shadow.next()
         while try cursor.next() {
             let key = cursor.key
             while let row = old, row.key < key {
                 gone.append(row)
-                shadowCount += 1
                 old = try shadow.next()
             }
             if hasNullKey(cursor) { continue }
@@ -49,17 +70,13 @@ final class TableCapture {
                 news.append(New(key: key, values: values, image: image))
                 continue
             }
-            shadowCount += 1
             if row.image != image { changed.append((row, values, image)) }
             old = try shadow.next()
         }
         while let row = old {
             gone.append(row)
-            shadowCount += 1
             old = try shadow.next()
         }
-        try splitReused(capture)
-        try guardRows(capture.options)
     }
 
     /// A row with NULL in its key is the same row as no other: it does not sync.
@@ -90,14 +107,14 @@ final class TableCapture {
     }
 
     /// More than half of the rows, and 20 or more, are not deleted without a word.
-    private func guardRows(_ options: Capture.Options) throws {
-        guard !options.acceptsChanges, gone.count >= 20, Int64(gone.count) * 2 > shadowCount else {
-            return
-        }
+    private func guardRows(_ capture: Capture) throws {
+        guard !capture.options.acceptsChanges, gone.count >= 20 else { return }
+        let count = try capture.access.shownCount(in: table.name)
+        guard Int64(gone.count) * 2 > count else { return }
         throw SyncDecision.manyGone(
             table: table.schema.name,
             rows: Int64(gone.count),
-            of: shadowCount
+            of: count
         )
     }
 

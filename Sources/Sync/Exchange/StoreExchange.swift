@@ -136,9 +136,13 @@ public struct StoreExchange {
         return member.snapshot
     }
 
-    /// Captures what was edited since the last look.
+    /// Captures what was edited since the last look; if nobody has written since, no page is read.
     private func capture(seeds: Bool) throws {
-        _ = try withSnapshot(seeds: seeds) { _, _ in }
+        let look = try store.look()
+        let last = try sidecar.read { try $0.text("look") }
+        if !seeds, let look, look == last { return }
+        try withSnapshot(seeds: seeds) { _, _ in }
+        try sidecar.write { try $0.set("look", look) }
     }
 
     /// Captures, and goes on within the same transaction of the store.
@@ -155,6 +159,11 @@ public struct StoreExchange {
             let tables = TableMapping.mappings(of: schema.tables)
             try sidecar.write { access in
                 try access.set("now", now)
+                if try access.bytes("schema") != schema.digest.bytes {
+                    // What a shadow holds depends on the columns.
+                    try access.forgetLooks()
+                    try access.set("schema", bytes: schema.digest.bytes)
+                }
                 var clock = try access.clock
                 let reading = clock.tick(now: now, modified: modified)
                 let outgoing = Outgoing(
@@ -309,6 +318,8 @@ public struct StoreExchange {
                     try access.clean(intent.id)
                 }
             }
+            // A wrong guess is an edit that the next capture must find.
+            try access.forgetLooks()
             try access.dropIntents()
         }
     }

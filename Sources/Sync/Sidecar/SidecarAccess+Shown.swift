@@ -41,17 +41,30 @@ extension SidecarAccess {
         }
     }
 
-    /// Begins to read the rows of a table, in the order of their keys.
-    func shownCursor(in table: TableName) throws -> ShownCursor {
-        ShownCursor(
+    /// Begins to read the rows of a table, or those with some rowids, in the order of their keys.
+    func shownCursor(
+        in table: TableName,
+        rowIDs: ClosedRange<Int64>? = nil
+    ) throws -> ShownCursor {
+        let isInRange = rowIDs == nil ? "" : "AND h BETWEEN ? AND ?"
+        var arguments: StatementArguments = [try number(of: table)]
+        if let rowIDs {
+            arguments += [Data(RowKey.rowID(rowIDs.lowerBound).bytes)]
+            arguments += [Data(RowKey.rowID(rowIDs.upperBound).bytes)]
+        }
+        return ShownCursor(
             rows: try Row.fetchCursor(
                 database.makeStatement(
-                    sql: "SELECT h, id, cl, image FROM shown WHERE t = ? ORDER BY h"
+                    sql: "SELECT h, id, cl, image FROM shown WHERE t = ? \(isInRange) ORDER BY h"
                 ),
-                arguments: [number(of: table)]
+                arguments: arguments
             ),
             access: self
         )
+    }
+
+    func shownCount(in table: TableName) throws -> Int64 {
+        try count("SELECT count(*) FROM shown WHERE t = ?", [number(of: table)])
     }
 
     func show(_ row: ShownRow, in table: TableName) throws {

@@ -31,6 +31,8 @@ enum SidecarSchema {
             PRIMARY KEY (t, h)) WITHOUT ROWID;
         -- The local keys of deleted rows: one that comes back finds its id again.
         CREATE TABLE key (t INTEGER, h BLOB, id BLOB NOT NULL UNIQUE, PRIMARY KEY (t, h)) WITHOUT ROWID;
+        CREATE TABLE leaf (t INTEGER, lo INTEGER, hi INTEGER NOT NULL, hash INTEGER NOT NULL,
+            PRIMARY KEY (t, lo)) WITHOUT ROWID;
         CREATE TABLE held (id BLOB PRIMARY KEY, t INTEGER NOT NULL, why TEXT NOT NULL, key BLOB) WITHOUT ROWID;
         CREATE INDEX held_key ON held (key);
         CREATE TABLE dirty (id BLOB PRIMARY KEY) WITHOUT ROWID;

@@ -1,0 +1,49 @@
+internal import Changes
+internal import GRDB
+internal import Stores
+
+// The pages of rows as they were when the shadow was made: only those that are new are read.
+extension SidecarAccess {
+    /// The key of the leaves' hashes; made when it is first asked for.
+    func leafKey() throws -> [UInt8] {
+        if let key = try bytes("leaf_key"), key.count == 16 { return key }
+        let key = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        try set("leaf_key", bytes: key)
+        return key
+    }
+
+    /// Returns the leaves of a table in their order; none if all rows have to be read.
+    func leaves(of table: TableName) throws -> [Leaf] {
+        try rows("SELECT lo, hi, hash FROM leaf WHERE t = ? ORDER BY lo", [number(of: table)]).map {
+            let (low, high): (Int64, Int64) = ($0[0], $0[1])
+            guard low <= high else { throw damaged("a leaf ends before it begins") }
+            return Leaf(rowIDs: low...high, hash: UInt64(bitPattern: $0[2] as Int64))
+        }
+    }
+
+    /// Replaces the leaves of a table; `nil` if its rows have to be read next time.
+    func setLeaves(_ leaves: [Leaf]?, of table: TableName) throws {
+        let number = try number(of: table)
+        guard let leaves else { return try run("DELETE FROM leaf WHERE t = ?", [number]) }
+        let old = Set(try self.leaves(of: table))
+        let new = Set(leaves)
+        for leaf in old.subtracting(new) {
+            try run("DELETE FROM leaf WHERE t = ? AND lo = ?", [number, leaf.rowIDs.lowerBound])
+        }
+        for leaf in new.subtracting(old) {
+            try run(
+                "INSERT OR REPLACE INTO leaf (t, lo, hi, hash) VALUES (?, ?, ?, ?)",
+                [
+                    number, leaf.rowIDs.lowerBound, leaf.rowIDs.upperBound,
+                    Int64(bitPattern: leaf.hash),
+                ]
+            )
+        }
+    }
+
+    /// Lets all rows be read at the next capture: the shadow may not be what was captured.
+    func forgetLooks() throws {
+        try run("DELETE FROM leaf")
+        try set("look", nil)
+    }
+}

@@ -29,6 +29,7 @@ public struct LocalFolder: RemoteFolder {
 
     public func list() async throws -> [RemoteFile] {
         guard let directory = try open() else { return [] }
+        let path = path
         return try directory.names().compactMap { name in
             guard let text = String(validating: name.bytes, as: UTF8.self),
                 // It may have gone since the names were read.

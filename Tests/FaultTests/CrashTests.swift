@@ -99,7 +99,10 @@ struct CrashTests {
 
         var (earlier, after) = (before, try trial.contents())
         let (wasLeftOut, isLeftOut) = (earlier?.takeLeftOut(), after?.takeLeftOut())
-        #expect(wasLeftOut == isLeftOut, "\(what): what was left out is not as it was")
+        #expect(
+            (wasLeftOut ?? []) == (isLeftOut ?? []),
+            "\(what): what was left out is not as it was"
+        )
         #expect(
             scenario.states.contains { after == ($0 == .new ? scene.new : earlier) },
             "\(what): the stores are neither old nor new but \(after?.description ?? "nowhere")"

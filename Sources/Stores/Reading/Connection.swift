@@ -32,7 +32,7 @@ final class Connection {
         // A mapping is renewed as the file grows, which another reader of the handle does not
         // see; and if another process cuts the file, a mapping ends in a signal.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA mmap_size = 0") }
-        let uri = "file:\(Self.percentEncoded(path))?\(access.rawValue)"
+        let uri = Store.uri(of: path, access.rawValue)
         queue = try Self.translating(name) {
             try DatabaseQueue(path: uri, configuration: configuration)
         }
@@ -106,20 +106,6 @@ final class Connection {
     /// Closes it now, with an error if that fails.
     func close() throws {
         try Self.translating(name) { try queue.close() }
-    }
-
-    /// SQLite percent-decodes to bytes, so a path that is not UTF-8 gets through as text.
-    private static func percentEncoded(_ path: FilePath) -> String {
-        let allowed = Set(
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8
-        )
-        return path.withPlatformString { start in
-            UnsafeRawBufferPointer(start: start, count: path.length).map { byte in
-                allowed.contains(byte)
-                    ? String(Unicode.Scalar(byte))
-                    : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }.joined()
-        }
     }
 
     private static func translating<Result>(

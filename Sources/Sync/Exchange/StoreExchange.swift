@@ -195,6 +195,7 @@ public struct StoreExchange {
     private func write(_ outcome: inout ExchangeOutcome) async throws {
         guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
         var fetched: Set<BlobReference> = []
+        var isOutdated = false
         for _ in 0..<Self.roundsLimit {
             let (planned, missing) = try plan()
             // Content that rows wait for is fetched once; what is not there keeps only them waiting.
@@ -206,11 +207,14 @@ public struct StoreExchange {
             fetched.formUnion(lacking)
             try pass(.planned)
             guard let planned else { return try BlobCache(sidecar: sidecar).clear() }
-            if try apply(planned, &outcome) {
-                return try BlobCache(sidecar: sidecar).clear()
+            switch try apply(planned, &outcome) {
+            case .done: return try BlobCache(sidecar: sidecar).clear()
+            case .someLeftOut: isOutdated = false
+            case .outdated: isOutdated = true
             }
         }
-        throw StoreError.busy(store.path.description)
+        // Rows that an application keeps changing wait for the next run.
+        if isOutdated { throw StoreError.busy(store.path.description) }
     }
 
     private func fetch(_ blobs: Set<BlobReference>) async throws -> Bool {
@@ -258,10 +262,17 @@ public struct StoreExchange {
         }
     }
 
+    /// What became of a plan.
+    private enum Applied {
+        case done
+        /// The application has changed some of its rows meanwhile.
+        case someLeftOut
+        /// The application has changed what the rows depend on: nothing was written.
+        case outdated
+    }
+
     /// Writes a plan into the store, and keeps what was written.
-    ///
-    /// - Returns: whether it is done; if not, the application has written meanwhile.
-    private func apply(_ planned: Planned, _ outcome: inout ExchangeOutcome) throws -> Bool {
+    private func apply(_ planned: Planned, _ outcome: inout ExchangeOutcome) throws -> Applied {
         let write = StoreWrite(
             store: store,
             schema: planned.schema,
@@ -271,7 +282,7 @@ public struct StoreExchange {
         )
         guard case .done(let written) = try write.run() else {
             try sidecar.write { try $0.dropIntents() }
-            return false
+            return .outdated
         }
         try pass(.written)
         try sidecar.write { access in
@@ -295,7 +306,7 @@ public struct StoreExchange {
         outcome.inserted += written.inserted
         outcome.updated += written.updated
         outcome.deleted += written.deleted
-        return written.leftOut.isEmpty
+        return written.leftOut.isEmpty ? .done : .someLeftOut
     }
 
     // MARK: - Recovery

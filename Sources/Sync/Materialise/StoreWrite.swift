@@ -48,7 +48,7 @@ struct StoreWrite {
         configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
         configuration.allowsUnsafeTransactions = true
         do {
-            let queue = try DatabaseQueue(path: store.location.string, configuration: configuration)
+            let queue = try DatabaseQueue(path: store.writableURI, configuration: configuration)
             defer { try? queue.close() }
             return try queue.inDatabase { database in
                 guard let handle = database.sqliteConnection else { return .outdated }

@@ -135,6 +135,9 @@ struct SimulatedSchema {
             "UPDATE number SET value = upper(?t) WHERE id = ?r(number)",
             "UPDATE number SET value = lower(value) WHERE id = ?r(number)",
             "UPDATE number SET value = x'00ff' WHERE id = ?r(number)",
+            // Long values travel as blobs.
+            "UPDATE number SET value = hex(zeroblob(40000 + ?n)) WHERE id = ?r(number)",
+            "INSERT INTO number (value) VALUES (zeroblob(70000 + ?n))",
         ],
         tables: ["setting", "reading", "pair", "number"]
     )

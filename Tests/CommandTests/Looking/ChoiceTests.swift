@@ -35,8 +35,9 @@ struct ChoiceTests {
 
     @Test("takes a name too, asks again after a wrong one, and no answer is none")
     func others() throws {
-        let again = try type("7", "latest", "n", into: "restore")
-        #expect(again.status == 1 && again.text.contains("there is no backup named '7'"))
+        // No part of any name, whatever the time.
+        let again = try type("777", "latest", "n", into: "restore")
+        #expect(again.status == 1 && again.text.contains("there is no backup named '777'"))
         #expect(again.text.contains("Restore from"))
         let none = try type("", into: "restore")
         #expect(none.status == 1 && none.text.contains("nothing was changed"))

@@ -11,8 +11,6 @@ struct SeenFile {
     var kind: FileKind
     var device: DeviceID
     var sequence: UInt64
-    /// How far its author said in it to have heard this device.
-    var heard: UInt64
 }
 
 /// A file of the container that cannot be read yet.
@@ -49,28 +47,41 @@ extension SidecarAccess {
     func see(_ file: SeenFile, at now: Int64) throws {
         try run(
             """
-            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, heard, at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 Data(file.id.bytes), file.name, file.size, Int64(file.kind.rawValue),
-                number(of: file.device), Int64(clamping: file.sequence), Int64(file.heard), now,
+                number(of: file.device), Int64(clamping: file.sequence), now,
             ]
         )
         try run("DELETE FROM waiting WHERE name = ?", [file.name])
     }
 
     /// Remembers that a file that was read is there under another name, too.
-    func nameCopy(_ file: SeenFile, at now: Int64) throws {
-        try run("INSERT OR IGNORE INTO copy (name, size) VALUES (?, ?)", [file.name, file.size])
-        try run("DELETE FROM waiting WHERE name = ?", [file.name])
+    func nameCopy(name: String, size: Int64) throws {
+        try run("INSERT OR IGNORE INTO copy (name, size) VALUES (?, ?)", [name, size])
+        try run("DELETE FROM waiting WHERE name = ?", [name])
     }
 
-    /// Returns how far a device had heard this one when it wrote a file.
-    func heard(by device: DeviceID, upTo sequence: UInt64) throws -> UInt64 {
+    /// Remembers how far a file's author had heard this device, under any of its ids.
+    func listen(to header: ChangeHeader, as ids: Set<DeviceID>) throws {
+        for entry in header.seen where ids.contains(entry.device) {
+            try run(
+                "INSERT OR IGNORE INTO word (device, clock, own, heard) VALUES (?, ?, ?, ?)",
+                [
+                    number(of: header.device), Int64(header.clock), number(of: entry.device),
+                    Int64(entry.clock),
+                ]
+            )
+        }
+    }
+
+    /// Returns how far the author of a stamp had heard one of this device's ids by then.
+    func heard(_ own: DeviceID, by stamp: Stamp) throws -> UInt64 {
         let found = try count(
-            "SELECT max(heard) FROM seen WHERE device = ? AND sequence <= ?",
-            [number(of: device), Int64(clamping: sequence)]
+            "SELECT max(heard) FROM word WHERE device = ? AND own = ? AND clock <= ?",
+            [number(of: stamp.device), number(of: own), Int64(stamp.clock)]
         )
         return UInt64(clamping: found)
     }
@@ -106,7 +117,7 @@ extension SidecarAccess {
 extension SidecarAccess {
     func own(_ file: OwnFile) throws {
         try run(
-            "INSERT INTO mine (id, name, folder, size, changes) VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO mine (id, name, folder, size, changes) VALUES (?, ?, ?, ?, ?)",
             [Data(file.id.bytes), file.name, file.folder, file.size, file.changes]
         )
     }
@@ -115,7 +126,8 @@ extension SidecarAccess {
     func unpublished() throws -> [OwnFile] {
         try rows(
             """
-            SELECT id, name, folder, size, changes FROM mine WHERE published IS NULL ORDER BY name
+            SELECT id, name, folder, size, changes FROM mine WHERE published IS NULL
+            ORDER BY name LIKE '%.base', name
             """
         ).map { row in
             guard let id = row.bytes(0).withUnsafeBytes({ Digest(bytes: $0) }) else {
@@ -141,6 +153,14 @@ extension SidecarAccess {
         try run(
             "UPDATE device SET clock = max(clock, ?), wall = max(wall, ?) WHERE n = ?",
             [Int64(clock), Int64(clamping: wall), number(of: device)]
+        )
+    }
+
+    /// Remembers which ids a device had before.
+    func setFormer(_ ids: [DeviceID], of device: DeviceID) throws {
+        try run(
+            "UPDATE device SET was = ? WHERE n = ?",
+            [Data(ids.flatMap(\.bytes)), number(of: device)]
         )
     }
 

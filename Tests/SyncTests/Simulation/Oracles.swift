@@ -47,8 +47,8 @@ struct Oracles {
     /// All devices show the same rows, by their ids.
     private func checkContents() throws {
         let contents = try simulation.devices.map { try $0.content() }
-        for (device, content) in zip(simulation.devices, contents).dropFirst() {
-            guard content != contents[0] else { continue }
+        for (device, content) in zip(simulation.devices, contents).dropFirst()
+        where content != contents[0] {
             for key in Set(content.keys).union(contents[0].keys)
             where content[key] != contents[0][key] {
                 fail(

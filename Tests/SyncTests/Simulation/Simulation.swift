@@ -62,8 +62,8 @@ final class Simulation {
     /// Runs a history, then lets all faults end, and holds the devices to the oracles.
     func run(steps: Int = 40) async throws {
         try seed()
-        for index in devices.indices {
-            if index == 0 || random.next() % 3 != 0 { try await enable(index) }
+        for index in devices.indices where index == 0 || random.next() % 3 != 0 {
+            try await enable(index)
         }
         for _ in 0..<steps {
             now += Double(random.next() % 600)
@@ -121,7 +121,9 @@ final class Simulation {
         let device = devices[index]
         let kill =
             random.next() % 7 == 0
-            ? StoreExchange.Step.allCases[Int(random.next() % UInt64(StoreExchange.Step.allCases.count))]
+            ? StoreExchange.Step.allCases[
+                Int(random.next() % UInt64(StoreExchange.Step.allCases.count))
+            ]
             : nil
         trace.append("sync \(index)\(kill.map { ", killed after \($0)" } ?? "")")
         let wasEdited = edited.devices.contains(index)
@@ -132,7 +134,9 @@ final class Simulation {
         do {
             let before = try ownFiles(device)
             let outcome = try await device.sync(at: now)
-            trace.append("  \(outcome.takenChanges) in, \(outcome.inserted) + \(outcome.updated) ± \(outcome.deleted) -")
+            trace.append(
+                "  \(outcome.takenChanges) in, \(outcome.inserted) + \(outcome.updated) ± \(outcome.deleted) -"
+            )
             if !wasEdited, try ownFiles(device) != before {
                 fail("device \(index) told of edits that nobody made")
             }

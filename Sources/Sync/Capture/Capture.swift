@@ -22,6 +22,13 @@ struct Capture {
         var acceptsChanges = false
         /// Whether everything is a seed, as when the store begins to take part.
         var seeds = false
+        /// What differences mean.
+        var meaning = Rejoining.edits
+        /// Whether new rows may be rows of the state that the shadow has lost sight of.
+        var matches = false
+
+        /// Whether the shadow cannot be trusted.
+        var isAfterAccident: Bool { matches || meaning != .edits }
     }
 
     /// What a capture found.

@@ -19,6 +19,8 @@ final class TableCapture {
     private var changed: [(old: ShownRow, values: [StoredValue], image: RowImage)] = []
     private var gone: [ShownRow] = []
     private var greatestKey: RowKey?
+    /// Rows that were found again, at other keys.
+    private var found: Set<RowID> = []
 
     init(_ table: TableMapping, _ kind: Capture.Kind, _ capture: Capture) throws {
         self.table = table
@@ -45,6 +47,7 @@ final class TableCapture {
         }
         try access.setLeaves(leaves, of: table.name)
         try splitReused(capture)
+        if capture.options.meaning == .merge { try splitOthers() }
         try guardRows(capture)
     }
 
@@ -106,6 +109,28 @@ final class TableCapture {
         news.append(New(key: last.old.key, values: last.values, image: last.image))
     }
 
+    /// Takes a row of which most is otherwise for another one at its key.
+    ///
+    /// In a store that was replaced it was inserted in another history: as an edit it would yield, and be
+    /// lost.
+    private func splitOthers() throws {
+        guard table.identity == .content else { return }
+        let all = changed
+        changed = []
+        for row in all {
+            let parts = Dictionary(try row.old.image.parts().map { ($0.column, $0.part) }) { $1 }
+            let differing = zip(table.columns, numbers).filter { column, number in
+                parts[number] != RowImage.Part(row.values[column.index])
+            }
+            if differing.count * 2 <= table.columns.count {
+                changed.append(row)
+            } else {
+                gone.append(row.old)
+                news.append(New(key: row.old.key, values: row.values, image: row.image))
+            }
+        }
+    }
+
     /// More than half of the rows, and 20 or more, are not deleted without a word.
     private func guardRows(_ capture: Capture) throws {
         guard !capture.options.acceptsChanges, gone.count >= 20 else { return }
@@ -123,8 +148,24 @@ final class TableCapture {
     /// Gives ids to the new rows, and shows them, so that others can refer to them.
     func identify(_ capture: inout Capture, isCyclic: Bool) throws {
         var occurrences: [RowID: UInt64] = [:]
+        var match: RowMatch?
+        if capture.options.isAfterAccident, table.identifyingPlaces == nil {
+            match = try RowMatch(table, gone: gone, capture.access)
+        }
         for index in news.indices {
-            news[index].id = try id(of: news[index], &occurrences, &capture, isCyclic)
+            let values = news[index].values
+            let wire =
+                try match == nil
+                ? []
+                : table.columns.map {
+                    try capture.wire(values[$0.index], of: $0).named
+                }
+            if let id = match?.take(wire, key: news[index].key) {
+                news[index].id = id
+                found.insert(id)
+            } else {
+                news[index].id = try id(of: news[index], &occurrences, &capture, isCyclic)
+            }
         }
         // A key of the shadow may be another row's now.
         for row in gone { try capture.access.hide(row, in: table.name) }
@@ -187,7 +228,11 @@ final class TableCapture {
 
     /// A row that was deleted and is back at its key is the same row, unless SQLite gave the key out again.
     private func formerID(of row: New, _ capture: Capture) throws -> RowID? {
-        if row.key == greatestKey, !table.schema.isAutoincrement { return nil }
+        if row.key == greatestKey, !table.schema.isAutoincrement,
+            capture.options.meaning == .edits
+        {
+            return nil
+        }
         return try capture.access.formerID(at: row.key, in: table.name)
     }
 
@@ -195,13 +240,16 @@ final class TableCapture {
 
     /// Tells what is new, changed and gone.
     func finish(_ capture: inout Capture) throws {
-        for row in gone { try delete(row, &capture) }
+        for row in gone where !found.contains(row.id) { try delete(row, &capture) }
         for row in news { try insert(row, &capture) }
         for row in changed { try update(row.old, row.values, row.image, &capture) }
         capture.result.shadowed += gone.count + news.count + changed.count
     }
 
     private func delete(_ row: ShownRow, _ capture: inout Capture) throws {
+        guard capture.options.meaning == .edits else {
+            return try capture.access.markDirty(row.id)
+        }
         for id in try [row.id] + capture.access.standingBehind(row.id) {
             guard let known = try capture.access.known(id), known.state.isAlive,
                 id != row.id || known.state.causalLength == row.causalLength
@@ -217,12 +265,20 @@ final class TableCapture {
     private func insert(_ row: New, _ capture: inout Capture) throws {
         let stamp = kind == .seed ? Stamp.zero : capture.stamp
         let known = try capture.access.known(row.id)
+        if try yields(row, known, capture) { return }
         var length: UInt32 = 1
         if let state = known?.state, kind == .edits || state.isAlive {
             length = state.isAlive ? state.causalLength : state.causalLength + 1
         }
-        let cells = try table.columns.map { column in
+        var cells = try table.columns.map { column in
             Cell(column.name, stamp, try capture.wire(row.values[column.index], of: column))
+        }
+        if capture.options.matches, let state = known?.state, state.isAlive {
+            // It was found again: only what differs is an edit.
+            cells.removeAll { state.cell($0.column)?.value == $0.value.named }
+            if cells.isEmpty { return try capture.access.markDirty(row.id) }
+            let delta = RowState(causalLength: length, birth: nil, cells: cells)
+            return try capture.tell(RowDelta(row.id, delta), in: table.name)
         }
         let state = RowState(causalLength: length, birth: stamp, cells: cells)
         var hint: Value?
@@ -233,6 +289,16 @@ final class TableCapture {
         }
         try capture.tell(RowDelta(row.id, state, hint: hint), in: table.name)
         try capture.access.wakeHeld()
+    }
+
+    /// A new row that says nothing after an accident: the state has it, or the local data yield.
+    private func yields(_ row: New, _ known: KnownRow?, _ capture: Capture) throws -> Bool {
+        guard capture.options.meaning != .edits, kind != .seed else { return false }
+        guard capture.options.meaning == .container || known?.state.isAlive == true else {
+            return false
+        }
+        try capture.access.markDirty(row.id)
+        return true
     }
 
     private func update(
@@ -260,6 +326,7 @@ final class TableCapture {
         var row = old
         row.image = image
         try capture.access.show(row, in: table.name)
+        if capture.options.meaning != .edits { return try capture.access.markDirty(old.id) }
         guard !cells.isEmpty else { return }
         for id in try capture.access.standingBehind(old.id) {
             let same = Cell(.same, capture.stamp, .row(old.id))
@@ -297,5 +364,16 @@ final class TableCapture {
         }
         let delta = RowState(causalLength: old.causalLength, birth: nil, cells: cells)
         try capture.tell(RowDelta(old.id, delta), in: table.name)
+    }
+}
+
+extension Value {
+    /// The value as a state has it: a long one by its name.
+    fileprivate var named: Value {
+        let delta = RowDelta(
+            RowID(high: 0, low: 1),
+            RowState(birth: nil, cells: [Cell(.same, .zero, self)])
+        ).movingLongValues { _, _ in }
+        return delta.state.cells[0].value
     }
 }

@@ -22,6 +22,14 @@ public struct Container: Sendable {
                 (files[folder] ?? []).sorted { $0.name < $1.name }.map { (folder, $0) }
             }
         }
+
+        /// Indexes of baselines, the newest first, then parts likewise, then all else as it was written.
+        var inReadingOrder: [(folder: Folder, file: RemoteFile)] {
+            let base = (files[.base] ?? []).sorted { $0.name > $1.name }
+            let isIndex = { (file: RemoteFile) in file.name.contains(".base") }
+            return (base.filter(isIndex) + base.filter { !isIndex($0) }).map { (.base, $0) }
+                + all.filter { $0.folder != .base }
+        }
     }
 
     /// The greatest length of a file that is read into memory: header, body and what is around them.

@@ -23,6 +23,8 @@ struct Intake {
         var devices: Set<DeviceID> = []
         /// Files of this device that it did not write: it was cloned, or rolled back.
         var unknownOwn = 0
+        /// Whether others have forgotten this device.
+        var isForgotten = false
         /// Groups that are not ours.
         var strangers: Set<GroupID> = []
     }
@@ -32,7 +34,10 @@ struct Intake {
     /// - Throws: `RemoteError` of the connection, `SidecarError`; `CancellationError` between two files.
     func run(_ listing: Container.Listing, _ check: () throws -> Void) async throws -> Taken {
         var taken = Taken()
-        for (folder, file) in listing.all {
+        // Baselines first: what they stand for need not be read.
+        _ = try sidecar.write { try $0.completeStandIns(at: now) }
+        var cover = Cover(try sidecar.read { try $0.standIns() })
+        for (folder, file) in listing.inReadingOrder {
             try check()
             let isKnown = try sidecar.read { access in
                 if try access.hasSeen(name: file.name, size: file.size) { return true }
@@ -41,7 +46,22 @@ struct Intake {
                     && now >= waiting.tried
             }
             if isKnown { continue }
+            if let covered = cover.id(of: file.name, in: folder) {
+                try sidecar.write { access in
+                    try access.pass(
+                        over: covered.id,
+                        name: file.name,
+                        size: file.size,
+                        covered.kind,
+                        at: now
+                    )
+                }
+                continue
+            }
             try await take(file, in: folder, &taken)
+            if folder == .base, try sidecar.write({ try $0.completeStandIns(at: now) }) {
+                cover = Cover(try sidecar.read { try $0.standIns() })
+            }
         }
         let names = Set(listing.all.map(\.file.name))
         try sidecar.write { try $0.keepWaiting(names) }
@@ -90,7 +110,7 @@ struct Intake {
             try join(changes, file, &taken)
         case .baselineIndex:
             let index = try BaselineIndex(envelope, name: file.name)
-            try remember(envelope, index.header, file, &taken)
+            try remember(envelope, index, file, &taken)
         case .card:
             let card = try DocumentFile<DeviceCard>(envelope, name: file.name)
             try take(card, file, &taken)
@@ -119,7 +139,8 @@ struct Intake {
         _ kind: FileKind,
         _ device: DeviceID,
         _ file: RemoteFile,
-        _ access: SidecarAccess
+        _ access: SidecarAccess,
+        sequence: UInt64 = 0
     ) throws {
         let seen = SeenFile(
             id: id,
@@ -127,8 +148,7 @@ struct Intake {
             size: file.size,
             kind: kind,
             device: device,
-            sequence: 0,
-            heard: 0
+            sequence: sequence
         )
         try access.see(seen, at: now)
     }
@@ -144,25 +164,49 @@ struct Intake {
                 return
             }
             try see(card.id, .card, card.header.device, file, access)
-            if try card.header.device != access.own {
+            if try card.header.device != access.own, card.content.gone == nil {
                 try access.setName(card.content.name, of: card.header.device)
             }
-            if let gone = card.content.gone { try access.setGone(gone) }
+            if card.content.gone == nil {
+                try access.setFormer(card.content.was, of: card.header.device)
+            }
+            guard let gone = card.content.gone else { return }
+            try access.setGone(gone)
+            if try gone == access.own { taken.isForgotten = true }
         }
     }
 
     private func remember(
         _ envelope: Envelope,
-        _ header: ChangeHeader,
+        _ index: BaselineIndex,
         _ file: RemoteFile,
         _ taken: inout Taken
     ) throws {
         try sidecar.write { access in
-            guard try access.groups.contains(header.group) else {
-                taken.strangers.insert(header.group)
+            guard try access.groups.contains(index.header.group) else {
+                taken.strangers.insert(index.header.group)
                 return
             }
-            try see(envelope.id, envelope.kind, header.device, file, access)
+            if try access.owns(envelope.id) || access.hasSeen(envelope.id) {
+                return try access.nameCopy(name: file.name, size: file.size)
+            }
+            try see(
+                envelope.id,
+                envelope.kind,
+                index.header.device,
+                file,
+                access,
+                sequence: index.header.sequence
+            )
+            try access.remember(
+                StandIn(
+                    id: envelope.id,
+                    name: file.name,
+                    parts: index.parts,
+                    covers: index.covers,
+                    complete: nil
+                )
+            )
         }
     }
 
@@ -176,8 +220,8 @@ struct Intake {
                 return
             }
             let own = try access.own
+            let ids = try access.ownIDs
             let isKnown = try access.hasSeen(file.id) || access.owns(file.id)
-            let heard = header.seen.first { $0.device == own }?.clock ?? 0
             let seen = SeenFile(
                 id: file.id,
                 name: remote.name,
@@ -185,23 +229,19 @@ struct Intake {
                 kind: file.kind,
                 device: header.device,
                 sequence: header.sequence,
-                clock: header.clock,
-                heard: heard
+                clock: header.clock
             )
             if isKnown {
                 // A copy under another name.
-                try access.nameCopy(seen, at: now)
+                try access.nameCopy(name: remote.name, size: remote.size)
                 return
             }
             try access.see(seen, at: now)
-            try access.hear(header.device, wall: header.wall)
+            try access.hear(header.device, wall: header.wall, at: now)
             if header.device == own { taken.unknownOwn += 1 }
             var clock = try access.clock
             clock.observe(header.clock)
-            let author = Author(
-                device: header.device,
-                heard: try access.heard(by: header.device, upTo: header.sequence)
-            )
+            try access.listen(to: header, as: ids)
             try file.forEachRow { table, delta in
                 for cell in delta.state.cells { clock.observe(cell.stamp.clock) }
                 clock.observe(delta.state.deletion.clock)
@@ -209,44 +249,60 @@ struct Intake {
                 try access.markDirty(delta.id)
                 taken.changes += 1
                 guard let old = joined.old else { return }
-                try list(old, joined.new, author, own, access)
+                try list(old, joined.new, ids, access)
             }
             try access.setClock(clock)
+            if !header.replaces.isEmpty {
+                // A bundle stands for what it was made of.
+                try access.remember(
+                    StandIn(
+                        id: file.id,
+                        name: remote.name,
+                        parts: [file.id],
+                        covers: header.replaces,
+                        complete: now
+                    )
+                )
+            }
             taken.files += 1
             taken.bytes += remote.size
             taken.devices.insert(header.device)
         }
     }
 
-    /// The device that wrote a file, and how far it had heard this one by then.
-    private struct Author {
-        var device: DeviceID
-        var heard: UInt64
-    }
-
-    /// Lists this device's edits that lost to what their winners' author had not seen.
+    /// Lists this device's edits that lost to what their winners' authors had not seen.
     private func list(
         _ old: KnownRow,
         _ new: KnownRow,
-        _ author: Author,
-        _ own: DeviceID,
+        _ own: Set<DeviceID>,
         _ access: SidecarAccess
     ) throws {
-        for lost in old.state.cells {
+        for lost in old.state.cells where lost.stamp.isZero || own.contains(lost.stamp.device) {
             let isSeed = lost.stamp.isZero
-            guard isSeed || lost.stamp.device == own, lost.stamp.clock > author.heard || isSeed
-            else { continue }
             if new.state.causalLength != old.state.causalLength {
-                guard !isSeed else { continue }
+                let winner = new.state.isAlive ? new.state.birth ?? .zero : new.state.deletion
+                guard !isSeed, try !hasHeard(lost.stamp, winner, access) else { continue }
                 let kind: Conflict.Kind = new.state.isAlive ? .inserted : .deleted
-                try access.note(Conflict(kind, lost, of: new, lost: lost, by: own))
+                try access.note(
+                    Conflict(kind, lost, of: new, lost: lost, by: lost.stamp.device)
+                )
                 continue
             }
             guard let won = new.state.cell(lost.column), won != lost, won.value != lost.value
             else { continue }
             // A seed loses to any edit; two seeds that differ are worth telling.
             if isSeed, !won.stamp.isZero { continue }
+            guard try isSeed || !hasHeard(lost.stamp, won.stamp, access) else { continue }
             try access.note(Conflict(isSeed ? .seed : .edited, lost, of: new, winner: won))
         }
+    }
+
+    /// Whether the author of what won had seen what it won over, as far as is known.
+    private func hasHeard(
+        _ lost: Stamp,
+        _ winner: Stamp,
+        _ access: SidecarAccess
+    ) throws -> Bool {
+        try lost.clock <= access.heard(lost.device, by: winner)
     }
 }

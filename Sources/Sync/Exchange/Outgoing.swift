@@ -80,6 +80,18 @@ final class Outgoing {
         )
     }
 
+    /// Returns the header of a file that tells nothing new of what was heard.
+    func plainHeader() throws -> ChangeHeader {
+        ChangeHeader(
+            group: try access.groups.first ?? .zero,
+            device: try access.own,
+            clock: clock,
+            wall: wall,
+            sequence: try access.nextSequence(),
+            program: program
+        )
+    }
+
     /// Puts a file into the outbox.
     func keep(_ file: WrittenFile, as name: ContainerName, changes: Int64 = 0) throws {
         let path = outbox.appending(name.file)

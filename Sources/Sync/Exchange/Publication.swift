@@ -46,11 +46,15 @@ struct Publication {
         do {
             try await folder.upload(path, as: file.name)
         } catch RemoteError.exists {
-            // Its name has its hash: it is this file, unless it was cut.
+            // Its name has its hash: it is this file, be it listed yet or not. Only one of our own may be cut;
+            // a blob may be another device's.
             let there = try await folder.list().first { $0.name == file.name }
-            if let there, there.size != file.size { try await folder.delete(file.name) }
-            if there?.size != file.size { try await folder.upload(path, as: file.name) }
-            try LocalFileSystem().remove(path)
+            if let there, there.size != file.size, !file.folder.hasPrefix("blob-") {
+                try await folder.delete(file.name)
+                try await folder.upload(path, as: file.name)
+            } else {
+                try LocalFileSystem().remove(path)
+            }
         } catch RemoteError.notSynced {
             // It is there.
         }

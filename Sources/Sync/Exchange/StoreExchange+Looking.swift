@@ -15,7 +15,8 @@ extension StoreExchange {
     func look(_ outcome: inout ExchangeOutcome) async throws -> Container.Listing? {
         let was = try sidecar.read { try $0.text("container") }
         if let was, was != container.address {
-            throw SyncDecision.otherContainer(container.address, was: was)
+            guard joins else { throw SyncDecision.otherContainer(container.address, was: was) }
+            try sidecar.write { try $0.set("container", container.address) }
         }
         let listing: Container.Listing
         do {
@@ -24,6 +25,7 @@ extension StoreExchange {
             outcome.hasContainer = false
             return nil
         }
+        if options.refills { try await refill(listing) }
         guard try await belongs(listing) else {
             outcome.hasContainer = false
             return nil
@@ -41,6 +43,7 @@ extension StoreExchange {
         }
         var found = waits
         var adopted: [GroupID] = []
+        var joined: [GroupID] = []
         for file in listing.marks {
             guard let mark = try await container.mark(file) else { continue }
             let id = mark.content.id
@@ -52,14 +55,53 @@ extension StoreExchange {
             guard
                 !mark.content.after.filter(ours.contains).isEmpty
                     || abs(made - began) < Self.beginning
-            else { throw SyncDecision.otherGroup(container.group.description) }
+            else {
+                guard joins else { throw SyncDecision.otherGroup(container.group.description) }
+                joined.append(id)
+                continue
+            }
             adopted.append(id)
         }
+        if !joined.isEmpty {
+            // Who has begun again there need not know of us: this device writes as they do.
+            try sidecar.write { try $0.setGroups(joined + ours) }
+            found = true
+        }
         if !adopted.isEmpty {
-            try sidecar.write { try $0.setGroups(ours + adopted) }
+            try sidecar.write { try $0.setGroups(joined + ours + adopted) }
             found = true
         }
         return found
+    }
+
+    /// Whether a person has said that this container is to be joined with what is here.
+    private var joins: Bool { options.rejoining == .merge || options.refills }
+
+    /// Marks a container that was emptied, or is new, as this group's; the baseline follows.
+    private func refill(_ listing: Container.Listing) async throws {
+        var others: Set<GroupID> = []
+        for file in listing.marks {
+            if let mark = try await container.mark(file) { others.insert(mark.content.id) }
+        }
+        try sidecar.write { access in
+            let ours = try access.groups
+            guard let group = ours.first, !others.contains(group) else { return }
+            let header = DocumentHeader(
+                group: group,
+                device: try access.own,
+                clock: try access.clock.last
+            )
+            let mark = GroupMark(
+                group: container.group,
+                id: group,
+                made: Date(timeIntervalSince1970: Double(now) / 1000),
+                after: others.subtracting(ours).sorted()
+            )
+            try upkeep(access).keep(
+                DocumentFile<GroupMark>.write(header, mark),
+                as: .group(container.group, group)
+            )
+        }
     }
 }
 

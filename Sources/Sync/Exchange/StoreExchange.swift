@@ -26,6 +26,14 @@ public struct StoreExchange {
     public struct Options: Sendable {
         /// Whether most rows of a table may go, here or elsewhere.
         public var acceptsChanges = false
+        /// What the local data mean after an accident; `nil` asks.
+        public var rejoining: Rejoining?
+        /// Whether the container is filled with all that this device knows: it was emptied, or is new.
+        public var refills = false
+        /// Which machine this is; see `Machine`.
+        public var machine = Machine.current
+        /// When baselines and bundles are written, and files removed.
+        public var upkeep = UpkeepRules()
         /// How long to wait for another writer of the store.
         public var busyTimeout = Duration.seconds(5)
         /// Where copies go of a store that must be recovered before it is read.
@@ -81,21 +89,30 @@ public struct StoreExchange {
         try pass(.recovered)
         let listing = try await look(&outcome)
         try pass(.looked)
+        guard let identity = try await identify(listing) else { return outcome }
         let isEnabling = try sidecar.read { try $0.phase == .enabling }
-        if isEnabling, let listing {
+        let takesFirst = try isEnabling || sidecar.read { try $0.integer("rolled") != nil }
+        var isTaken = false
+        if takesFirst, let listing {
             // What others have comes first: rows that are alike become one.
             outcome.taken = try await intake(listing)
+            isTaken = true
         }
-        try capture(seeds: isEnabling)
+        // Without the others' files, nobody can say what a sidecar that was rolled back has missed.
+        if listing != nil || !takesFirst || isEnabling { try capture(seeds: isEnabling) }
         try pass(.captured)
         if listing != nil {
             outcome.sent = try await publication.run()
             try pass(.published)
         }
-        if let listing, !isEnabling { outcome.taken = try await intake(listing) }
+        if let listing, !isTaken { outcome.taken = try await intake(listing) }
+        if outcome.taken.unknownOwn > 0 || outcome.taken.isForgotten {
+            try sidecar.write { try $0.renew() }
+        }
         try pass(.taken)
         try await write(&outcome)
-        if listing != nil {
+        if let listing {
+            try await tidy(listing, isEnabling || identity.isMoved || identity.isRolledBack)
             outcome.sent += try await publication.run()
             try pass(.tidied)
         }
@@ -123,7 +140,7 @@ public struct StoreExchange {
     // MARK: - The store
 
     /// Opens the store for reading; it is closed with the last reference to the snapshot.
-    private func snapshot() throws -> StoreSnapshot {
+    func snapshot() throws -> StoreSnapshot {
         let cut = try StoresCut(
             of: [store],
             scratchParent: options.scratch,
@@ -140,14 +157,16 @@ public struct StoreExchange {
     private func capture(seeds: Bool) throws {
         let look = try store.look()
         let last = try sidecar.read { try $0.text("look") }
-        if !seeds, let look, look == last { return }
-        try withSnapshot(seeds: seeds) { _, _ in }
+        if !seeds, options.rejoining == nil, let look, look == last { return }
+        // What a person said is about what was there then, and not about what comes meanwhile.
+        try withSnapshot(seeds: seeds, rejoining: options.rejoining) { _, _ in }
         try sidecar.write { try $0.set("look", look) }
     }
 
     /// Captures, and goes on within the same transaction of the store.
     private func withSnapshot<Result>(
         seeds: Bool = false,
+        rejoining: Rejoining? = nil,
         _ body: (SyncSchema, [TableMapping]) throws -> Result
     ) throws -> Result {
         let modified = try store.modified()
@@ -157,7 +176,10 @@ public struct StoreExchange {
             let schema = try SyncSchema(of: snapshot, rules: rules)
             if let refusal = schema.refusals.first { throw refusal }
             let tables = TableMapping.mappings(of: schema.tables)
+            let version = try StoreVersion(of: store, snapshot)
+            if rejoining == .container { try sidecar.keep(snapshot, as: sidecar.yielded) }
             try sidecar.write { access in
+                let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)
                 if try access.bytes("schema") != schema.digest.bytes {
                     // What a shadow holds depends on the columns.
@@ -178,11 +200,14 @@ public struct StoreExchange {
                     in: access,
                     stamp: Stamp(clock: reading, device: try access.own),
                     random: options.random(),
-                    options: .init(acceptsChanges: options.acceptsChanges, seeds: seeds),
+                    options: meaning.options(seeds: seeds),
                     outgoing: outgoing
                 )
                 try capture.run(snapshot)
                 try outgoing.finish()
+                try meaning.check(capture.result, store)
+                try version.keep(access)
+                try access.set("schema", bytes: Array(schema.digest.bytes.prefix(16)))
                 if outgoing.changes > 0 { try access.setClock(clock) }
             }
             return try body(schema, tables)
@@ -242,7 +267,8 @@ public struct StoreExchange {
         try withSnapshot { schema, tables in
             try sidecar.write { access in
                 let view = try StoreView(tables, access, BlobCache(sidecar: sidecar))
-                let plan = try WritePlan(view, access, acceptsChanges: options.acceptsChanges)
+                let acceptsLoss = options.acceptsChanges || options.rejoining != nil
+                let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
                 try access.replaceHeld(view.held)
                 var waiting = plan.waiting
                 waiting += view.held.filter { $0.why == .blob }.map(\.id)

@@ -12,8 +12,6 @@ struct SeenFile {
     var device: DeviceID
     var sequence: UInt64
     var clock: UInt64 = 0
-    /// How far its author said in it to have heard this device.
-    var heard: UInt64
 }
 
 /// A file of the container that cannot be read yet.
@@ -50,29 +48,41 @@ extension SidecarAccess {
     func see(_ file: SeenFile, at now: Int64) throws {
         try run(
             """
-            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, clock, heard, at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, clock, at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 Data(file.id.bytes), file.name, file.size, Int64(file.kind.rawValue),
-                number(of: file.device), Int64(clamping: file.sequence), Int64(file.clock),
-                Int64(file.heard), now,
+                number(of: file.device), Int64(clamping: file.sequence), Int64(file.clock), now,
             ]
         )
         try run("DELETE FROM waiting WHERE name = ?", [file.name])
     }
 
     /// Remembers that a file that was read is there under another name, too.
-    func nameCopy(_ file: SeenFile, at now: Int64) throws {
-        try run("INSERT OR IGNORE INTO copy (name, size) VALUES (?, ?)", [file.name, file.size])
-        try run("DELETE FROM waiting WHERE name = ?", [file.name])
+    func nameCopy(name: String, size: Int64) throws {
+        try run("INSERT OR IGNORE INTO copy (name, size) VALUES (?, ?)", [name, size])
+        try run("DELETE FROM waiting WHERE name = ?", [name])
     }
 
-    /// Returns how far a device had heard this one when it wrote a file.
-    func heard(by device: DeviceID, upTo sequence: UInt64) throws -> UInt64 {
+    /// Remembers how far a file's author had heard this device, under any of its ids.
+    func listen(to header: ChangeHeader, as ids: Set<DeviceID>) throws {
+        for entry in header.seen where ids.contains(entry.device) {
+            try run(
+                "INSERT OR IGNORE INTO word (device, clock, own, heard) VALUES (?, ?, ?, ?)",
+                [
+                    number(of: header.device), Int64(header.clock), number(of: entry.device),
+                    Int64(entry.clock),
+                ]
+            )
+        }
+    }
+
+    /// Returns how far the author of a stamp had heard one of this device's ids by then.
+    func heard(_ own: DeviceID, by stamp: Stamp) throws -> UInt64 {
         let found = try count(
-            "SELECT max(heard) FROM seen WHERE device = ? AND sequence <= ?",
-            [number(of: device), Int64(clamping: sequence)]
+            "SELECT max(heard) FROM word WHERE device = ? AND own = ? AND clock <= ?",
+            [number(of: stamp.device), number(of: own), Int64(stamp.clock)]
         )
         return UInt64(clamping: found)
     }
@@ -108,7 +118,7 @@ extension SidecarAccess {
 extension SidecarAccess {
     func own(_ file: OwnFile) throws {
         try run(
-            "INSERT INTO mine (id, name, folder, size, changes) VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO mine (id, name, folder, size, changes) VALUES (?, ?, ?, ?, ?)",
             [Data(file.id.bytes), file.name, file.folder, file.size, file.changes]
         )
     }
@@ -117,7 +127,8 @@ extension SidecarAccess {
     func unpublished() throws -> [OwnFile] {
         try rows(
             """
-            SELECT id, name, folder, size, changes FROM mine WHERE published IS NULL ORDER BY name
+            SELECT id, name, folder, size, changes FROM mine WHERE published IS NULL
+            ORDER BY name LIKE '%.base', name
             """
         ).map { row in
             guard let id = row.bytes(0).withUnsafeBytes({ Digest(bytes: $0) }) else {
@@ -138,25 +149,41 @@ extension SidecarAccess {
 
 // Devices.
 extension SidecarAccess {
+    /// How long a file that is missing keeps later ones from being heard, in milliseconds: 7 days.
+    private static let gapPatience: Int64 = 7 * 86_400_000
+
     /// Remembers when a device was heard, and how far: as far as its files are here without a gap.
     ///
-    /// A file that comes late was not seen by whoever has a later one.
-    func hear(_ device: DeviceID, wall: UInt64) throws {
+    /// A file that comes late was not seen by whoever has a later one. Who begins, and whoever has waited
+    /// for a week, takes a gap for files that were removed since a baseline covers them.
+    func hear(_ device: DeviceID, wall: UInt64, at now: Int64) throws {
         let number = try number(of: device)
         guard let known = try row("SELECT sequence, clock FROM device WHERE n = ?", [number]) else {
             throw damaged("there is no device \(number)")
         }
         var (sequence, clock): (Int64, Int64) = (known[0], known[1])
+        let isBeginning = try phase == .enabling
         while let next = try row(
-            "SELECT max(clock) FROM seen WHERE device = ? AND sequence = ? HAVING count(*) > 0",
-            [number, sequence + 1]
+            """
+            SELECT sequence, clock FROM seen WHERE device = ?1 AND sequence > ?2
+                AND (sequence = ?2 + 1 OR at < ?3 OR ?4) ORDER BY sequence LIMIT 1
+            """,
+            [number, sequence, now - Self.gapPatience, isBeginning]
         ) {
-            sequence += 1
-            clock = max(clock, next[0])
+            sequence = next[0]
+            clock = max(clock, next[1])
         }
         try run(
             "UPDATE device SET sequence = ?, clock = ?, wall = max(wall, ?) WHERE n = ?",
             [sequence, clock, Int64(clamping: wall), number]
+        )
+    }
+
+    /// Remembers which ids a device had before.
+    func setFormer(_ ids: [DeviceID], of device: DeviceID) throws {
+        try run(
+            "UPDATE device SET was = ? WHERE n = ?",
+            [Data(ids.flatMap(\.bytes)), number(of: device)]
         )
     }
 

@@ -25,6 +25,11 @@ extension SidecarAccess {
         try forEach("SELECT \(Self.columns) FROM row ORDER BY id") { try body(known($0)) }
     }
 
+    /// Lends all rows of the state, table after table, in the order of their ids.
+    func forEachKnownByTable(_ body: (KnownRow) throws -> Void) throws {
+        try forEach("SELECT \(Self.columns) FROM row ORDER BY t, id") { try body(known($0)) }
+    }
+
     /// Joins a delta with the state.
     ///
     /// - Returns: the row as it was known before, and as it is now; `nil` if the delta changed nothing.

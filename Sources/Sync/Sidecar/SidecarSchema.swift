@@ -11,8 +11,22 @@ enum SidecarSchema {
         migrator.registerMigration("1") { database in
             try database.execute(sql: tables)
         }
+        migrator.registerMigration("2") { database in
+            try database.execute(sql: upkeepTables)
+        }
         return migrator
     }
+
+    private static let upkeepTables = """
+        -- How far a device had heard this one, under any of its ids, when its clock was so far.
+        CREATE TABLE word (device INTEGER, clock INTEGER, own INTEGER, heard INTEGER NOT NULL,
+            PRIMARY KEY (device, own, clock)) WITHOUT ROWID;
+        -- Files that stand for others; at: when all parts were first known to be there.
+        CREATE TABLE baseline (id BLOB PRIMARY KEY, name TEXT NOT NULL, parts BLOB NOT NULL, covers BLOB NOT NULL,
+            at INTEGER) WITHOUT ROWID;
+        ALTER TABLE mine ADD COLUMN covered INTEGER;
+        ALTER TABLE mine ADD COLUMN removed INTEGER;
+        """
 
     private static let tables = """
         CREATE TABLE meta (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
@@ -39,7 +53,7 @@ enum SidecarSchema {
         CREATE TABLE intent (n INTEGER PRIMARY KEY, t INTEGER, h BLOB, id BLOB NOT NULL, cl INTEGER NOT NULL,
             old BLOB, new BLOB);
         CREATE TABLE seen (id BLOB PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL, kind INTEGER NOT NULL,
-            device INTEGER, sequence INTEGER, clock INTEGER NOT NULL DEFAULT 0, heard INTEGER NOT NULL DEFAULT 0, at INTEGER NOT NULL,
+            device INTEGER, sequence INTEGER, clock INTEGER NOT NULL DEFAULT 0, at INTEGER NOT NULL,
             covered INTEGER) WITHOUT ROWID;
         CREATE INDEX seen_name ON seen (name, size);
         CREATE INDEX seen_device ON seen (device, sequence);

@@ -25,7 +25,12 @@ final class Device {
     var sidecarPath: FilePath { root.appending("sidecar") }
 
     /// Makes a device with an empty store of a schema.
-    init(_ name: String, in sandbox: Sandbox, folder: any RemoteFolder, schema: String) throws {
+    init(
+        _ name: String,
+        in sandbox: Sandbox,
+        folder: any RemoteFolder,
+        schema: String
+    ) throws {
         self.name = name
         self.folder = folder
         root = try sandbox.directory(name)
@@ -67,6 +72,17 @@ final class Device {
                     .joined(separator: "|")
             }
         }
+    }
+
+    /// Closes the store, so that it is one file, and opens it again after something was done to it.
+    func withClosedStore(_ body: () throws -> Void) throws {
+        try queue.close()
+        defer { queue = Self.reopened(storePath, queue) }
+        try body()
+    }
+
+    private static func reopened(_ path: FilePath, _ queue: DatabaseQueue) -> DatabaseQueue {
+        (try? open(path)) ?? queue
     }
 
     // MARK: - Sync

@@ -1,0 +1,41 @@
+internal import Files
+internal import Stores
+
+/// What a capture's differences mean: edits, unless an accident came between.
+struct CaptureMeaning {
+    /// Whether the store may be another one, or the shadow an older one: then differences are no edits
+    /// before a person says so.
+    private let isSuspect: Bool
+    private let wasRolledBack: Bool
+    private let rejoining: Rejoining?
+    private let acceptsChanges: Bool
+
+    init(
+        _ version: StoreVersion,
+        _ options: StoreExchange.Options,
+        _ rejoining: Rejoining?,
+        _ access: SidecarAccess
+    ) throws {
+        wasRolledBack = try access.integer("rolled") != nil
+        isSuspect = try wasRolledBack || version.isSuspect(access)
+        self.rejoining = rejoining
+        acceptsChanges = options.acceptsChanges
+    }
+
+    func options(seeds: Bool) -> Capture.Options {
+        Capture.Options(
+            acceptsChanges: acceptsChanges || isSuspect || rejoining != nil,
+            seeds: seeds,
+            meaning: rejoining ?? .edits,
+            matches: wasRolledBack || rejoining != nil
+        )
+    }
+
+    /// Asks, if a store that may be another one differs from what was known.
+    ///
+    /// - Throws: `SyncDecision.replaced`.
+    func check(_ result: Capture.Result, _ store: Store) throws {
+        guard isSuspect, rejoining == nil, result.changes > 0 else { return }
+        throw SyncDecision.replaced(store.path.description)
+    }
+}

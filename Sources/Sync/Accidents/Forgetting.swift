@@ -1,0 +1,42 @@
+public import Changes
+public import Foundation
+
+/// The end of waiting for a device: others no longer count it, and may remove its files.
+///
+/// Should it come back, it goes on under a new id, and nothing of it is lost.
+public struct Forgetting {
+    private let sidecar: Sidecar
+
+    public init(in sidecar: Sidecar) {
+        self.sidecar = sidecar
+    }
+
+    /// Notes that a device is forgotten; the next exchange tells the others.
+    ///
+    /// - Returns: `false` if it is this device itself, or was forgotten before.
+    /// - Throws: `SidecarError`, `FileError`.
+    public func forget(_ device: Changes.DeviceID, at date: Date, program: String) throws -> Bool {
+        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        return try sidecar.write { access in
+            guard try !access.ownIDs.contains(device), try !access.isGone(device) else {
+                return false
+            }
+            let outgoing = Outgoing(
+                access,
+                outbox: sidecar.outbox,
+                clock: try access.clock.last,
+                wall: now,
+                program: program
+            )
+            let card = Card(
+                access: access,
+                outgoing: outgoing,
+                rules: UpkeepRules(),
+                now: now,
+                program: program
+            )
+            try card.forget(device)
+            return true
+        }
+    }
+}

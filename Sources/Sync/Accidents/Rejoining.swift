@@ -1,0 +1,58 @@
+internal import Files
+internal import Stores
+public import SystemPackage
+
+/// What the local data mean after an accident, as only a person can say: the answer to a `SyncDecision`.
+public enum Rejoining: String, CaseIterable, Sendable {
+    /// They are edits of now, deletes too: as it is here, so for everybody.
+    case edits
+    /// Rows that were deleted since come back; nothing else changes.
+    case merge
+    /// They yield to what the others have; a copy is kept.
+    case container
+}
+
+extension Sidecar {
+    /// The copy of a store that yielded to the container.
+    public var yielded: FilePath { directory.appending("yielded.sqlite") }
+
+    /// Notes that a store was replaced by another state of itself: the next exchange asks what that means.
+    ///
+    /// A store that takes no part has no sidecar; then nothing is done.
+    ///
+    /// - Parameter directory: the sidecar's.
+    /// - Throws: `SidecarError`, `FileError`.
+    public static func markReplaced(in directory: FilePath) throws {
+        guard try isThere(in: directory) else { return }
+        let sidecar = try Sidecar(in: directory)
+        try sidecar.write { try $0.set("replaced", 1) }
+        try sidecar.close()
+    }
+
+    /// Keeps a copy of a store; one of an earlier time is replaced.
+    ///
+    /// It is written beside, synced and then renamed, so that a copy that is there is whole.
+    func keep(_ snapshot: StoreSnapshot, as path: FilePath) throws {
+        let fileSystem = LocalFileSystem()
+        let draft = LocalFileSystem.draft(of: path)
+        try fileSystem.remove(draft)
+        let file = try File.create(draft)
+        let size = max(1, (1 << 20) / snapshot.pageSize) * snapshot.pageSize
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while offset < snapshot.size {
+            let count = try snapshot.read(into: buffer, at: offset)
+            guard count > 0 else { break }
+            try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+            offset += Int64(count)
+        }
+        try file.sync()
+        guard try snapshot.isStill() else {
+            throw StoreError.neverStill(snapshot.path.description)
+        }
+        try fileSystem.remove(path)
+        try fileSystem.move(draft, to: path)
+        try fileSystem.sync(directory)
+    }
+}

@@ -1,0 +1,118 @@
+internal import Archives
+internal import Changes
+internal import Files
+internal import GRDB
+internal import Remotes
+internal import Stores
+
+// Whether this device is still the one that it was: clones, and disks that were rolled back.
+extension StoreExchange {
+    /// What was found of this device, before anything is captured.
+    struct Identity {
+        /// The sidecar is on another machine, or another file.
+        var isMoved = false
+        /// The container has files of this device that it knows nothing of.
+        var isRolledBack = false
+        /// Whether the store was moved along with the sidecar.
+        var hasMovedStore = false
+
+        /// Whether the sidecar may be older than the store.
+        var mustMatch: Bool { isRolledBack && !hasMovedStore }
+    }
+
+    /// Finds out whether this device is a clone, or was rolled back; then it goes on under a new id.
+    ///
+    /// - Returns: `nil` if that cannot be found out without the container: then nothing is captured.
+    func identify(_ listing: Container.Listing?) async throws -> Identity? {
+        let place = "\(options.machine) \(try FileInfo(of: sidecar.path).identity.inode)"
+        let storePlace = try store.place()
+        let (was, storeWas) = try sidecar.read { (try $0.text("place"), try $0.text("store")) }
+        var identity = Identity()
+        identity.isMoved = was != nil && was != place
+        identity.hasMovedStore =
+            identity.isMoved
+            && (storeWas != storePlace || machine(of: was) != options.machine)
+        guard let listing else {
+            if identity.isMoved { return nil }
+            try sidecar.write { try $0.set("place", place) }
+            return identity
+        }
+        identity.isRolledBack = try await hasUnknownFiles(listing)
+        try sidecar.write { access in
+            try access.set("place", place)
+            if identity.isMoved || identity.isRolledBack { try access.renew() }
+            if identity.mustMatch { try access.set("rolled", 1) }
+            if identity.hasMovedStore { try access.set("store", storePlace) }
+        }
+        return identity
+    }
+
+    private func machine(of place: String?) -> String? {
+        place?.split(separator: " ", omittingEmptySubsequences: false).first.map { String($0) }
+    }
+
+    /// Returns whether there are files of this device's id that it did not write, as far as it knows.
+    ///
+    /// Names tell where to look, the files' headers whose they are.
+    private func hasUnknownFiles(_ listing: Container.Listing) async throws -> Bool {
+        let (own, suspects) = try sidecar.read { access in
+            let own = try access.own
+            let suspects = try listing.all.filter { folder, file in
+                let name = ContainerName(file: file.name, in: folder.rawValue)
+                guard name?.author == own.short else { return false }
+                return try !access.hasOwn(name: file.name)
+                    && !access.hasSeen(name: file.name, size: file.size)
+            }
+            return (own, suspects)
+        }
+        for (folder, file) in suspects where try await container.author(of: file, in: folder) == own
+        {
+            return true
+        }
+        return false
+    }
+}
+
+extension ContainerName {
+    /// The start of the id of the device that wrote a file of data.
+    fileprivate var author: UInt32? {
+        switch self {
+        case .changes(let device, _, _), .part(_, let device, _), .baseline(_, let device, _):
+            device
+        case .group, .card, .map, .blob: nil
+        }
+    }
+}
+
+extension Container {
+    /// Returns the device that wrote a file of data; `nil` if it is none, or not whole.
+    fileprivate func author(of file: RemoteFile, in folder: Folder) async throws -> DeviceID? {
+        do {
+            let bytes = try await read(file, in: folder.rawValue)
+            let envelope = try Envelope(
+                reading: bytes,
+                name: file.name,
+                inflate: RawDeflate.inflate
+            )
+            if envelope.kind == .baselineIndex {
+                return try BaselineIndex(envelope, name: file.name).header.device
+            }
+            return try ChangeFile(envelope, name: file.name).header.device
+        } catch is ChangeError {
+            return nil
+        } catch RemoteError.noFile {
+            return nil
+        }
+    }
+}
+
+extension Store {
+    /// Returns a word for which file it is: it changes if the file is replaced.
+    func place() throws -> String { String(try FileInfo(of: location).identity.inode) }
+}
+
+extension SidecarAccess {
+    fileprivate func hasOwn(name: String) throws -> Bool {
+        try row("SELECT 1 FROM mine WHERE name = ?", [name]) != nil
+    }
+}

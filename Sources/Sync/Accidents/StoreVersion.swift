@@ -1,0 +1,46 @@
+internal import Files
+internal import GRDB
+internal import Stores
+
+/// Which file a store is, and how often it was changed: an older one was put in its place.
+struct StoreVersion {
+    var place: String
+    /// The header's change counter (https://www.sqlite.org/fileformat2.html, 1.3.8).
+    var counter: Int64
+
+    init(of store: Store, _ snapshot: StoreSnapshot) throws {
+        place = try store.place()
+        counter = try snapshot.changeCounter()
+    }
+
+    /// Whether the store may be another than the one that was looked at last.
+    func isSuspect(_ access: SidecarAccess) throws -> Bool {
+        if try access.integer("replaced") != nil { return true }
+        if let was = try access.text("store"), was != place { return true }
+        guard let was = try access.integer("counter") else { return false }
+        // The counter wraps.
+        return counter < was && was - counter < 1 << 31
+    }
+
+    /// Takes it for the store that takes part.
+    func keep(_ access: SidecarAccess) throws {
+        try access.set("store", place)
+        try access.set("counter", counter)
+        try access.forget("replaced")
+        try access.forget("rolled")
+    }
+}
+
+extension StoreSnapshot {
+    fileprivate func changeCounter() throws -> Int64 {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pageSize, alignment: 8)
+        defer { buffer.deallocate() }
+        guard try read(into: buffer, at: 0) >= 28 else { return 0 }
+        let bytes = UnsafeRawBufferPointer(buffer)
+        return Int64(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self)))
+    }
+}
+
+extension SidecarAccess {
+    func forget(_ key: String) throws { try run("DELETE FROM meta WHERE k = ?", [key]) }
+}

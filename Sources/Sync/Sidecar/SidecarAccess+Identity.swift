@@ -1,0 +1,35 @@
+internal import Changes
+internal import Foundation
+internal import GRDB
+
+// The ids of this device.
+extension SidecarAccess {
+    /// The ids that this device had before.
+    var former: [DeviceID] {
+        get throws {
+            guard let bytes = try bytes("was"), bytes.count % 16 == 0 else { return [] }
+            return stride(from: 0, to: bytes.count, by: 16).compactMap {
+                DeviceID(bytes: bytes[$0..<$0 + 16])
+            }
+        }
+    }
+
+    /// All ids under which this device has written.
+    var ownIDs: Set<DeviceID> { get throws { try Set(former + [own]) } }
+
+    /// Goes on under a new id: another device may write, or have written, under this one.
+    func renew() throws {
+        let was = try former + [own]
+        let device = DeviceID(high: .random(in: 1 ... .max), low: .random(in: .min ... .max))
+        try set("was", bytes: was.flatMap(\.bytes))
+        try set("device", bytes: device.bytes)
+        // Nobody has heard this one: its first file tells all that it has heard.
+        try run("UPDATE device SET told = 0")
+        try set("card", nil as Int64?)
+    }
+
+    /// Whether a device that was heard has such an id, or had.
+    func isGone(_ device: DeviceID) throws -> Bool {
+        try count("SELECT gone FROM device WHERE n = ?", [number(of: device)]) != 0
+    }
+}

@@ -1,0 +1,70 @@
+internal import Changes
+internal import Foundation
+internal import GRDB
+
+/// This device's word of itself, and of those that are forgotten.
+struct Card {
+    let access: SidecarAccess
+    let outgoing: Outgoing
+    let rules: UpkeepRules
+    /// Milliseconds since 1970.
+    let now: Int64
+    let program: String
+
+    /// Tells of this device, if that is new and was not done today, or at once.
+    func introduce(atOnce: Bool) throws {
+        let card = try content(gone: nil)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let text = String(decoding: try encoder.encode(card), as: UTF8.self)
+        guard try access.text("card") != text else { return }
+        let isDue = try access.integer("carded").map { now - $0 >= rules.cardAge } ?? true
+        guard try atOnce || isDue || access.text("card") == nil else { return }
+        try access.set("card", text)
+        try access.set("carded", now)
+        try keep(card)
+    }
+
+    /// Tells that a device is forgotten: others no longer wait for it, and may remove its files.
+    func forget(_ device: DeviceID) throws {
+        try access.setGone(device)
+        try keep(content(gone: device))
+    }
+
+    private func content(gone: DeviceID?) throws -> DeviceCard {
+        let own = try access.ownIDs
+        return DeviceCard(
+            name: try access.text("name") ?? "",
+            program: program,
+            schema: try access.bytes("schema").flatMap { SchemaID(bytes: $0) } ?? .zero,
+            seen: try access.heardClocks().filter { !own.contains($0.device) },
+            was: try access.former,
+            gone: gone
+        )
+    }
+
+    private func keep(_ card: DeviceCard) throws {
+        var clock = try access.clock
+        // Later than the card before, whatever the time is.
+        let reading = clock.tick(now: 0, modified: 0)
+        try access.setClock(clock)
+        let header = DocumentHeader(
+            group: try access.groups.first ?? .zero,
+            device: try access.own,
+            clock: reading
+        )
+        let file = try DocumentFile<DeviceCard>.write(header, card)
+        try outgoing.keep(file, as: .card(header, file.id))
+    }
+}
+
+extension SidecarAccess {
+    /// Returns how far each device was heard.
+    func heardClocks() throws -> [SeenClock] {
+        try rows("SELECT id, clock FROM device WHERE clock > 0 ORDER BY id").compactMap { row in
+            DeviceID(bytes: row.bytes(0)).map {
+                SeenClock(device: $0, clock: UInt64(clamping: row[1] as Int64))
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+internal import Changes
+internal import Files
+internal import Remotes
+
+/// The files for which complete baselines and bundles stand.
+struct Cover {
+    /// By the part of their ids that names have.
+    private let ids: [UInt64: Digest]
+
+    init(_ standIns: [StandIn]) {
+        ids = Dictionary(
+            standIns.filter { $0.complete != nil }.flatMap(\.covers).map { ($0.short, $0) }
+        ) { first, _ in first }
+    }
+
+    func has(_ id: Digest) -> Bool { ids[id.short] == id }
+
+    /// Returns the id of a file that need not be read, by its name; names only spare downloads.
+    func id(of name: String, in folder: Container.Folder) -> (id: Digest, kind: FileKind)? {
+        switch ContainerName(file: name, in: folder.rawValue) {
+        case .changes(_, _, let id): ids[id].map { ($0, .changes) }
+        case .part(_, _, let id): ids[id].map { ($0, .baselinePart) }
+        case .baseline(_, _, let id): ids[id].map { ($0, .baselineIndex) }
+        default: nil
+        }
+    }
+}
+
+extension [StandIn] {
+    /// Those of which all files are in the container now.
+    func standing(in listing: Container.Listing) -> [StandIn] {
+        let names = listing.all.compactMap { folder, file -> UInt64? in
+            switch ContainerName(file: file.name, in: folder.rawValue) {
+            case .changes(_, _, let id), .part(_, _, let id), .baseline(_, _, let id): id
+            default: nil
+            }
+        }
+        let there = Set(names)
+        return filter { standIn in
+            (standIn.parts + [standIn.id]).allSatisfy { there.contains($0.short) }
+        }
+    }
+}

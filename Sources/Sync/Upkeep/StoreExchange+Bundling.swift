@@ -1,0 +1,108 @@
+internal import Archives
+internal import Changes
+internal import Files
+internal import Remotes
+
+// Many small files of this device become one.
+extension StoreExchange {
+    /// Joins this device's old change files, when there are many: as many as fit one file.
+    func bundle(_ listing: Container.Listing) async throws {
+        let names = try sidecar.read { access in
+            let cover = Cover(try access.standIns())
+            let there = Set((listing.files[.log] ?? []).map(\.name))
+            return try access.ownFiles().filter { file in
+                guard let published = file.published, there.contains(file.name) else {
+                    return false
+                }
+                return now - published >= options.upkeep.bundledAge && !cover.has(file.id)
+            }.map(\.name)
+        }
+        guard names.count > options.upkeep.bundledFiles else { return }
+        var bundle = Bundle()
+        for file in listing.files[.log] ?? [] where names.contains(file.name) {
+            try options.check()
+            guard let changes = try await container.changes(file) else { continue }
+            if bundle.isFull { break }
+            try bundle.add(changes)
+        }
+        guard bundle.replaced.count > 1 else { return }
+        try sidecar.write { access in
+            let outgoing = try upkeep(access)
+            var header = try outgoing.plainHeader()
+            header.clock = bundle.clock
+            header.seen = bundle.seen
+            header.replaces = bundle.replaced
+            let file = try bundle.writer().finish(
+                header,
+                deflate: { RawDeflate.deflate($0, .best) }
+            )
+            let name = ContainerName.changes(header, file.id)
+            try outgoing.keep(file, as: name)
+            try access.remember(
+                StandIn(
+                    id: file.id,
+                    name: name.file,
+                    parts: [file.id],
+                    covers: bundle.replaced,
+                    complete: nil
+                )
+            )
+        }
+    }
+}
+
+/// The join of several change files.
+private struct Bundle {
+    private(set) var replaced: [Digest] = []
+    private(set) var clock: UInt64 = 0
+    private var heard: [DeviceID: UInt64] = [:]
+    private var rows: [RowID: (table: TableName, delta: RowDelta)] = [:]
+    private var bound = 0
+
+    var isFull: Bool {
+        rows.count >= ChangeFileWriter.fullRows / 2 || bound >= ChangeFileWriter.fullBytes / 2
+    }
+
+    var seen: [SeenClock] { heard.map { SeenClock(device: $0, clock: $1) } }
+
+    mutating func add(_ file: ChangeFile) throws {
+        replaced.append(file.id)
+        clock = max(clock, file.header.clock)
+        for entry in file.header.seen {
+            heard[entry.device] = max(heard[entry.device] ?? 0, entry.clock)
+        }
+        try file.forEachRow { table, delta in
+            bound += delta.encodedBound
+            guard let other = rows[delta.id] else {
+                rows[delta.id] = (table.name, delta)
+                return
+            }
+            // An id in two tables is another's malice, and never in files of our own.
+            guard other.table == table.name else { return }
+            rows[delta.id] = (table.name, other.delta.joined(with: delta))
+        }
+    }
+
+    func writer() throws -> ChangeFileWriter {
+        var writer = ChangeFileWriter()
+        for row in rows.values { try writer.add(row.delta, to: row.table) }
+        return writer
+    }
+}
+
+extension Container {
+    /// Reads a change file; `nil` if it is none, or not whole.
+    fileprivate func changes(_ file: RemoteFile) async throws -> ChangeFile? {
+        do {
+            return try ChangeFile(
+                reading: await read(file, in: Folder.log.rawValue),
+                name: file.name,
+                inflate: RawDeflate.inflate
+            )
+        } catch is ChangeError {
+            return nil
+        } catch RemoteError.noFile {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Changes
+import Files
+import Foundation
+import Remotes
+import TestSupport
+import Testing
+
+@testable import Sync
+
+@Suite("After an accident")
+struct AccidentTests {
+    let scene: AccidentScene
+
+    init() throws { scene = try AccidentScene() }
+
+    private var desk: Device { scene.desk }
+    private var phone: Device { scene.phone }
+
+    @Test("a clone takes a new id before it says anything, and both go on")
+    func clone() async throws {
+        try await scene.begin()
+        let twin = try scene.device("twin")
+        try twin.clone(phone.save())
+        try phone.edit("INSERT INTO item (name) VALUES ('from the phone')")
+        try twin.edit("INSERT INTO item (name) VALUES ('from the twin')")
+        try await scene.exchange(phone, twin, desk, phone, twin)
+        let expected = [
+            "from the phone|1|NULL", "from the twin|1|NULL", "milk|2|home", "tea|1|home",
+        ]
+        for device in [desk, phone, twin] { #expect(try scene.items(device) == expected) }
+        #expect(try phone.ids().count == 1)
+        #expect(try twin.ids().count == 2)
+        #expect(try twin.ids().first == phone.ids().first)
+        // Its card says who it was.
+        let was = try desk.inspect { access in
+            try access.rows("SELECT was FROM device WHERE length(was) > 0").map { $0.bytes(0) }
+        }
+        #expect(try was == [phone.ids()[0].bytes])
+    }
+
+    @Test("a disk that was rolled back heals with no question")
+    func wholeDisk() async throws {
+        try await scene.begin()
+        let disk = try phone.save()
+        try phone.edit(
+            "UPDATE item SET amount = 7 WHERE name = 'milk'; DELETE FROM item WHERE name = 'tea'"
+        )
+        try await scene.exchange(phone, desk)
+        try phone.rollBack(to: disk)
+        #expect(try scene.items(phone) == ["milk|2|home", "tea|1|home"])
+        try await scene.exchange(phone, desk, phone)
+        #expect(try scene.items(phone) == ["milk|7|home"])
+        #expect(try scene.items(desk) == ["milk|7|home"])
+        #expect(try phone.ids().count == 2)
+    }
+
+    @Test("a sidecar that was rolled back finds its rows again, and doubles none")
+    func sidecarOnly() async throws {
+        try await scene.begin()
+        let disk = try phone.save()
+        try phone.edit(
+            """
+            INSERT INTO item (name, amount, list_id) VALUES ('figs', 3, 1);
+            UPDATE item SET amount = 7 WHERE name = 'milk'; DELETE FROM item WHERE name = 'tea'
+            """
+        )
+        try await scene.exchange(phone, desk)
+        try phone.rollBack(to: disk, store: false)
+        try await scene.exchange(phone, desk, phone)
+        #expect(try scene.items(phone) == ["figs|3|home", "milk|7|home"])
+        #expect(try scene.items(desk) == scene.items(phone))
+    }
+
+    @Test("a sidecar that was rolled back asks, if the store has what nobody else has")
+    func sidecarAndEdits() async throws {
+        try await scene.begin()
+        let disk = try phone.save()
+        try phone.edit("INSERT INTO item (name, amount, list_id) VALUES ('figs', 3, 1)")
+        try await scene.exchange(phone, desk)
+        try phone.edit("UPDATE item SET amount = 9 WHERE name = 'figs'")
+        try phone.rollBack(to: disk, store: false)
+        await #expect(throws: SyncDecision.self) { try await scene.exchange(phone) }
+        phone.options.rejoining = .edits
+        try await scene.exchange(phone, desk, phone)
+        #expect(try scene.items(desk).filter { $0.contains("figs") }.contains("figs|9|home"))
+        #expect(try scene.items(desk) == scene.items(phone))
+    }
+
+    /// A store that was put back to where the phone had three items, and that has lost an edit of milk, a
+    /// delete of tea, and the bread, which is the desk's.
+    private func replaced() async throws {
+        try await scene.begin()
+        let disk = try phone.save()
+        try phone.edit(
+            "UPDATE item SET amount = 7 WHERE name = 'milk'; DELETE FROM item WHERE name = 'tea'"
+        )
+        try desk.edit("INSERT INTO item (name, list_id) VALUES ('bread', 1)")
+        try await scene.exchange(phone, desk, phone)
+        #expect(try scene.items(phone) == ["bread|1|home", "milk|7|home"])
+        try phone.putBackStore(disk)
+        try phone.edit("INSERT INTO item (name) VALUES ('jam')")
+        for _ in 0..<2 {
+            await #expect(throws: SyncDecision.self) { try await scene.exchange(phone) }
+        }
+        #expect(try scene.items(phone) == ["jam|1|NULL", "milk|2|home", "tea|1|home"])
+        #expect(try await scene.exchange(desk).takenChanges == 0)
+    }
+
+    @Test("a store that was replaced asks, and can be right for everybody")
+    func replacedEdits() async throws {
+        try await replaced()
+        phone.options.rejoining = .edits
+        try await scene.exchange(phone)
+        phone.options.rejoining = nil
+        try await scene.exchange(desk, phone)
+        #expect(try scene.items(desk) == ["jam|1|NULL", "milk|2|home", "tea|1|home"])
+        #expect(try scene.items(phone) == scene.items(desk))
+    }
+
+    @Test("a store that was replaced asks, and can bring back what was deleted, and nothing else")
+    func replacedMerge() async throws {
+        try await replaced()
+        phone.options.rejoining = .merge
+        try await scene.exchange(phone)
+        phone.options.rejoining = nil
+        try await scene.exchange(desk, phone)
+        #expect(
+            try scene.items(desk) == ["bread|1|home", "jam|1|NULL", "milk|7|home", "tea|1|home"]
+        )
+        #expect(try scene.items(phone) == scene.items(desk))
+    }
+
+    @Test("a store that was replaced asks, and can yield; a copy is kept")
+    func replacedContainer() async throws {
+        try await replaced()
+        phone.options.rejoining = .container
+        try await scene.exchange(phone)
+        phone.options.rejoining = nil
+        try await scene.exchange(desk, phone)
+        #expect(try scene.items(desk) == ["bread|1|home", "milk|7|home"])
+        #expect(try scene.items(phone) == scene.items(desk))
+        let sidecar = try Sidecar(in: phone.sidecarPath)
+        defer { try? sidecar.close() }
+        #expect(try FileInfo.ifPresent(sidecar.yielded) != nil)
+    }
+
+    @Test("a store that was replaced by its equal is not asked about; one that a restore marked is")
+    func marked() async throws {
+        try await scene.begin()
+        let disk = try phone.save()
+        try phone.putBackStore(disk)
+        try await scene.exchange(phone)
+        try phone.edit("UPDATE item SET amount = 4 WHERE name = 'milk'")
+        try await scene.exchange(phone, desk)
+        #expect(try scene.items(desk).contains("milk|4|home"))
+        try Sidecar.markReplaced(in: phone.sidecarPath)
+        try phone.edit("UPDATE item SET amount = 5 WHERE name = 'milk'")
+        await #expect(throws: SyncDecision.self) { try await scene.exchange(phone) }
+    }
+
+    @Test("keys that were rebuilt are found again by content")
+    func rebuiltKeys() async throws {
+        try await scene.begin()
+        try phone.edit(
+            "PRAGMA defer_foreign_keys = ON; UPDATE item SET id = id + 100; UPDATE list SET id = 50; UPDATE item SET list_id = 50"
+        )
+        try Sidecar.markReplaced(in: phone.sidecarPath)
+        await #expect(throws: SyncDecision.self) { try await scene.exchange(phone) }
+        phone.options.rejoining = .merge
+        try await scene.exchange(phone, desk)
+        #expect(try scene.items(desk) == ["milk|2|home", "tea|1|home"])
+        #expect(try scene.items(phone) == scene.items(desk))
+        #expect(try phone.rows("SELECT id FROM list") == ["50"])
+    }
+}

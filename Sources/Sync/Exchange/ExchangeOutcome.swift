@@ -4,6 +4,8 @@ internal import Changes
 public struct ExchangeOutcome: Sendable {
     /// Whether the container was there.
     public var hasContainer = true
+    /// Whether what arrived was left for a later run; see `StoreExchange.Options.reserve`.
+    public var isPutOff = false
     public var inserted = 0
     public var updated = 0
     public var deleted = 0

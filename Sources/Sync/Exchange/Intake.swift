@@ -238,6 +238,9 @@ struct Intake {
             if new.state.causalLength != old.state.causalLength {
                 guard !isSeed else { continue }
                 let kind: Conflict.Kind = new.state.isAlive ? .inserted : .deleted
+                if kind == .deleted {
+                    try access.keepLost(old.state.cells.map { ($0.column, $0.value) }, of: old.id)
+                }
                 try access.note(Conflict(kind, lost, of: new, lost: lost, by: own))
                 continue
             }

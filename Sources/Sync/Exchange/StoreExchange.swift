@@ -32,6 +32,9 @@ public struct StoreExchange {
         public var scratch: FilePath
         /// The program and its version, as files tell it.
         public var program: String
+        /// Keeps other programs of ours off the store from before the plan to after the write, as long as
+        /// the result lives; `nil` leaves what arrived for a later run.
+        public var reserve: @Sendable () async throws -> (any Sendable)? = { () }
         /// Throws to end the run; called between steps.
         public var check: @Sendable () throws -> Void = {}
         /// Called after each step.
@@ -185,6 +188,11 @@ public struct StoreExchange {
     /// Writes until the store shows its view, or an application is too busy.
     private func write(_ outcome: inout ExchangeOutcome) async throws {
         guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
+        guard let reservation = try await options.reserve() else {
+            outcome.isPutOff = true
+            return
+        }
+        defer { withExtendedLifetime(reservation) {} }
         var fetched: Set<BlobReference> = []
         for _ in 0..<Self.roundsLimit {
             let (planned, missing) = try plan()

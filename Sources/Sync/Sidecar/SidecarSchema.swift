@@ -11,6 +11,13 @@ enum SidecarSchema {
         migrator.registerMigration("1") { database in
             try database.execute(sql: tables)
         }
+        migrator.registerMigration("lost") { database in
+            // The values of rows that were deleted elsewhere while they were edited here.
+            try database.execute(
+                sql:
+                    "CREATE TABLE lost (id BLOB, c INTEGER, value BLOB NOT NULL, PRIMARY KEY (id, c)) WITHOUT ROWID"
+            )
+        }
         return migrator
     }
 

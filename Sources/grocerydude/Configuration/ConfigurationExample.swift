@@ -66,6 +66,13 @@ let configurationExample = """
           safety_backup: true
           notify: HUP:/run/app.pid    # a signal after a restore, or a list
           generation_file: /srv/app/Stores.generation   # replaced after a restore, for the application to watch
+        sync:                         # with other machines, once 'grocerydude sync enable' was run
+          container: ~/Dropbox/Sync   # the folder that they share, or rclone:REMOTE:PATH
+          group: app                  # else made of the store's name
+          # map: /srv/app/sync.json   # what the schema does not say
+          while_open: true            # false: what arrives waits while the application has the store open
+          max_age: 1h                 # 'grocerydude sync status' fails when the last exchange is older
+          enabled: true               # false: nothing is exchanged
         hooks:                        # commands for /bin/sh; one, or a list
           backup:
             before: test -e /srv/app/ready || exit 75      # 75: skip this run

@@ -1,6 +1,7 @@
 internal import Files
 internal import Operations
 internal import Remotes
+internal import Sync
 internal import SystemPackage
 
 extension Invocation {
@@ -37,6 +38,34 @@ extension Invocation {
         options.container = container
         options.writesWhileOpen = profile.sync.writesWhileOpen
         return options
+    }
+
+    /// Exchanges stores, and answers.
+    ///
+    /// - Parameters:
+    ///   - names: the stores that are meant; none for all that take part.
+    ///   - acceptsChanges: whether most rows of a table may go.
+    ///   - answersNewsOnly: whether nothing is said where nothing was to do.
+    /// - Throws: `SyncError`, `OperationError`, `FileError`, `CancellationError`.
+    func exchange(
+        _ names: [String],
+        acceptsChanges: Bool,
+        answersNewsOnly: Bool = false
+    ) async throws -> CommandResult {
+        let places = try syncPlaces()
+        var options = syncOptions
+        options.acceptsChanges = acceptsChanges
+        let synced = try await RunSync(
+            in: places,
+            folder: containerFolder,
+            options: options,
+            context: context
+        ).run(places.enabled(named: names))
+        let isNews = synced.contains { $0.error != nil || $0.outcome?.isQuiet == false }
+        if isNews || !answersNewsOnly { try console.answer(SyncRunAnswer(synced, self)) }
+        var result = result(of: synced)
+        result.isUneventful = !isNews
+        return result
     }
 
     /// Returns the result of exchanges, after their errors were told.

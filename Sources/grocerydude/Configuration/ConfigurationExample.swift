@@ -70,6 +70,7 @@ let configurationExample = """
           container: ~/Dropbox/Sync   # the folder that they share, or rclone:REMOTE:PATH
           group: app                  # else made of the store's name
           # map: /srv/app/sync.json   # what the schema does not say
+          schedule: every 5m
           while_open: true            # false: what arrives waits while the application has the store open
           max_age: 1h                 # 'grocerydude sync status' fails when the last exchange is older
           enabled: true               # false: nothing is exchanged
@@ -91,6 +92,9 @@ let configurationExample = """
             # before, after, on_success, on_failure and finally are here, too
           check:
             on_failure: logger 'a backup is damaged'
+            # before, after, on_success, finally and timeout are here, too
+          sync:
+            on_failure: logger "sync ended with $GROCERYDUDE_EXIT_CODE"
             # before, after, on_success, finally and timeout are here, too
 
     """

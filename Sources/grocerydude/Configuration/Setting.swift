@@ -168,6 +168,7 @@ struct Setting {
             Setting("sync.map", \.sync.map, show: { $0.map { .text($0.string) } ?? .none }) {
                 FilePath(try $0.path())
             },
+            schedule("sync.schedule", environment: "SYNC_SCHEDULE", \.sync.schedule),
             boolean("sync.while_open", \.sync.writesWhileOpen),
             Setting(
                 "sync.max_age",

@@ -10,6 +10,8 @@ struct SyncSettings {
     var map: FilePath?
     /// Whether a store is written that an application has open.
     var writesWhileOpen = true
+    /// When `schedule install` has stores exchanged.
+    var schedule: Schedule?
     /// How old the last exchange may be.
     var maxAge: Duration?
     /// Whether anything is exchanged.

@@ -11,8 +11,8 @@ struct SyncCommand: AsyncParsableCommand {
         example: "grocerydude sync enable --container ~/Dropbox/Sync",
         "grocerydude sync",
         subcommands: [
-            SyncEnableCommand.self, SyncRunCommand.self, SyncStatusCommand.self,
-            SyncConflictsCommand.self, SyncDisableCommand.self,
+            SyncEnableCommand.self, SyncRunCommand.self, SyncWatchCommand.self,
+            SyncStatusCommand.self, SyncConflictsCommand.self, SyncDisableCommand.self,
         ],
         defaultSubcommand: SyncRunCommand.self
     )

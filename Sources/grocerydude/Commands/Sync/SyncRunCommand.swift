@@ -30,6 +30,7 @@ struct SyncRunCommand: SyncingCommand {
 
     @OptionGroup var sync: SyncOptions
 
+    var logged: Run.Command? { .sync }
     var ownFlags: [FlagValue?] {
         [FlagValue("--while-open", "sync.while_open", whileOpen ? "true" : nil)]
     }
@@ -38,18 +39,10 @@ struct SyncRunCommand: SyncingCommand {
         guard invocation.profile.sync.isEnabled else {
             invocation.context.report(.note("nothing is exchanged: 'sync.enabled' is false"))
             try invocation.console.answer(SyncRunAnswer([], invocation))
-            return CommandResult(.done)
+            var result = CommandResult(.done)
+            result.isUneventful = true
+            return result
         }
-        let places = try invocation.syncPlaces()
-        var options = invocation.syncOptions
-        options.acceptsChanges = acceptChanges
-        let synced = try await RunSync(
-            in: places,
-            folder: invocation.containerFolder,
-            options: options,
-            context: invocation.context
-        ).run(places.enabled(named: store))
-        try invocation.console.answer(SyncRunAnswer(synced, invocation))
-        return invocation.result(of: synced)
+        return try await invocation.exchange(store, acceptsChanges: acceptChanges)
     }
 }

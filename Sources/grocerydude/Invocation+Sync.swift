@@ -37,6 +37,10 @@ extension Invocation {
         var options = RunSync.Options(date: now, program: tool)
         options.container = container
         options.writesWhileOpen = profile.sync.writesWhileOpen
+        if isWithProfilesStores { options.commands = profile.sync.commands }
+        options.commands.timeout = profile[hooksFor: .sync].timeout
+        options.commands.remote = address
+        if isInProfilesPlaces { options.commands.profile = profile.name }
         return options
     }
 
@@ -46,6 +50,7 @@ extension Invocation {
     ///   - names: the stores that are meant; none for all that take part.
     ///   - acceptsChanges: whether most rows of a table may go.
     ///   - answersNewsOnly: whether nothing is said where nothing was to do.
+    /// - Returns: the result; uneventful if nothing was to do.
     /// - Throws: `SyncError`, `OperationError`, `FileError`, `CancellationError`.
     func exchange(
         _ names: [String],

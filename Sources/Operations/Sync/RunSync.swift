@@ -21,6 +21,8 @@ public struct RunSync: Sendable {
         public var acceptsChanges = false
         /// Whether a store is written that an application has open.
         public var writesWhileOpen = true
+        /// The user's commands around the write of others' changes.
+        public var commands = ImportCommands()
 
         public init(date: Date, program: String) {
             self.date = date
@@ -95,6 +97,9 @@ public struct RunSync: Sendable {
             )
             exchangeOptions.acceptsChanges = options.acceptsChanges
             exchangeOptions.check = context.checkCancellation
+            let (commands, context) = (options.commands, context)
+            exchangeOptions.willWrite = { try await commands.runBefore($0, store, context) }
+            exchangeOptions.didWrite = { try await commands.runAfter($0, store, context) }
             exchangeOptions.reserve = { try await writing.make() }
             let address = options.container ?? before.container ?? ""
             result.outcome = try await StoreExchange(

@@ -72,7 +72,8 @@ public enum SyncError: ExplainedError {
         case .nothingBefore(let store): "there is no copy of '\(store)' from before it took part"
         case .noConflict(let number, let store): "'\(store)' has no conflict \(number)"
         case .noContainer(let address, let unsent):
-            "the container '\(address)' is not there, or has nothing of this group: \(Self.waiting(unsent)) on this machine"
+            "the container '\(address)' is not there, or has nothing of this group"
+                + (unsent == 0 ? "" : ": \(Self.waiting(unsent)) on this machine")
         case .openStore(let store, let rows, let users):
             "\(Self.waiting(rows)) until '\(store)' is closed: it is in use by \(Self.list(users))"
         case .lockedStores(let path, let rows, let holder):

@@ -25,6 +25,9 @@ public struct ExchangeOutcome: Sendable {
     /// Bytes.
     public var takenBytes: Int64 { taken.bytes }
 
+    /// Rows of the store that were written.
+    var written: Int { inserted + updated + deleted }
+
     /// Whether nothing was exchanged, and nothing written.
     public var isQuiet: Bool {
         sent.files == 0 && taken.files == 0 && inserted + updated + deleted == 0

@@ -35,6 +35,10 @@ public struct StoreExchange {
         /// Keeps other programs of ours off the store from before the plan to after the write, as long as
         /// the result lives; `nil` leaves what arrived for a later run.
         public var reserve: @Sendable () async throws -> (any Sendable)? = { () }
+        /// Called once before rows are written, with those that are planned; an error leaves them unwritten.
+        public var willWrite: @Sendable ([WrittenRow]) async throws -> Void = { _ in }
+        /// Called after rows were written.
+        public var didWrite: @Sendable ([WrittenRow]) async throws -> Void = { _ in }
         /// Throws to end the run; called between steps.
         public var check: @Sendable () throws -> Void = {}
         /// Called after each step.
@@ -194,6 +198,7 @@ public struct StoreExchange {
         }
         defer { withExtendedLifetime(reservation) {} }
         var fetched: Set<BlobReference> = []
+        var isTold = false
         for _ in 0..<Self.roundsLimit {
             let (planned, missing) = try plan()
             // Content that rows wait for is fetched once; what is not there keeps only them waiting.
@@ -205,7 +210,13 @@ public struct StoreExchange {
             fetched.formUnion(lacking)
             try pass(.planned)
             guard let planned else { return try BlobCache(sidecar: sidecar).clear() }
-            if try apply(planned, &outcome) {
+            let rows = planned.plan.steps.map(WrittenRow.init)
+            if !isTold { try await options.willWrite(rows) }
+            isTold = true
+            let before = outcome.written
+            let isDone = try apply(planned, &outcome)
+            if outcome.written > before { try await options.didWrite(rows) }
+            if isDone {
                 return try BlobCache(sidecar: sidecar).clear()
             }
         }

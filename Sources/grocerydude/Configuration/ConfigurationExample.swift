@@ -94,6 +94,8 @@ let configurationExample = """
             on_failure: logger 'a backup is damaged'
             # before, after, on_success, finally and timeout are here, too
           sync:
+            will_import: test ! -e /run/app-busy       # before changes of others are written
+            did_import: kill -HUP $(cat /run/app.pid)  # $GROCERYDUDE_CHANGES names the rows
             on_failure: logger "sync ended with $GROCERYDUDE_EXIT_CODE"
             # before, after, on_success, finally and timeout are here, too
 

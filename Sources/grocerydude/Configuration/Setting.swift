@@ -193,6 +193,8 @@ struct Setting {
             texts("hooks.restore.stop", \.restore.commands.stop),
             texts("hooks.restore.start", \.restore.commands.start),
             texts("hooks.restore.verify", \.restore.commands.verify),
+            texts("hooks.sync.will_import", \.sync.commands.willImport),
+            texts("hooks.sync.did_import", \.sync.commands.didImport),
         ]
     }
 

@@ -1,3 +1,4 @@
+internal import Operations
 internal import SystemPackage
 
 /// The settings of sync.
@@ -16,4 +17,6 @@ struct SyncSettings {
     var maxAge: Duration?
     /// Whether anything is exchanged.
     var isEnabled = true
+    /// How long each may take is said with the hooks of sync.
+    var commands = ImportCommands()
 }

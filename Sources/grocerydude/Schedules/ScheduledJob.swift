@@ -69,7 +69,9 @@ struct ScheduledJob {
             guard case .environment(let name) = profile.origin(of: setting.key),
                 let value = ProcessEnvironment.value(name)
             else { continue }
-            let isPath = ["stores", "remote", "metrics_file", "sync.container"].contains(setting.key)
+            let isPath = ["stores", "remote", "metrics_file", "sync.container"].contains(
+                setting.key
+            )
             variables.append((name, isPath ? Self.absolute(value) : value))
         }
         // Schedulers look for programs in fewer directories than a shell.
@@ -89,7 +91,9 @@ struct ScheduledJob {
 
     /// Why it may need anything; `nil` if all that it needs is known.
     var needsAnything: String? {
-        if profile[hooksFor: command].commands.values.contains(where: { !$0.isEmpty }) {
+        let lines = profile[hooksFor: command].commands.values.joined()
+        let imports = profile.sync.commands.willImport + profile.sync.commands.didImport
+        if !lines.isEmpty || command == .sync && !imports.isEmpty {
             return "the profile's hooks may need anything"
         }
         return folder == nil ? "the configuration names no 'sync.container'" : nil

@@ -108,16 +108,16 @@ let package = Package(
         .target(
             name: "Operations",
             dependencies: [
-                "Backups", "Stores", "Archives", "Remotes", "History", "Processes", "Files",
-                filePath,
+                "Backups", "Sync", "Stores", "Archives", "Remotes", "Changes", "History",
+                "Processes", "Files", filePath,
             ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "grocerydude",
             dependencies: [
-                "Operations", "Backups", "Stores", "Archives", "Remotes", "History", "Sample",
-                "Processes", "Files", filePath,
+                "Operations", "Backups", "Sync", "Stores", "Archives", "Remotes", "Changes",
+                "History", "Sample", "Processes", "Files", filePath,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -212,8 +212,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "grocerydude", "Operations", "Backups", "Archives", "Stores", "Remotes", "History",
-                "Sample", "Files", "TestSupport", "CSQLite", filePath,
+                "grocerydude", "Operations", "Backups", "Sync", "Archives", "Stores", "Remotes",
+                "History", "Sample", "Files", "TestSupport", "CSQLite", filePath,
             ],
             swiftSettings: strict
         ),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Shows what grocerydude is for, in a home directory of its own that is removed at the end:
-# a sample store is backed up while another process writes to it, loses its data, and gets it back.
-# Exits with 1 where the data is not back. Usage: demo.sh PROGRAM
+# a sample store is backed up while another process writes to it, loses its data, and gets it back; then two
+# machines share one list. Exits with 1 where the data is not back, or the lists differ. Usage: demo.sh PROGRAM
 set -euo pipefail
 
 program=$1
@@ -13,7 +13,8 @@ command -v sqlite3 >/dev/null || {
 
 HOME=$(mktemp -d "${TMPDIR:-/tmp}/grocerydude-demo.XXXXXX")
 export HOME PATH
-unset GROCERYDUDE_STORES GROCERYDUDE_REMOTE XDG_DATA_HOME XDG_CACHE_HOME
+unset GROCERYDUDE_STORES GROCERYDUDE_REMOTE GROCERYDUDE_CONTAINER
+unset XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME
 readonly stores="$HOME/.local/share/grocerydude/Stores"
 readonly store="$stores/Grocery-Dude.sqlite"
 readonly photos="$stores/.Grocery-Dude_SUPPORT/_EXTERNAL_DATA"
@@ -36,7 +37,7 @@ trap 'exit 143' TERM
 say() { printf '\n%s\n' "$*"; }
 # Prints a command as one would type it, and runs it.
 run() {
-    local word line='$'
+    local word line="${prompt-}$"
     for word in "$@"; do
         case $word in *[!A-Za-z0-9_./-]*) word="'$word'" ;; esac
         line+=" ${word/#$HOME/\~}"
@@ -115,3 +116,37 @@ if [ "$after" != "$before" ] || [ "$lost" = "$before" ]; then
     exit 1
 fi
 say "The data is back: every item and every photo, as of one transaction of the writer."
+
+say "Two machines, one list: each has a home directory of its own, and both a folder that they share."
+readonly homes="$HOME" shared="$HOME/Shared"
+mkdir "$shared" "$homes/desk" "$homes/phone"
+on() (
+    HOME="$homes/$1" prompt=$1
+    shift
+    run "$@"
+)
+list() { HOME="$homes/$1" grocerydude items; }
+on desk grocerydude init
+on desk grocerydude sync enable --container "$shared" --device desk --yes --quiet
+on phone grocerydude init
+on phone grocerydude sync enable --container "$shared" --device phone --yes --quiet
+
+say "Both are edited; the phone has no connection, as if the folder were not there."
+on desk grocerydude items add Honey
+on desk grocerydude sync
+mv "$shared" "$shared.away"
+on phone grocerydude items remove Milk
+on phone grocerydude items add Figs
+on phone grocerydude sync --quiet || echo "(what was edited waits: exit code $?)"
+
+say "The folder is there again."
+mv "$shared.away" "$shared"
+on phone grocerydude sync
+on desk grocerydude sync
+if [ "$(list desk)" != "$(list phone)" ] || ! list desk | grep -q Honey || list desk | grep -q Milk; then
+    echo "demo: error: the two lists DIFFER" >&2
+    diff <(list desk) <(list phone) >&2 || true
+    exit 1
+fi
+list desk
+say "Both machines have the same rows."

@@ -45,17 +45,19 @@ public struct OperationContext: Sendable {
         _ body: () async throws -> Result
     ) async throws -> Result {
         guard let path else { return try await body() }
+        let lock = try await lock(on: path)
+        defer { withExtendedLifetime(lock) {} }
+        return try await body()
+    }
+
+    /// Locks a directory until the last reference to the lock goes; tells once whom it waits for.
+    func lock(on path: FilePath) async throws -> FileLock {
         var wasReported = false
-        return try await FileLock.withLock(
-            on: path,
-            wait: lockWait,
-            waiting: { holder in
-                try checkCancellation()
-                if !wasReported { report(.waiting(for: holder)) }
-                wasReported = true
-            },
-            body
-        )
+        return try await FileLock.acquire(path, wait: lockWait) { holder in
+            try checkCancellation()
+            if !wasReported { report(.waiting(for: holder)) }
+            wasReported = true
+        }
     }
 
     func note(_ text: String) { report(.note(text)) }

@@ -49,6 +49,7 @@ struct GroceryDude: AsyncParsableCommand {
                     CopyCommand.self, UploadCommand.self, ImportCommand.self, FetchCommand.self,
                 ]
             ),
+            CommandGroup(name: "Keep in step", subcommands: [SyncCommand.self]),
             CommandGroup(
                 name: "Set up",
                 subcommands: [

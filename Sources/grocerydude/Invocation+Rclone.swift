@@ -6,10 +6,21 @@ internal import SystemPackage
 extension Invocation {
     /// rclone, with the limits of the profile; what it does is shown on the console.
     var rclone: Rclone {
+        var rclone = namelessRclone
+        rclone.machine = Self.machine
+        return rclone
+    }
+
+    /// What this machine alone knows; made when it is first asked for.
+    static var machine: String? {
+        machine(in: FilePath(ProcessEnvironment.state + "/grocerydude"))
+    }
+
+    /// rclone, which does not know yet on which machine it is: nothing was made for that.
+    var namelessRclone: Rclone {
         var rclone = Rclone()
         rclone.connectTimeout = profile.remoteConnectTimeout
         rclone.idleTimeout = profile.remoteIdleTimeout
-        rclone.machine = Self.machine(in: FilePath(ProcessEnvironment.state + "/grocerydude"))
         let report = context.report
         rclone.report = { report(OperationEvent($0)) }
         rclone.checkCancellation = context.checkCancellation

@@ -8,19 +8,25 @@ extension Invocation {
     func run(_ command: some InvokedCommand) async -> ExitStatus {
         let result =
             if let logged = command.logged {
-                await makeRun(logged).perform(
-                    context,
-                    backups: {
-                        try await folder().list().backups
-                    },
-                    failure: { failure($0) },
-                    work: { await attempt(command) }
-                )
+                await perform(logged) { await attempt(command) }
             } else {
                 await attempt(command)
             }
         // Only the caller of the program hears of a lost answer: the work was done.
         return console.status(after: result.status)
+    }
+
+    /// Does a run's work, with the log, hooks and monitor around it.
+    func perform(
+        _ command: Run.Command,
+        work: () async -> CommandResult
+    ) async -> CommandResult {
+        await makeRun(command).perform(
+            context,
+            backups: { try await folder().list().backups },
+            failure: { failure($0) },
+            work: work
+        )
     }
 
     /// Prints the error that ended a command, and returns the result with the error in it.

@@ -45,12 +45,13 @@ struct ChildProcessTests {
 
     @Test("ends one that takes too long")
     func hangs() async throws {
-        #expect(try await run("sleep 600", Self.hasty).reason == .tookTooLong)
+        #expect(try await run("sleep 6000", Self.hasty).reason == .tookTooLong)
     }
 
     @Test("kills one that does not listen to SIGTERM, with what it started in the background")
     func deaf() async throws {
-        let line = "trap '' TERM; sh -c 'while :; do sleep 600; done' & while :; do sleep 600; done"
+        let line =
+            "trap '' TERM; sh -c 'while :; do sleep 6000; done' & while :; do sleep 6000; done"
         let outcome = try await run(line, Self.hasty)
         #expect(outcome.reason == .tookTooLong)
         // They had its output open: nobody has any more.
@@ -71,7 +72,7 @@ struct ChildProcessTests {
     @Test("is stopped by whoever started it, in the middle")
     func interruption() async throws {
         let reader = Reader()
-        let outcome = try await run("echo ready; sleep 600", reader: reader) {
+        let outcome = try await run("echo ready; sleep 6000", reader: reader) {
             if reader.text == "ready\n" { throw CancellationError() }
         }
         #expect(outcome.reason == .interrupted)
@@ -79,7 +80,7 @@ struct ChildProcessTests {
 
     @Test("is stopped where the task is cancelled")
     func cancellation() async throws {
-        let task = Task { try await run("sleep 600") }
+        let task = Task { try await run("sleep 6000") }
         task.cancel()
         // A task that is cancelled early enough does not even start it.
         switch await task.result {
@@ -91,7 +92,7 @@ struct ChildProcessTests {
     @Test("does not wait for what stays in the background, and leaves it alone")
     func background() async throws {
         let reader = Reader()
-        let outcome = try await run("sleep 600 & echo $!", reader: reader)
+        let outcome = try await run("sleep 6000 & echo $!", reader: reader)
         #expect(outcome.reason == .ended(.exited(0)))
         #expect(outcome.leftOutputOpen)
         let process = try #require(Int32(reader.text.dropLast()))

@@ -11,6 +11,9 @@ struct CommandEnvironment {
     var remote: String
     /// The backup's file name, once it is known.
     var backup: String?
+    /// The store that changes of others are written into, and the file that names its rows.
+    var store: FilePath?
+    var changes: FilePath?
     /// The end of the run, once it has ended.
     var exitCode: Int32?
     var error: String?
@@ -27,6 +30,8 @@ struct CommandEnvironment {
             "GROCERYDUDE_STORES": stores.string,
             "GROCERYDUDE_REMOTE": remote,
             "GROCERYDUDE_BACKUP": backup,
+            "GROCERYDUDE_STORE": store?.string,
+            "GROCERYDUDE_CHANGES": changes?.string,
             "GROCERYDUDE_EXIT_CODE": exitCode.map(String.init),
             "GROCERYDUDE_ERROR": error.map { printable(bytes: $0.prefix(Self.errorLimit).utf8) },
         ]

@@ -12,6 +12,8 @@ public struct CommandResult: Sendable, Equatable {
     public var bytes: Int64?
     /// Whether a person was asked and said no: nobody is told of the run.
     public var isDeclined = false
+    /// Whether there was nothing to do, as most often every few minutes: such a run is not logged.
+    public var isUneventful = false
 
     public init(exitCode: Int32, message: String? = nil) {
         self.exitCode = exitCode

@@ -16,12 +16,12 @@ public import SystemPackage
 public struct Run: Sendable {
     /// The commands that are logged, and told to metrics.
     public enum Command: String, Sendable, CaseIterable {
-        case backup, restore, check, prune
+        case backup, restore, check, prune, sync
 
         /// The commands around which the user's own commands can run.
-        public static let hooked: [Command] = [.backup, .restore, .check]
+        public static let hooked: [Command] = [.backup, .restore, .check, .sync]
         /// The commands that a schedule can run.
-        public static let scheduled: [Command] = [.backup, .check]
+        public static let scheduled: [Command] = [.backup, .check, .sync]
     }
 
     public var command: Command
@@ -73,7 +73,7 @@ public struct Run: Sendable {
         }
         if !result.isDeclined {
             let entry = entry(result, duration: ContinuousClock.now - start)
-            record(entry, context)
+            if !result.isUneventful { record(entry, context) }
             if result.exitCode != Hooks.skipCode {
                 await writeMetrics(entry, backups, context)
                 let isSuccess = result.isSuccess

@@ -334,6 +334,12 @@ final class TableCapture {
             let delta = RowState(causalLength: state.causalLength, birth: nil, cells: [same])
             try capture.tell(RowDelta(id, delta), in: table.name)
         }
+        if known?.state.isTombstone == true {
+            let lost = try table.columns.map { column in
+                (column.name, try capture.wire(values[column.index], of: column))
+            }
+            try capture.access.keepLost(lost, of: old.id)
+        }
         try edit(old, cells, known, &capture)
         try capture.access.wakeHeld()
     }

@@ -4,6 +4,8 @@ internal import Changes
 public struct ExchangeOutcome: Sendable {
     /// Whether the container was there.
     public var hasContainer = true
+    /// Whether what arrived was left for a later run; see `StoreExchange.Options.reserve`.
+    public var isPutOff = false
     public var inserted = 0
     public var updated = 0
     public var deleted = 0
@@ -22,6 +24,9 @@ public struct ExchangeOutcome: Sendable {
     public var takenFiles: Int { taken.files }
     /// Bytes.
     public var takenBytes: Int64 { taken.bytes }
+
+    /// Rows of the store that were written.
+    var written: Int { inserted + updated + deleted }
 
     /// Whether nothing was exchanged, and nothing written.
     public var isQuiet: Bool {

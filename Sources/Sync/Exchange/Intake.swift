@@ -283,6 +283,9 @@ struct Intake {
                 let winner = new.state.isAlive ? new.state.birth ?? .zero : new.state.deletion
                 guard !isSeed, try !hasHeard(lost.stamp, winner, access) else { continue }
                 let kind: Conflict.Kind = new.state.isAlive ? .inserted : .deleted
+                if kind == .deleted {
+                    try access.keepLost(old.state.cells.map { ($0.column, $0.value) }, of: old.id)
+                }
                 try access.note(
                     Conflict(kind, lost, of: new, lost: lost, by: lost.stamp.device)
                 )

@@ -69,6 +69,8 @@ final class Outgoing {
         let own = try access.own
         let seen = try access.untold(except: own)
         try access.setTold()
+        // Who has heard this has heard all before it.
+        try access.set("said", Int64(clock))
         return ChangeHeader(
             group: try access.groups.first ?? .zero,
             device: own,

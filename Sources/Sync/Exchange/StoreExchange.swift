@@ -40,6 +40,13 @@ public struct StoreExchange {
         public var scratch: FilePath
         /// The program and its version, as files tell it.
         public var program: String
+        /// Keeps other programs of ours off the store from before the plan to after the write, as long as
+        /// the result lives; `nil` leaves what arrived for a later run.
+        public var reserve: @Sendable () async throws -> (any Sendable)? = { () }
+        /// Called once before rows are written, with those that are planned; an error leaves them unwritten.
+        public var willWrite: @Sendable ([WrittenRow]) async throws -> Void = { _ in }
+        /// Called after rows were written.
+        public var didWrite: @Sendable ([WrittenRow]) async throws -> Void = { _ in }
         /// Throws to end the run; called between steps.
         public var check: @Sendable () throws -> Void = {}
         /// Called after each step.
@@ -219,8 +226,14 @@ public struct StoreExchange {
     /// Writes until the store shows its view, or an application is too busy.
     private func write(_ outcome: inout ExchangeOutcome) async throws {
         guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
+        guard let reservation = try await options.reserve() else {
+            outcome.isPutOff = true
+            return
+        }
+        defer { withExtendedLifetime(reservation) {} }
         var fetched: Set<BlobReference> = []
         var isOutdated = false
+        var isTold = false
         for _ in 0..<Self.roundsLimit {
             let (planned, missing) = try plan()
             // Content that rows wait for is fetched once; what is not there keeps only them waiting.
@@ -232,7 +245,13 @@ public struct StoreExchange {
             fetched.formUnion(lacking)
             try pass(.planned)
             guard let planned else { return try BlobCache(sidecar: sidecar).clear() }
-            switch try apply(planned, &outcome) {
+            let rows = planned.plan.steps.map(WrittenRow.init)
+            if !isTold { try await options.willWrite(rows) }
+            isTold = true
+            let before = outcome.written
+            let applied = try apply(planned, &outcome)
+            if outcome.written > before { try await options.didWrite(rows) }
+            switch applied {
             case .done: return try BlobCache(sidecar: sidecar).clear()
             case .someLeftOut: isOutdated = false
             case .outdated: isOutdated = true

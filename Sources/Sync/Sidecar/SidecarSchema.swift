@@ -14,6 +14,13 @@ enum SidecarSchema {
         migrator.registerMigration("2") { database in
             try database.execute(sql: upkeepTables)
         }
+        migrator.registerMigration("3") { database in
+            // The values of rows that were deleted elsewhere while they were edited here.
+            try database.execute(
+                sql:
+                    "CREATE TABLE lost (id BLOB, c INTEGER, value BLOB NOT NULL, PRIMARY KEY (id, c)) WITHOUT ROWID"
+            )
+        }
         return migrator
     }
 

@@ -69,6 +69,14 @@ let configurationExample = """
           safety_backup: true
           notify: HUP:/run/app.pid    # a signal after a restore, or a list
           generation_file: /srv/app/Stores.generation   # replaced after a restore, for the application to watch
+        sync:                         # with other machines, once 'grocerydude sync enable' was run
+          container: ~/Dropbox/Sync   # the folder that they share, or rclone:REMOTE:PATH
+          group: app                  # else made of the store's name
+          # map: /srv/app/sync.json   # what the schema does not say
+          schedule: every 5m
+          while_open: true            # false: what arrives waits while the application has the store open
+          max_age: 1h                 # 'grocerydude sync status' fails when the last exchange is older
+          enabled: true               # false: nothing is exchanged
         hooks:                        # commands for /bin/sh; one, or a list
           backup:
             before: test -e /srv/app/ready || exit 75      # 75: skip this run
@@ -87,6 +95,11 @@ let configurationExample = """
             # before, after, on_success, on_failure and finally are here, too
           check:
             on_failure: logger 'a backup is damaged'
+            # before, after, on_success, finally and timeout are here, too
+          sync:
+            will_import: test ! -e /run/app-busy       # before changes of others are written
+            did_import: kill -HUP $(cat /run/app.pid)  # $GROCERYDUDE_CHANGES names the rows
+            on_failure: logger "sync ended with $GROCERYDUDE_EXIT_CODE"
             # before, after, on_success, finally and timeout are here, too
 
     """

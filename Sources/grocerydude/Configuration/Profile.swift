@@ -48,6 +48,7 @@ struct Profile {
 
     var check = CheckSettings()
     var restore = RestoreSettings()
+    var sync = SyncSettings()
     private var hooks: [Run.Command: Hooks] = [:]
 
     /// The monitor's address, which hears of the beginning and the end of runs.

@@ -1,5 +1,6 @@
 internal import Backups
 internal import Files
+internal import Changes
 internal import Foundation
 internal import Operations
 internal import Remotes
@@ -32,7 +33,7 @@ struct Setting {
 
     /// All settings, in the order in which they are shown.
     static var all: [Setting] {
-        places + backups + retention + checks + hooks + reports
+        places + backups + retention + checks + sync + hooks + reports
     }
 
     private static var places: [Setting] {
@@ -40,13 +41,7 @@ struct Setting {
             Setting("stores", environment: "STORES", \.stores, show: { .text($0.string) }) {
                 FilePath(try $0.path("a path"))
             },
-            Setting("remote", environment: "REMOTE", \.remote, show: ShownValue.text) {
-                let wanted = "a path or 'rclone:REMOTE:PATH'"
-                if case .text(let text) = $0.form, text.hasPrefix(RcloneFolder.scheme) {
-                    return try $0.text(wanted) { $0 == RcloneFolder.scheme ? nil : $0 }
-                }
-                return try $0.path(wanted)
-            },
+            Setting("remote", environment: "REMOTE", \.remote, show: ShownValue.text, read: folder),
             duration("lock_wait", environment: "LOCK_WAIT", \.lockWait),
             Setting(
                 "staging",
@@ -161,6 +156,35 @@ struct Setting {
         ]
     }
 
+    private static var sync: [Setting] {
+        [
+            Setting(
+                "sync.container",
+                environment: "CONTAINER",
+                \.sync.container,
+                show: { $0.map(ShownValue.text) ?? .none },
+                read: folder
+            ),
+            text(
+                "sync.group",
+                \.sync.group,
+                "1 to 40 of the letters a to z, digits and hyphens",
+                { GroupName($0)?.description }
+            ),
+            Setting("sync.map", \.sync.map, show: { $0.map { .text($0.string) } ?? .none }) {
+                FilePath(try $0.path())
+            },
+            schedule("sync.schedule", environment: "SYNC_SCHEDULE", \.sync.schedule),
+            boolean("sync.while_open", \.sync.writesWhileOpen),
+            Setting(
+                "sync.max_age",
+                \.sync.maxAge,
+                show: { $0.map(ShownValue.duration) ?? .none }
+            ) { try $0.duration() },
+            boolean("sync.enabled", \.sync.isEnabled),
+        ]
+    }
+
     private static var hooks: [Setting] {
         let moments = Run.Command.hooked.flatMap { command in
             Hooks.Moment.allCases.map { moment in
@@ -175,6 +199,8 @@ struct Setting {
             texts("hooks.restore.stop", \.restore.commands.stop),
             texts("hooks.restore.start", \.restore.commands.start),
             texts("hooks.restore.verify", \.restore.commands.verify),
+            texts("hooks.sync.will_import", \.sync.commands.willImport),
+            texts("hooks.sync.did_import", \.sync.commands.didImport),
         ]
     }
 
@@ -206,6 +232,15 @@ struct Setting {
 
 // The kinds that several settings have.
 extension Setting {
+    /// Reads the address of a remote folder.
+    private static func folder(_ value: WrittenValue) throws -> String {
+        let wanted = "a path or 'rclone:REMOTE:PATH'"
+        if case .text(let text) = value.form, text.hasPrefix(RcloneFolder.scheme) {
+            return try value.text(wanted) { $0 == RcloneFolder.scheme ? nil : $0 }
+        }
+        return try value.path(wanted)
+    }
+
     private static func duration(
         _ key: String,
         environment: String? = nil,

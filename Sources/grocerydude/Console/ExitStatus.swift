@@ -5,6 +5,7 @@ internal import Files
 internal import Operations
 internal import Remotes
 internal import Stores
+internal import Sync
 
 /// The program's exit code; one above 128 names the signal that ended it.
 struct ExitStatus: RawRepresentable, Equatable {
@@ -26,6 +27,7 @@ struct ExitStatus: RawRepresentable, Equatable {
     static let noSpace = ExitStatus(rawValue: 23)
     static let inUse = ExitStatus(rawValue: 24)
     static let tooOld = ExitStatus(rawValue: 25)
+    static let needsDecision = ExitStatus(rawValue: 26)
     static let usage = ExitStatus(rawValue: 64)
     static let skipped = ExitStatus(rawValue: 75)
 
@@ -46,6 +48,7 @@ struct ExitStatus: RawRepresentable, Equatable {
           23  no space
           24  the stores are in use
           25  the newest good backup is too old, or there is none
+          26  sync needs a decision, nothing was exchanged
           64  usage
           75  skipped for now, by a hook
           129, 130, 143  interrupted
@@ -70,6 +73,9 @@ struct ExitStatus: RawRepresentable, Equatable {
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
         case let error as MovingError: self.init(error)
+        case let error as SyncError: self.init(error)
+        case is SyncDecision: self = .needsDecision
+        case SidecarError.damaged: self = .damaged
         case OutboxError.full(_, _, _, let cause): self.init(cause)
         case HookError.skipped: self = .skipped
         case HistoryError.busy: self = .locked
@@ -84,8 +90,8 @@ struct ExitStatus: RawRepresentable, Equatable {
 
     /// From the best to the worst; any other code is worse than all.
     private static let order: [ExitStatus] = [
-        .done, .skipped, .partial, .tooOld, .damaged, .locked, .notFound, .password, .inUse, .usage,
-        .failed, .noSpace, .restoreFailed, .rollbackFailed,
+        .done, .skipped, .partial, .tooOld, .damaged, .locked, .notFound, .password, .inUse,
+        .needsDecision, .usage, .failed, .noSpace, .restoreFailed, .rollbackFailed,
     ]
 
     /// Returns the code of two runs that tells of the greater trouble.
@@ -165,6 +171,20 @@ struct ExitStatus: RawRepresentable, Equatable {
         case .damaged, .notImported: self = .damaged
         case .sameFolder: self = .usage
         case .readBackDiffers, .notTried: self = .failed
+        }
+    }
+
+    private init(_ error: SyncError) {
+        switch error {
+        case .noContainer: self = .notFound
+        case .openStore, .storeInUse: self = .inUse
+        case .lockedStores: self = .locked
+        case .unreadFiles: self = .partial
+        case .noContainerNamed, .severalStores, .badGroup: self = .usage
+        case .noStore, .noStores, .notEnabled, .alreadyEnabled, .refused, .nothingToSync, .noTable,
+            .containerInsideStores, .storesInsideContainer, .synchronisedFolder, .nothingBefore,
+            .noConflict:
+            self = .failed
         }
     }
 

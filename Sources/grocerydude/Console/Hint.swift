@@ -5,6 +5,7 @@ internal import Operations
 internal import Remotes
 internal import Sample
 internal import Stores
+internal import Sync
 internal import SystemPackage
 
 /// Advice on what to do next, with the commands and options of this program.
@@ -22,6 +23,9 @@ enum Hint {
         case let error as BackupFolderError: after(error)
         case let error as SampleError: after(error)
         case let error as MovingError: after(error)
+        case let error as SyncError: after(error)
+        case let error as SyncDecision: after(error)
+        case let error as SidecarError: after(error)
         case let error as LinkError: error.cause.flatMap(after) ?? error.hint
         case ArchivedBackupError.beyondLimit(_, _, let limit):
             error.inWords.map { "\($0) with '--max-\(limit)'" }

@@ -14,9 +14,13 @@ struct ScheduledJob {
 
     /// - Returns: `nil` if the profile has no schedule for the command.
     init?(_ command: Run.Command, of profile: Profile, program: String) {
-        guard let schedule = command == .backup ? profile.schedule : profile.check.schedule else {
-            return nil
-        }
+        let schedule =
+            switch command {
+            case .sync: profile.sync.schedule
+            case .check: profile.check.schedule
+            default: profile.schedule
+            }
+        guard let schedule else { return nil }
         self.command = command
         self.profile = profile
         self.schedule = schedule
@@ -33,7 +37,12 @@ struct ScheduledJob {
 
     /// The purpose of the job, for people.
     var title: String {
-        let what = command == .backup ? "Backup" : "Check of the backups"
+        let what =
+            switch command {
+            case .sync: "Sync of the stores"
+            case .check: "Check of the backups"
+            default: "Backup"
+            }
         return profile.name.map { "\(what) of the profile \($0)" } ?? what
     }
 
@@ -60,7 +69,9 @@ struct ScheduledJob {
             guard case .environment(let name) = profile.origin(of: setting.key),
                 let value = ProcessEnvironment.value(name)
             else { continue }
-            let isPath = ["stores", "remote", "metrics_file"].contains(setting.key)
+            let isPath = ["stores", "remote", "metrics_file", "sync.container"].contains(
+                setting.key
+            )
             variables.append((name, isPath ? Self.absolute(value) : value))
         }
         // Schedulers look for programs in fewer directories than a shell.
@@ -73,11 +84,19 @@ struct ScheduledJob {
         return variables
     }
 
-    var isRemoteOfRclone: Bool { profile.remote.hasPrefix(RcloneFolder.scheme) }
+    var isRemoteOfRclone: Bool { folder?.hasPrefix(RcloneFolder.scheme) == true }
 
-    /// Whether the user's own commands run around it, which may need anything.
-    var hasHooks: Bool {
-        profile[hooksFor: command].commands.values.contains { !$0.isEmpty }
+    /// The folder that it writes to; `nil` if only the stores' sidecars know it.
+    private var folder: String? { command == .sync ? profile.sync.container : profile.remote }
+
+    /// Why it may need anything; `nil` if all that it needs is known.
+    var needsAnything: String? {
+        let lines = profile[hooksFor: command].commands.values.joined()
+        let imports = profile.sync.commands.willImport + profile.sync.commands.didImport
+        if !lines.isEmpty || command == .sync && !imports.isEmpty {
+            return "the profile's hooks may need anything"
+        }
+        return folder == nil ? "the configuration names no 'sync.container'" : nil
     }
 
     /// Directories in which it writes; some may not be there.
@@ -85,10 +104,15 @@ struct ScheduledJob {
         let stores = Self.absolute(profile.stores.string)
         // A restore that was interrupted is finished or undone, beside the stores directory.
         var paths = [FilePath(stores).removingLastComponent().string] + keptPaths
-        paths.append(
-            isRemoteOfRclone
-                ? ProcessEnvironment.configuration + "/rclone" : Self.absolute(profile.remote)
-        )
+        if isRemoteOfRclone {
+            paths.append(ProcessEnvironment.configuration + "/rclone")
+        } else if let folder {
+            paths.append(Self.absolute(folder))
+        }
+        if command == .sync {
+            // It writes into the stores themselves.
+            paths.append(stores)
+        }
         if let metrics = profile.metricsFile {
             paths.append(FilePath(Self.absolute(metrics.string)).removingLastComponent().string)
         }

@@ -36,7 +36,7 @@ struct SystemdUnits {
         // A service of the system has no HOME.
         if isSystem { environment.insert(("HOME", ProcessEnvironment.home), at: 0) }
         service += environment.map { "Environment=\(quoted("\($0.name)=\($0.value)"))" }
-        if isSystem, !job.hasHooks {
+        if isSystem, job.needsAnything == nil {
             let paths = job.keptPaths.map(argument).joined(separator: " ")
             service.append("ExecStartPre=+/bin/mkdir -p -m 0700 \(paths)")
         }
@@ -62,7 +62,7 @@ struct SystemdUnits {
     }
 
     private static func hardening(_ job: ScheduledJob, isSystem: Bool) -> [String] {
-        guard !job.hasHooks else { return ["# No sandbox: the profile's hooks may need anything."] }
+        if let reason = job.needsAnything { return ["# No sandbox: \(reason)."] }
         let everywhere = [
             "NoNewPrivileges=yes",
             "LockPersonality=yes",

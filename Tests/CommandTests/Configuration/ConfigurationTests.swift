@@ -343,7 +343,7 @@ struct ConfigurationTests {
         for setting in Setting.all {
             // Of the hooks, the operations are told once.
             let key = setting.key.replacing(
-                #/hooks\.(backup|restore|check)\.(?!stop|start|verify)/#
+                #/hooks\.(backup|restore|check|sync)\.(?!stop|start|verify|will_import|did_import)/#
             ) {
                 _ in "hooks.OPERATION."
             }

@@ -23,6 +23,16 @@ struct SchemaTests {
         status: Int32 = 0,
         lines: Int = 1
     ) throws -> Tool.Outcome {
+        try run(schema, arguments, status: status, lines: lines)
+    }
+
+    @discardableResult
+    private func run(
+        _ schema: String,
+        _ arguments: [String],
+        status: Int32 = 0,
+        lines: Int = 1
+    ) throws -> Tool.Outcome {
         let surroundings = [
             "HOME": sandbox.path.string, "TZ": "Asia/Kathmandu", "XDG_DATA_HOME": "",
             "XDG_CACHE_HOME": "", "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "",
@@ -124,6 +134,16 @@ struct SchemaTests {
         try run("link", "link", sandbox.path("Other").string, "--replace")
         try run("unlink", "unlink", "--yes", "--no-enable")
         try run("unlink", "unlink", "--dry-run")
+        let shared = sandbox.path("Shared").string
+        try sandbox.directory("Shared")
+        let enable = ["sync", "enable", "--container", shared]
+        try run("sync-enable", enable + ["--dry-run"])
+        try run("sync-enable", enable + ["--yes"])
+        try run("sync-run", "sync")
+        try run("sync-status", "sync", "status")
+        try run("sync-conflicts", "sync", "conflicts")
+        try run("sync-conflicts-clear", "sync", "conflicts", "clear")
+        try run("sync-disable", "sync", "disable", "--yes")
         try run("schedule-remove", "schedule", "remove", "--dry-run", "--kind", "systemd-user")
     }
 

@@ -125,7 +125,7 @@ struct RestoreApplicationTests {
     @Test("puts all back when the user stops a verify command that hangs")
     func interruptedVerify() async throws {
         var application = commands()
-        application.verify = ["echo asking; sleep 600"]
+        application.verify = ["echo asking; sleep 6000"]
         let context = scene.context(meanwhile: { [scene] in
             if scene.said.contains("verify: asking") { throw CancellationError() }
         })
@@ -147,7 +147,7 @@ struct RestoreApplicationTests {
     @Test("starts the application again when the user stops the restore while it is stopped")
     func interruptedStop() async throws {
         var application = commands()
-        application.stop.append("echo stopping; sleep 600")
+        application.stop.append("echo stopping; sleep 6000")
         let context = scene.context(meanwhile: { [scene] in
             if scene.said.contains("stop: stopping") { throw CancellationError() }
         })

@@ -157,7 +157,7 @@ struct RunTests {
     @Test(
         "fails with a before command that hangs or is killed",
         arguments: [
-            ("sleep 600", "took longer than 0 s and was ended"),
+            ("sleep 6000", "took longer than 0 s and was ended"),
             ("kill -KILL $$", "was ended by signal 9"),
         ]
     )
@@ -173,7 +173,7 @@ struct RunTests {
     func laterFails() async throws {
         var run = makeRun(diary)
         run.hooks.commands[.after] = ["exit 75", "exit 2"]
-        run.hooks.commands[.onSuccess] = ["sleep 600"]
+        run.hooks.commands[.onSuccess] = ["sleep 6000"]
         run.hooks.timeout = .milliseconds(400)
         _ = await perform(run)
         #expect(try entries().last == "finally:0:a Stores.zip")
@@ -181,7 +181,7 @@ struct RunTests {
             scene.told == [
                 "warning: the 'after' command 'exit 75' exited with 75",
                 "warning: the 'after' command 'exit 2' exited with 2",
-                "warning: the 'on_success' command 'sleep 600' took longer than 0 s and was ended",
+                "warning: the 'on_success' command 'sleep 6000' took longer than 0 s and was ended",
             ]
         )
         #expect(try log.entries().map(\.exitCode) == [0])
@@ -199,7 +199,7 @@ struct RunTests {
 
     @Test("does not wait for what a command leaves in the background, and says so")
     func background() async throws {
-        _ = await perform(makeRun([.after: ["sleep 600 & echo $! >'\(diaryPath)'"]]))
+        _ = await perform(makeRun([.after: ["sleep 6000 & echo $! >'\(diaryPath)'"]]))
         #expect(scene.told == ["'after' left a process in the background with its output open"])
         let process = try #require(Int32(entries().first ?? ""))
         #expect(kill(process, SIGKILL) == 0)
@@ -211,7 +211,7 @@ struct RunTests {
             if !scene.said.isEmpty { throw CancellationError() }
         })
         var run = makeRun(diary)
-        run.hooks.commands[.before] = ["echo ready; sleep 600"]
+        run.hooks.commands[.before] = ["echo ready; sleep 6000"]
         let (error, isDone) = await perform(run, context: context)
         #expect(error is CancellationError && !isDone)
         #expect(try entries() == ["on_failure:1:", "finally:1:"])
@@ -225,7 +225,7 @@ struct RunTests {
         _ = await perform(run, context: all, CommandResult(exitCode: 130, message: "interrupted"))
         #expect(try entries() == ["after:130:", "on_failure:130:", "finally:130:"])
         try scene.sandbox.write("", to: "diary")
-        run.hooks.commands[.after] = ["echo ready; sleep 600"]
+        run.hooks.commands[.after] = ["echo ready; sleep 6000"]
         let later = scene.context(meanwhile: { [scene] in
             if !scene.said.isEmpty { throw CancellationError() }
         })

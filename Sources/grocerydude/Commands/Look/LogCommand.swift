@@ -8,8 +8,8 @@ struct LogCommand: InvokedCommand {
         "log",
         "Show past runs, newest first.",
         discussion: """
-            Every backup, restore, check and prune is kept in $XDG_STATE_HOME/grocerydude/log.sqlite, \
-            the last 1000 of each.
+            Every backup, restore, check and prune, and every sync that had something to do, is kept in \
+            $XDG_STATE_HOME/grocerydude/log.sqlite, the last 1000 of each.
             """,
         example: "grocerydude log --limit 5"
     )

@@ -7,7 +7,7 @@ struct ScheduleInstallCommand: ConsoleCommand {
         "Have the profile's backups made by the clock.",
         discussion: """
             The schedule is the profile's 'schedule': \(Schedule.examples); 'check.schedule' is \
-            for checks. An earlier installation of the profile is replaced.
+            for checks, 'sync.schedule' for sync. An earlier installation of the profile is replaced.
             """,
         example: "grocerydude schedule install --profile photos --dry-run",
         "grocerydude schedule install --schedule 'daily 03:30' --kind cron"

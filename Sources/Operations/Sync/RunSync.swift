@@ -1,0 +1,125 @@
+internal import Changes
+internal import Files
+public import Foundation
+public import Remotes
+public import Stores
+internal import Sync
+
+/// Exchanges stores with their groups: each by itself, whatever becomes of another.
+///
+/// A store's sidecar is locked first, its stores directory only while something is written into it: so a
+/// backup, a restore and a sync that meet wait for each other, and never both wait.
+public struct RunSync: Sendable {
+    public struct Options: Sendable {
+        /// When the run begins.
+        public var date: Date
+        /// The program and its version, as files tell it.
+        public var program: String
+        /// The address of the container that the settings name; `nil` for the one that each store has.
+        public var container: String?
+        /// Whether most rows of a table may go, here or elsewhere.
+        public var acceptsChanges = false
+        /// Whether a store is written that an application has open.
+        public var writesWhileOpen = true
+        /// The user's commands around the write of others' changes.
+        public var commands = ImportCommands()
+
+        public init(date: Date, program: String) {
+            self.date = date
+            self.program = program
+        }
+    }
+
+    private let places: SyncPlaces
+    private let folder: @Sendable (String) throws -> any RemoteFolder
+    private let options: Options
+    private let context: OperationContext
+
+    /// - Parameters:
+    ///   - places: the stores.
+    ///   - folder: names the remote folder of an address.
+    ///   - options: how to exchange.
+    ///   - context: the world around it.
+    public init(
+        in places: SyncPlaces,
+        folder: @escaping @Sendable (String) throws -> any RemoteFolder,
+        options: Options,
+        context: OperationContext
+    ) {
+        self.places = places
+        self.folder = folder
+        self.options = options
+        self.context = context
+    }
+
+    /// Exchanges stores that take part, one after the other.
+    ///
+    /// - Returns: what became of each, with its error.
+    /// - Throws: `CancellationError`.
+    public func run(_ stores: [Store]) async throws -> [SyncedStore] {
+        var results: [SyncedStore] = []
+        for store in stores { results.append(try await run(store)) }
+        return results
+    }
+
+    private func run(_ store: Store) async throws -> SyncedStore {
+        var result = SyncedStore(store: store.path.description)
+        do {
+            let directory = places.sidecar(of: store)
+            try await context.withLock(on: directory) {
+                let sidecar = try Sidecar(in: directory)
+                defer { try? sidecar.close() }
+                result = try await exchange(store, sidecar)
+            }
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            result.error = error
+        }
+        return result
+    }
+
+    /// Exchanges a store whose sidecar is locked.
+    ///
+    /// - Throws: `CancellationError`, `SidecarError`.
+    func exchange(_ store: Store, _ sidecar: Sidecar) async throws -> SyncedStore {
+        var result = SyncedStore(store: store.path.description)
+        let before = try SyncOverview(of: sidecar)
+        guard let group = before.group, let group = GroupName(group) else {
+            result.error = SyncError.notEnabled(result.store)
+            return result
+        }
+        let writing = StoreReservation(store, options.writesWhileOpen, context)
+        do {
+            var exchangeOptions = StoreExchange.Options(
+                scratch: context.scratch,
+                program: options.program
+            )
+            exchangeOptions.acceptsChanges = options.acceptsChanges
+            exchangeOptions.check = context.checkCancellation
+            let (commands, context) = (options.commands, context)
+            exchangeOptions.willWrite = { try await commands.runBefore($0, store, context) }
+            exchangeOptions.didWrite = { try await commands.runAfter($0, store, context) }
+            exchangeOptions.reserve = { try await writing.make() }
+            let address = options.container ?? before.container ?? ""
+            result.outcome = try await StoreExchange(
+                of: store,
+                sidecar: sidecar,
+                container: Container(folder(address), group: group, scratch: context.scratch),
+                now: options.date,
+                options: exchangeOptions
+            ).run()
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            result.error = error
+        }
+        let isAway = result.outcome.map { !$0.hasContainer } ?? before.isAway
+        try sidecar.note(result.error as? SyncDecision, isAway: isAway)
+        result.overview = try SyncOverview(of: sidecar)
+        result.newConflicts = result.overview.conflicts - before.conflicts
+        let reason = writing.reason(rows: result.overview.unwritten)
+        result.judge(putOffBy: reason, at: options.date)
+        return result
+    }
+}

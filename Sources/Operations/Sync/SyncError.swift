@@ -1,0 +1,116 @@
+public import Files
+public import Sync
+public import SystemPackage
+
+/// Why a store does not take part in a group, or did not do so wholly.
+public enum SyncError: ExplainedError {
+    // Nothing was changed.
+
+    /// The stores directory has no store of that name.
+    case noStore(String, in: FilePath)
+    /// There is no store in it.
+    case noStores(FilePath)
+    /// One has to be named.
+    case severalStores([String], in: FilePath)
+    /// None of the stores takes part, or the one that was named does not.
+    case notEnabled(String)
+    /// It takes part in another group, or through another container.
+    case alreadyEnabled(store: String, group: String, container: String)
+    /// It cannot sync until a person decides something.
+    case refused(store: String, [SyncRefusal])
+    /// The store has no table that syncs.
+    case nothingToSync(store: String)
+    case noTable(String, store: String)
+    case badGroup(String)
+    case noContainerNamed
+    case containerInsideStores(String, FilePath)
+    case storesInsideContainer(FilePath, String)
+    /// Another program synchronises the directory that the stores are in.
+    case synchronisedFolder(stores: FilePath, folder: FilePath, program: String)
+    /// Somebody has the store open that is to be replaced.
+    case storeInUse(store: String, by: [LockHolder])
+    /// There is no copy from before.
+    case nothingBefore(store: String)
+    case noConflict(Int64, store: String)
+
+    // Done in part.
+
+    /// What was edited here is kept, and goes out once the container is back.
+    case noContainer(String, unsent: Int64)
+    /// An application has the store open.
+    case openStore(String, rows: Int64, by: [LockHolder])
+    /// Another run of ours has the stores directory.
+    case lockedStores(FilePath, rows: Int64, by: LockHolder?)
+    /// Files of the container have been unreadable for a day; the first of them.
+    case unreadFiles(store: String, count: Int, first: String, reason: String)
+
+    public var description: String {
+        switch self {
+        case .noStore(let name, let path): "there is no store '\(name)' in '\(printable(path))'"
+        case .noStores(let path): "there is no store in '\(printable(path))'"
+        case .severalStores(let names, let path):
+            "there are several stores in '\(printable(path))': "
+                + names.map { "'\($0)'" }.joined(separator: ", ")
+        case .notEnabled(let name): "'\(name)' does not take part in any group"
+        case .alreadyEnabled(let store, let group, let container):
+            "'\(store)' takes part in '\(group)' through '\(container)' already"
+        case .refused(let store, let refusals):
+            "'\(store)' cannot sync as it is, nothing was changed: "
+                + refusals.map(\.description).joined(separator: "; ")
+        case .nothingToSync(let store): "'\(store)' has no table that syncs"
+        case .noTable(let name, let store): "there is no table '\(name)' in '\(store)'"
+        case .badGroup(let name): "'\(name)' is no name for a group"
+        case .noContainerNamed: "no container is named"
+        case .containerInsideStores(let address, let stores):
+            "the container '\(address)' is inside the stores directory '\(printable(stores))', or is it"
+        case .storesInsideContainer(let stores, let address):
+            "the stores directory '\(printable(stores))' is inside the container '\(address)'"
+        case .synchronisedFolder(let stores, let folder, let program):
+            "'\(printable(stores))' is in '\(printable(folder))', which \(program) synchronises: that damages SQLite stores which are in use"
+        case .storeInUse(let store, let users):
+            "the store '\(store)' is in use by \(Self.list(users)); it is as it was"
+        case .nothingBefore(let store): "there is no copy of '\(store)' from before it took part"
+        case .noConflict(let number, let store): "'\(store)' has no conflict \(number)"
+        case .noContainer(let address, let unsent):
+            "the container '\(address)' is not there, or has nothing of this group"
+                + (unsent == 0 ? "" : ": \(Self.waiting(unsent)) on this machine")
+        case .openStore(let store, let rows, let users):
+            "\(Self.waiting(rows)) until '\(store)' is closed: it is in use by \(Self.list(users))"
+        case .lockedStores(let path, let rows, let holder):
+            "\(Self.waiting(rows)), since '\(printable(path))' is locked by \(holder?.description ?? "another run")"
+        case .unreadFiles(let store, let count, let first, let reason):
+            "\(counted(count, "file", "files")) for '\(store)' could not be read for a day, such as '\(first)': \(reason)"
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .noStore, .noStores: "is it the right directory?"
+        case .severalStores: "name one"
+        case .notEnabled: nil
+        case .alreadyEnabled: "leave that group first; the store stays as it is"
+        case .refused(_, let refusals): refusals.lazy.compactMap(\.hint).first
+        case .nothingToSync, .noTable: "see the names of its tables"
+        case .badGroup: "use 1 to 40 of the letters a to z, digits and hyphens"
+        case .noContainerNamed: "name a folder that your machines share"
+        case .containerInsideStores, .storesInsideContainer: "name a folder elsewhere"
+        case .synchronisedFolder:
+            "keep the stores in a directory that no program synchronises, and name a folder there as the container"
+        case .storeInUse: "close the application, and try again"
+        case .nothingBefore: "leave the group with the store as it is"
+        case .noConflict: nil
+        case .noContainer: "see that its disk is mounted; the next run sends what waits"
+        case .openStore: "close the application; the next run writes what waits"
+        case .lockedStores: "the next run writes what waits"
+        case .unreadFiles: "see what is in the container, and whether its folder is copied wholly"
+        }
+    }
+
+    private static func waiting(_ count: Int64) -> String {
+        counted(Int(count), "change waits", "changes wait")
+    }
+
+    private static func list(_ users: [LockHolder]) -> String {
+        users.map(\.description).joined(separator: ", ")
+    }
+}

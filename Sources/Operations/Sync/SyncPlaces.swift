@@ -1,0 +1,96 @@
+internal import Files
+public import Stores
+public import Sync
+public import SystemPackage
+
+/// The stores of a stores directory, and the places of their sidecars.
+public struct SyncPlaces: Sendable {
+    /// The stores directory, without symbolic links in its path.
+    public let directory: FilePath
+    /// In the order of their paths.
+    public let stores: [Store]
+    /// The directory of all sidecars.
+    private let sidecars: FilePath
+
+    /// Looks for stores.
+    ///
+    /// - Parameters:
+    ///   - stores: the stores directory.
+    ///   - sidecars: the directory of all sidecars of this user; it need not be there.
+    ///   - context: asked whether to stop.
+    /// - Throws: `OperationError.noStores`, `FileError`.
+    public init(_ stores: FilePath, sidecars: FilePath, context: OperationContext) throws {
+        let directory: StoresDirectory
+        do {
+            directory = try StoresDirectory(stores)
+        } catch let error as FileError where error.isMissing {
+            throw OperationError.noStores(stores)
+        }
+        let survey = try directory.survey(isCancelled: context.checkCancellation)
+        self.directory = directory.path
+        self.stores = survey.stores
+        self.sidecars = sidecars
+    }
+
+    /// The directory for a store's sidecar.
+    public func sidecar(of store: Store) -> FilePath {
+        Sidecar.directory(for: store.location, in: sidecars)
+    }
+
+    /// The stores that take part, or began to.
+    ///
+    /// - Throws: `FileError`.
+    public func enabled() throws -> [Store] {
+        try stores.filter { try Sidecar.isThere(in: sidecar(of: $0)) }
+    }
+
+    /// Returns the store that a person means, by its path, or that without the extension; the only one of
+    /// no name.
+    ///
+    /// - Throws: `SyncError.noStore`, `.noStores`, `.severalStores`.
+    public func store(named name: String?) throws -> Store {
+        guard let name else {
+            guard let only = stores.first else { throw SyncError.noStores(directory) }
+            guard stores.count == 1 else {
+                throw SyncError.severalStores(stores.map(\.path.description), in: directory)
+            }
+            return only
+        }
+        let found =
+            stores.first { $0.path.description == name }
+            ?? stores.first {
+                $0.path.description.split(separator: ".").first.map(String.init) == name
+            }
+        guard let found else { throw SyncError.noStore(name, in: directory) }
+        return found
+    }
+
+    /// Returns the stores that take part, of those that a person names, or of all.
+    ///
+    /// - Throws: `SyncError`; `.notEnabled` if there is none.
+    public func enabled(named names: [String]) throws -> [Store] {
+        let enabled = try enabled()
+        guard !names.isEmpty else {
+            guard !enabled.isEmpty else { throw SyncError.notEnabled(directory.string) }
+            return enabled
+        }
+        return try names.map { name in
+            let store = try store(named: name)
+            guard enabled.contains(store) else {
+                throw SyncError.notEnabled(store.path.description)
+            }
+            return store
+        }
+    }
+
+    /// Reads what is known of a store's part in its group.
+    ///
+    /// - Throws: `SidecarError`, `FileError`.
+    public func overview(of store: Store) throws -> SyncOverview {
+        let directory = sidecar(of: store)
+        guard try Sidecar.isThere(in: directory) else { return SyncOverview() }
+        let sidecar = try Sidecar(in: directory)
+        defer { try? sidecar.close() }
+        return try SyncOverview(of: sidecar)
+    }
+}

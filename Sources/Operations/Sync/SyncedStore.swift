@@ -1,0 +1,43 @@
+internal import Foundation
+public import Sync
+
+/// One store after an exchange, or an attempt at one.
+public struct SyncedStore: Sendable {
+    /// Its path below the stores directory.
+    public var store: String
+    /// What was sent, taken and written; `nil` if it did not come to that.
+    public var outcome: ExchangeOutcome?
+    /// How the store is now.
+    public var overview = SyncOverview()
+    /// How many edits lost in this exchange.
+    public var newConflicts: Int64 = 0
+    /// Why it was not done, or only in part.
+    public var error: (any Error)?
+
+    /// The names of the devices from which something was taken.
+    public var takenFrom: [String] {
+        (outcome?.takenDevices ?? []).map(overview.title(of:)).sorted()
+    }
+
+    /// Finds what an exchange without an error left undone.
+    mutating func judge(putOffBy reason: (any Error)?, at date: Date) {
+        guard let outcome, error == nil else { return }
+        if !outcome.hasContainer {
+            error = SyncError.noContainer(
+                overview.container ?? "",
+                unsent: overview.unsentChanges
+            )
+        } else if outcome.isPutOff {
+            error = reason
+        } else {
+            let late = overview.waiting.filter { date.timeIntervalSince($0.since) > 86_400 }
+            guard let first = late.first else { return }
+            error = SyncError.unreadFiles(
+                store: store,
+                count: late.count,
+                first: first.file,
+                reason: first.reason
+            )
+        }
+    }
+}

@@ -1,0 +1,179 @@
+internal import Changes
+public import Foundation
+internal import GRDB
+
+/// An edit that lost, as a person sees it.
+public struct SyncConflict: Sendable {
+    /// Its number in the list of its store.
+    public var number: Int64
+    /// When it was found.
+    public var found: Date
+    public var table: String
+    /// The row's id, 32 hexadecimal digits.
+    public var row: String
+    /// A text of the row by which a person may know it.
+    public var title: String?
+    /// `nil` if all of the row is meant.
+    public var column: String?
+    /// The way in which it lost: `edited`, `deleted`, `inserted`, `overwritten` or `seed`.
+    public var kind: String
+    /// The values; `nil` if there is none.
+    public var won: String?
+    public var lost: String?
+    /// The ids of the devices whose values they are.
+    public var wonBy: String
+    public var lostBy: String
+}
+
+extension Sidecar {
+    /// Returns the edits that lost and are listed, the newest first.
+    ///
+    /// - Throws: `SidecarError`.
+    public func conflicts() throws -> [SyncConflict] {
+        try read { access in
+            try access.rows(
+                "SELECT id, won, lost, c, n, at, t, kind, won_by, lost_by FROM conflict ORDER BY n DESC"
+            ).map { row in
+                guard let id = RowID(bytes: row.bytes(0)) else {
+                    throw access.damaged("a conflict has no row")
+                }
+                let column: Int64? = row["c"]
+                return SyncConflict(
+                    number: row["n"],
+                    found: Date(milliseconds: row["at"]),
+                    table: try access.table(row["t"]).description,
+                    row: id.description,
+                    title: try access.title(of: id),
+                    column: try column.map { try access.column($0).description },
+                    kind: row["kind"],
+                    won: try access.value(row.bytes(1))?.forPeople,
+                    lost: try access.value(row.bytes(2))?.forPeople,
+                    wonBy: try access.device(row["won_by"]).description,
+                    lostBy: try access.device(row["lost_by"]).description
+                )
+            }
+        }
+    }
+
+    /// Takes all conflicts off the list: what won stays.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: `SidecarError`.
+    public func clearConflicts() throws -> Int64 {
+        try write { access in
+            let count = try access.conflictCount
+            try access.run("DELETE FROM conflict")
+            try access.run("DELETE FROM lost")
+            return count
+        }
+    }
+
+    /// Makes the value that lost a new edit of this device, which the next exchange writes and sends.
+    ///
+    /// A row that was deleted is inserted again, with all values that it had.
+    ///
+    /// - Parameters:
+    ///   - number: the conflict's number.
+    ///   - date: when the person decided.
+    ///   - program: the program and its version, as files tell it.
+    /// - Returns: whether there is such a conflict, with a value.
+    /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
+    public func takeConflict(_ number: Int64, at date: Date, program: String) throws -> Bool {
+        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        return try write { access in
+            let listed = try access.rows("SELECT id FROM conflict WHERE n = ?", [number]).first
+            guard let id = listed.flatMap({ RowID(bytes: $0.bytes(0)) }),
+                let known = try access.known(id)
+            else { return false }
+            var clock = try access.clock
+            let stamp = Stamp(clock: clock.tick(now: now, modified: now), device: try access.own)
+            let numbers = try known.state.isAlive ? [number] : access.conflictNumbers(of: id)
+            let cells = try access.lostCells(numbers, of: id, known.state, stamp)
+            guard !cells.isEmpty else { return false }
+            let state =
+                known.state.inserted(at: stamp, cells: cells)
+                ?? RowState(
+                    causalLength: known.state.causalLength,
+                    birth: nil,
+                    cells: cells
+                )
+            let delta = RowDelta(id, state)
+            try access.join(delta, in: known.table)
+            try access.markDirty(id)
+            try access.wakeHeld()
+            let outgoing = Outgoing(
+                access,
+                outbox: outbox,
+                clock: stamp.clock,
+                wall: now,
+                program: program
+            )
+            try outgoing.add(delta, to: known.table)
+            try outgoing.finish()
+            try access.setClock(clock)
+            for number in numbers { try access.run("DELETE FROM conflict WHERE n = ?", [number]) }
+            if !known.state.isAlive { try access.forgetLost(id) }
+            return true
+        }
+    }
+}
+
+extension SidecarAccess {
+    fileprivate func conflictNumbers(of id: RowID) throws -> [Int64] {
+        try rows("SELECT n FROM conflict WHERE id = ? ORDER BY n", [Data(id.bytes)]).map { $0[0] }
+    }
+
+    /// Returns the values that lost, as cells of a new edit; of several of one column the last.
+    fileprivate func lostCells(
+        _ numbers: [Int64],
+        of id: RowID,
+        _ state: RowState,
+        _ stamp: Stamp
+    ) throws -> [Cell] {
+        var cells: [ColumnName: Cell] = [:]
+        if !state.isAlive {
+            for (column, value) in try lost(id) { cells[column] = Cell(column, stamp, value) }
+        }
+        for number in numbers {
+            let sql = "SELECT c, lost FROM conflict WHERE n = ? AND c IS NOT NULL"
+            guard let row = try self.row(sql, [number]),
+                let value = try value(row.bytes(1))
+            else { continue }
+            let column = try column(row[0])
+            cells[column] = Cell(column, stamp, value)
+        }
+        return Array(cells.values)
+    }
+}
+
+extension SidecarAccess {
+    /// Returns a short text of a row, its name if it has one.
+    fileprivate func title(of id: RowID) throws -> String? {
+        let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
+        let texts = try (cells.isEmpty ? lost(id) : cells).compactMap {
+            cell -> (name: String, text: String)? in
+            guard case .text(let bytes) = cell.1, !bytes.isEmpty, bytes.count <= 80,
+                let text = String(validating: bytes, as: UTF8.self)
+            else { return nil }
+            return (cell.0.description, text)
+        }
+        let named = texts.first { ["name", "title", "subject", "label"].contains($0.name) }
+        return (named ?? texts.first)?.text
+    }
+}
+
+extension Value {
+    /// The value in a few words; it may have any characters in it.
+    fileprivate var forPeople: String {
+        switch self {
+        case .null: "NULL"
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .blob(let bytes): "\(bytes.count) bytes"
+        case .row(let id): id == .zero ? "no row" : "row \(id)"
+        case .file(_, let content), .longText(let content), .longBlob(let content):
+            "\(content.size) bytes"
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import Files
+internal import Foundation
+internal import GRDB
+public import Stores
+public import SystemPackage
+
+extension Sidecar {
+    /// Ends the store's part in its group, so that no run exchanges it any more.
+    ///
+    /// - Throws: `SidecarError`.
+    public func leave() throws {
+        try write { try $0.set("phase", "leaving") }
+    }
+
+    /// Gives the store the content that it had before it took part, in one transaction of SQLite's.
+    ///
+    /// Whoever has the store open sees it change as by any other writer. The copy stays.
+    ///
+    /// - Throws: `StoreError`; `.busy` if another writer does not end. Then the store is as it was.
+    public func putBack(_ store: Store) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        var source = configuration
+        source.readonly = true
+        do {
+            let before = try DatabaseQueue(path: before.string, configuration: source)
+            defer { try? before.close() }
+            let queue = try DatabaseQueue(path: store.location.string, configuration: configuration)
+            defer { try? queue.close() }
+            // In one step, which is one transaction (https://www.sqlite.org/backup.html).
+            try before.backup(to: queue, pagesPerStep: -1)
+        } catch let error as DatabaseError {
+            throw StoreError(
+                store.path.description,
+                code: error.resultCode.rawValue,
+                message: error.message
+            )
+        }
+    }
+
+    /// Removes what is kept of a store that takes part no more; the copy from before stays.
+    ///
+    /// It begins with the database: without that, the rest means nothing.
+    ///
+    /// - Throws: `FileError`.
+    public static func remove(in directory: FilePath) throws {
+        let fileSystem = LocalFileSystem()
+        for name in [fileName, fileName + "-wal", fileName + "-shm", "outbox", "blobs"] {
+            try fileSystem.remove(directory.appending(name))
+        }
+        try fileSystem.sync(directory)
+    }
+}

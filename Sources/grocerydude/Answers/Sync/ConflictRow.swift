@@ -1,0 +1,73 @@
+internal import Files
+internal import Operations
+internal import Stores
+internal import Sync
+
+/// An edit that lost.
+struct ConflictRow: AnswerRow {
+    var store: String
+    var number: Int64
+    var found: LocalTime
+    var table: String
+    var row: String
+    var title: String?
+    var column: String?
+    var kind: String
+    var won: String?
+    var lost: String?
+    var wonBy: String?
+    var lostBy: String?
+
+    init(
+        _ conflict: SyncConflict,
+        of store: Store,
+        _ overview: SyncOverview,
+        _ invocation: Invocation
+    ) {
+        self.store = store.path.description
+        number = conflict.number
+        found = invocation.local(conflict.found)
+        table = conflict.table
+        row = conflict.row
+        title = conflict.title
+        column = conflict.column
+        kind = conflict.kind
+        won = conflict.won
+        lost = conflict.lost
+        wonBy = Self.name(conflict.wonBy, overview)
+        lostBy = Self.name(conflict.lostBy, overview)
+    }
+
+    /// The name of a device; `nil` if the value was nobody's edit.
+    private static func name(_ id: String, _ overview: SyncOverview) -> String? {
+        if id.allSatisfy({ $0 == "0" }) { return nil }
+        return id == overview.ownID ? overview.device : overview.title(of: id)
+    }
+
+    static func write(_ rows: [ConflictRow], to console: Console) {
+        let several = Set(rows.map(\.store)).count > 1
+        let cells = rows.map { row in
+            let place = [row.table, row.column].compactMap(\.self).joined(separator: ".")
+            return [
+                "\(row.number)", "\(row.found)", place, row.title.map { "'\($0)'" } ?? "",
+                row.sentence, several ? row.store : "",
+            ]
+        }
+        console.answer(lines: Columns(rows: cells, right: [0]).lines)
+        if rows.isEmpty { console.message("no edit has lost") }
+    }
+
+    private var sentence: String {
+        let lost = (lost.map { "'\(short($0))'" } ?? "an edit") + (lostBy.map { " of \($0)" } ?? "")
+        let winner = wonBy.map { " of \($0)" } ?? ""
+        switch kind {
+        case "deleted": return "\(lost) lost to a delete\(winner)"
+        case "inserted": return "\(lost) lost to a new row\(winner)"
+        default: return "\(lost) lost to \(won.map { "'\(short($0))'" } ?? "an edit")\(winner)"
+        }
+    }
+
+    private func short(_ text: String) -> String {
+        text.count > 40 ? "\(text.prefix(39))…" : text
+    }
+}

@@ -1,0 +1,186 @@
+internal import Files
+internal import Foundation
+internal import Operations
+internal import Sync
+
+/// How stores that take part are.
+struct SyncStatusAnswer: Answer {
+    var messageType = "summary"
+    var stores: [StoreAnswer]
+
+    init(_ stores: [ShowSync.Outcome], _ invocation: Invocation) {
+        self.stores = stores.map { StoreAnswer($0, invocation) }
+    }
+
+    func write(to console: Console) {
+        for store in stores { console.answer(lines: store.lines) }
+    }
+
+    struct StoreAnswer: Encodable {
+        var store: String
+        var group: String?
+        var container: String?
+        var device: String?
+        var state: String
+        var decision: String?
+        var lastExchange: LocalTime?
+        var outbox: Outbox
+        var unwritten: Int64
+        var held: Int64
+        var conflicts: Int64
+        var tombstones: Int64
+        var containerFiles: Known
+        var waiting: [WaitingAnswer]
+        var devices: [Device]
+        var tables: [Table]
+        fileprivate var lines: [String] = []
+
+        private enum CodingKeys: CodingKey {
+            case store, group, container, device, state, decision, lastExchange, outbox, unwritten,
+                held
+            case conflicts, tombstones, containerFiles, waiting, devices, tables
+        }
+
+        init(_ outcome: ShowSync.Outcome, _ invocation: Invocation) {
+            let overview = outcome.overview
+            store = outcome.store
+            group = overview.group
+            container = overview.container
+            device = overview.device
+            state = overview.state.rawValue
+            decision = overview.decision
+            lastExchange = overview.lastExchange.map(invocation.local)
+            outbox = Outbox(
+                changes: overview.unsentChanges,
+                files: overview.unsentFiles,
+                bytes: overview.unsentBytes
+            )
+            unwritten = overview.unwritten
+            held = overview.held
+            conflicts = overview.conflicts
+            tombstones = overview.tombstones
+            containerFiles = Known(files: overview.knownFiles, bytes: overview.knownBytes)
+            waiting = overview.waiting.map { WaitingAnswer($0, invocation) }
+            devices = overview.devices.map { Device($0, invocation) }
+            tables = Table.tables(overview, outcome.preview)
+            lines = overview.lines(of: store, devices, invocation)
+        }
+    }
+
+    struct Outbox: Encodable {
+        var changes: Int64
+        var files: Int
+        var bytes: Int64
+    }
+
+    /// Files of the container that are known here.
+    struct Known: Encodable {
+        var files: Int
+        var bytes: Int64
+    }
+
+    struct Device: Encodable {
+        var id: String
+        var name: String?
+        var heard: LocalTime?
+        var hasAll: Bool
+        var forgotten: Bool
+        /// How far its clock is ahead of this machine's, in seconds.
+        var clockAhead: Int64
+        fileprivate let cells: [String]
+
+        private enum CodingKeys: CodingKey {
+            case id, name, heard, hasAll, forgotten, clockAhead
+        }
+
+        init(_ device: SyncOverview.Device, _ invocation: Invocation) {
+            id = device.id
+            name = device.name
+            heard = device.heard.map(invocation.local)
+            hasAll = device.hasAll
+            forgotten = device.isForgotten
+            clockAhead = max(0, Int64(device.clock.timeIntervalSince(invocation.now)))
+            var text = heard.map { "heard \($0)" } ?? "not heard yet"
+            if let heard = device.heard {
+                let days = Int(invocation.now.timeIntervalSince(heard) / 86_400)
+                if days > 0 { text += ", not for \(counted(days, "day", "days"))" }
+            }
+            if hasAll { text += ", has everything" }
+            if clockAhead > 86_400 {
+                text += ", its clock is \(counted(Int(clockAhead / 86_400), "day", "days")) ahead"
+            }
+            if forgotten { text += ", forgotten" }
+            cells = ["  \(device.title)", text]
+        }
+    }
+
+    struct Table: Encodable {
+        var name: String
+        /// How its rows are known on all devices; `nil` if the store has no such table, or cannot be read.
+        var identity: String?
+        var rows: Int64
+        var held: Int64
+        /// Why it does not sync.
+        var leftOut: String?
+
+        static func tables(_ overview: SyncOverview, _ preview: SyncPreview?) -> [Table] {
+            let known = overview.tables.map { table in
+                let found = preview?.tables.first { $0.name.lowercased() == table.name }
+                return Table(
+                    name: table.name,
+                    identity: found?.identity.rawValue,
+                    rows: table.rows,
+                    held: table.held
+                )
+            }
+            let leftOut = (preview?.leftOut ?? []).map {
+                Table(name: $0.table, rows: 0, held: 0, leftOut: $0.description)
+            }
+            return known + leftOut
+        }
+    }
+}
+
+extension SyncOverview {
+    /// The store's state, its devices and what a person should know besides.
+    fileprivate func lines(
+        of store: String,
+        _ devices: [SyncStatusAnswer.Device],
+        _ invocation: Invocation
+    ) -> [String] {
+        let last = lastExchange.map { "last exchange \(invocation.local($0))" } ?? "never exchanged"
+        var lines = ["\(store)  \(summary), \(last)"]
+        lines += Columns(rows: devices.map(\.cells)).lines
+        lines += waiting.map { "  waiting for '\($0.file)': \($0.reason)" }
+        if held > 0 {
+            let rows = counted(Int(held), "row is", "rows are")
+            lines.append(
+                "  \(rows) not shown here: the store's schema does not allow it, or something is missing"
+            )
+        }
+        if conflicts > 0 {
+            let edits = counted(Int(conflicts), "edit", "edits")
+            lines.append("  \(edits) lost: see 'grocerydude sync conflicts'")
+        }
+        if tombstones > tables.reduce(0, { $0 + $1.rows }) {
+            lines.append("  more rows were deleted than are there: a new group would be smaller")
+        }
+        return lines
+    }
+
+    private var summary: String {
+        switch state {
+        case .inStep:
+            let count = devices.filter { !$0.isForgotten }.count
+            return "in step with \(counted(count, "device", "devices"))"
+        case .localOnly:
+            return "local only, \(counted(Int(unsentChanges), "change waits", "changes wait"))"
+        case .needsDecision: return "needs a decision: \(decisionText ?? decision ?? "")"
+        case .behind:
+            let parts = [
+                (unsentChanges, "sent"), (unwritten, "written"), (Int64(waiting.count), "read"),
+            ].filter { $0.0 > 0 }.map { "\($0.0) not \($0.1)" }
+            return "behind, \(parts.joined(separator: ", "))"
+        }
+    }
+}

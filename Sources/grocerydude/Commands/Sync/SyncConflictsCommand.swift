@@ -1,0 +1,134 @@
+internal import ArgumentParser
+internal import Files
+internal import Operations
+internal import Stores
+internal import Sync
+
+struct SyncConflictsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "conflicts",
+        "Show the edits that lost to others, take one back, or forget them.",
+        example: "grocerydude sync conflicts --since 2d",
+        "grocerydude sync conflicts take 3",
+        subcommands: [List.self, Take.self, Clear.self],
+        defaultSubcommand: List.self
+    )
+
+    /// Which store, if several take part.
+    struct StoreOption: ParsableArguments {
+        @Option(
+            help: ArgumentHelp(
+                "The store, if several take part: its name in the stores directory.",
+                valueName: "name"
+            )
+        )
+        var store: String?
+
+        /// Returns the stores that are meant.
+        func stores(in places: SyncPlaces) throws -> [Store] {
+            try places.enabled(named: store.map { [$0] } ?? [])
+        }
+
+        /// Returns the store that is meant.
+        func only(in places: SyncPlaces) throws -> Store {
+            let stores = try stores(in: places)
+            guard stores.count == 1, let only = stores.first else {
+                throw SyncError.severalStores(
+                    stores.map(\.path.description),
+                    in: places.directory
+                )
+            }
+            return only
+        }
+    }
+
+    struct List: SyncingCommand {
+        static let configuration = CommandConfiguration(
+            "list",
+            "Show what lost, to what, and whose it was.",
+            example: "grocerydude sync conflicts"
+        )
+
+        @Option(
+            help: ArgumentHelp(
+                "Only those found since: 2d, or 2026-11-01.",
+                valueName: "date"
+            )
+        )
+        var since: SinceTime?
+
+        @OptionGroup var store: StoreOption
+        @OptionGroup var sync: SyncOptions
+
+        var recovery: Recovery { .none }
+
+        func run(_ invocation: Invocation) async throws -> CommandResult {
+            let places = try invocation.syncPlaces()
+            let start = since?.date(now: invocation.now, in: invocation.timeZone)
+            var rows: [ConflictRow] = []
+            for store in try store.stores(in: places) {
+                let settling = SettleConflicts(in: places, context: invocation.context)
+                let (conflicts, overview) = try settling.list(store)
+                rows += conflicts.filter { conflict in start.map { conflict.found >= $0 } ?? true }
+                    .map { ConflictRow($0, of: store, overview, invocation) }
+            }
+            return try invocation.answer(rows)
+        }
+    }
+
+    struct Take: SyncingCommand {
+        static let configuration = CommandConfiguration(
+            "take",
+            "Make a value that lost a new edit, which wins on all devices.",
+            discussion: "The store is exchanged at once.",
+            example: "grocerydude sync conflicts take 3"
+        )
+
+        @Argument(help: "The conflict's number in the list.")
+        var number: Int64
+
+        @OptionGroup var store: StoreOption
+        @OptionGroup var sync: SyncOptions
+
+        func run(_ invocation: Invocation) async throws -> CommandResult {
+            let places = try invocation.syncPlaces()
+            let store = try store.only(in: places)
+            try await SettleConflicts(in: places, context: invocation.context)
+                .take(number, of: store, at: invocation.now, program: invocation.tool)
+            let synced = try await RunSync(
+                in: places,
+                folder: invocation.containerFolder,
+                options: invocation.syncOptions,
+                context: invocation.context
+            ).run([store])
+            try invocation.console.answer(SyncRunAnswer(synced, invocation))
+            return invocation.result(of: synced)
+        }
+    }
+
+    struct Clear: SyncingCommand {
+        static let configuration = CommandConfiguration(
+            "clear",
+            "Take all conflicts off the list: what won stays.",
+            example: "grocerydude sync conflicts clear"
+        )
+
+        @OptionGroup var store: StoreOption
+        @OptionGroup var sync: SyncOptions
+
+        func run(_ invocation: Invocation) async throws -> CommandResult {
+            let places = try invocation.syncPlaces()
+            var count: Int64 = 0
+            for store in try store.stores(in: places) {
+                count += try await SettleConflicts(in: places, context: invocation.context)
+                    .clear(store)
+            }
+            return try invocation.answer(
+                DoneAnswer(
+                    facts: ["cleared": count],
+                    line: "took \(count) off the list"
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import ArgumentParser
+internal import Files
+internal import Operations
+internal import Stores
+internal import Sync
+
+struct SyncDisableCommand: SyncingCommand {
+    static let configuration = CommandConfiguration(
+        "disable",
+        "Have a store leave its group; it stays as it is.",
+        discussion: """
+            Nothing in the container is removed. With '--as-before' the store gets the content again that it \
+            had before it took part; close the application first.
+            """,
+        example: "grocerydude sync disable",
+        "grocerydude sync disable --store Notes.sqlite --as-before"
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "The store, if several take part: its name in the stores directory.",
+            valueName: "name"
+        )
+    )
+    var store: String?
+
+    @Flag(help: "Give the store the content that it had before it took part.")
+    var asBefore = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+
+    @OptionGroup var sync: SyncOptions
+
+    private struct Facts: Encodable {
+        var store: String
+        var group: String?
+        var unsent: Int64
+        var asBefore: Bool
+        var before: String?
+    }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let places = try invocation.syncPlaces()
+        let stores = try places.enabled(named: store.map { [$0] } ?? [])
+        guard stores.count == 1, let only = stores.first else {
+            throw SyncError.severalStores(stores.map(\.path.description), in: places.directory)
+        }
+        let outcome = try await DisableSync(in: places, context: invocation.context)
+            .run(only, asBefore: asBefore) { overview in
+                let what =
+                    asBefore
+                    ? "It loses all that was edited or arrived since it took part."
+                    : "It stays as it is."
+                let unsent = overview.unsentChanges
+                let waiting =
+                    unsent == 0
+                    ? "" : " \(counted(Int(unsent), "change was", "changes were")) not sent."
+                return try invocation.confirm(
+                    "Let '\(only.path)' leave '\(overview.group ?? "its group")'? \(what)\(waiting)",
+                    yes: yes
+                )
+            }
+        guard let outcome else { return .declined }
+        let before = outcome.before.map { printable($0) }
+        let group = outcome.group.map { " '\($0)'" } ?? ""
+        try invocation.console.answer(
+            DoneAnswer(
+                facts: Facts(
+                    store: outcome.store,
+                    group: outcome.group,
+                    unsent: outcome.unsent,
+                    asBefore: outcome.isAsBefore,
+                    before: before
+                ),
+                line: "'\(outcome.store)' left\(group)"
+                    + (outcome.isAsBefore ? ", and is as it was before" : "")
+            )
+        )
+        if let before {
+            invocation.context.report(.note("the store as it was before is kept in '\(before)'"))
+        }
+        return CommandResult(.done)
+    }
+}

@@ -1,0 +1,128 @@
+internal import ArgumentParser
+internal import Changes
+internal import Files
+internal import Foundation
+internal import Operations
+internal import Sync
+internal import SystemPackage
+
+struct SyncEnableCommand: SyncingCommand {
+    static let configuration = CommandConfiguration(
+        "enable",
+        "Have a store take part: begin a group, or join one.",
+        discussion: """
+            First it looks, and tells what it finds: who takes part, how the rows of each table are known on \
+            all devices, and which tables are left out. Then it asks, keeps a copy of the store as it is, and \
+            exchanges once. Rows that are alike become one; nothing is removed.
+            """,
+        example: "grocerydude sync enable --container ~/Dropbox/Sync",
+        "grocerydude sync enable --container rclone:nas:sync --store Notes.sqlite --dry-run"
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "The folder that the devices share: a directory, or 'rclone:REMOTE:PATH'; else GROCERYDUDE_CONTAINER, else the profile's.",
+            valueName: "folder"
+        ),
+        completion: .directory
+    )
+    var container: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The store, if there are several: its name in the stores directory.",
+            valueName: "name"
+        )
+    )
+    var store: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The group's name in the folder; else made of the store's.",
+            valueName: "name"
+        )
+    )
+    var group: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A JSON file with what the schema does not say: identities, references, names, exclusions.",
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["json"])
+    )
+    var map: String?
+
+    @Option(
+        help: ArgumentHelp("This device's name, for people; else the machine's.", valueName: "name")
+    )
+    var device: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A table that does not sync; may be given several times.",
+            valueName: "table"
+        )
+    )
+    var exclude: [String] = []
+
+    @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+
+    @OptionGroup var sync: SyncOptions
+
+    var ownFlags: [FlagValue?] {
+        [
+            FlagValue("--container", "sync.container", container),
+            FlagValue("--group", "sync.group", group),
+            FlagValue("--map", "sync.map", map),
+        ]
+    }
+
+    func validate() throws {
+        guard device.map({ (1...1024).contains($0.utf8.count) }) ?? true else {
+            throw ValidationError("'--device' takes a name of 1 to 1,024 bytes")
+        }
+    }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let places = try invocation.syncPlaces()
+        guard let container = invocation.container else { throw SyncError.noContainerNamed }
+        var options = EnableSync.Options(container: container, device: device ?? Self.machine)
+        options.group = invocation.profile.sync.group
+        if let path = invocation.profile.sync.map {
+            let bytes = try File.contents(of: path, limit: 1 << 20)
+            options.map = try SyncMap(json: bytes, name: printable(path))
+        }
+        options.exclude = exclude
+        options.isDryRun = dryRun
+        let outcome = try await EnableSync(
+            in: places,
+            folder: invocation.containerFolder,
+            options: options,
+            running: invocation.syncOptions,
+            context: invocation.context
+        ).run(places.store(named: store)) { plan in
+            // A dry run's answer is the plan.
+            if dryRun { return true }
+            if !output.json { invocation.console.show(plan) }
+            let verb = plan.look.begins ? "begin" : "join"
+            return try invocation.confirm(
+                "Let '\(plan.store)' \(verb) '\(plan.group)' in '\(plan.container)'?",
+                yes: yes
+            )
+        }
+        guard let outcome else { return .declined }
+        try invocation.console.answer(SyncEnableAnswer(outcome, isDryRun: dryRun, invocation))
+        return outcome.synced.map { invocation.result(of: [$0]) } ?? CommandResult(.done)
+    }
+
+    /// The machine's name, without its domain.
+    private static var machine: String {
+        let name = ProcessInfo.processInfo.hostName.split(separator: ".").first.map(String.init)
+        return name ?? "device"
+    }
+}

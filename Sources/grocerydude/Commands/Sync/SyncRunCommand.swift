@@ -1,0 +1,48 @@
+internal import ArgumentParser
+internal import Operations
+
+struct SyncRunCommand: SyncingCommand {
+    static let configuration = CommandConfiguration(
+        "run",
+        "Send what was edited here, and take what was edited elsewhere.",
+        discussion: """
+            All stores that take part are exchanged, or those that are named. Without the container, what \
+            was edited waits on this machine (exit code 10). If only you can know what the data mean, nothing \
+            is exchanged (exit code 26).
+            """,
+        example: "grocerydude sync",
+        "grocerydude sync --accept-changes"
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "Only this store: its name in the stores directory; may be given several times.",
+            valueName: "name"
+        )
+    )
+    var store: [String] = []
+
+    @Flag(help: "Go on even if most rows of a table were deleted, here or elsewhere.")
+    var acceptChanges = false
+
+    @Flag(help: "Write what arrives even if an application has the store open.")
+    var whileOpen = false
+
+    @OptionGroup var sync: SyncOptions
+
+    var logged: Run.Command? { .sync }
+    var ownFlags: [FlagValue?] {
+        [FlagValue("--while-open", "sync.while_open", whileOpen ? "true" : nil)]
+    }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        guard invocation.profile.sync.isEnabled else {
+            invocation.context.report(.note("nothing is exchanged: 'sync.enabled' is false"))
+            try invocation.console.answer(SyncRunAnswer([], invocation))
+            var result = CommandResult(.done)
+            result.isUneventful = true
+            return result
+        }
+        return try await invocation.exchange(store, acceptsChanges: acceptChanges)
+    }
+}

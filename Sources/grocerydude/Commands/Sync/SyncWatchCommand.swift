@@ -1,0 +1,114 @@
+internal import ArgumentParser
+internal import Files
+internal import Stores
+internal import Sync
+internal import Foundation
+internal import Operations
+internal import Remotes
+
+struct SyncWatchCommand: SyncingCommand {
+    static let configuration = CommandConfiguration(
+        "watch",
+        "Exchange again whenever a store or the container changes, until Ctrl-C.",
+        discussion: """
+            With '--json', each exchange that did something is a line. Ctrl-C ends it with exit code 130. A \
+            container of rclone is asked every 60 seconds unless '--interval' says otherwise.
+            """,
+        example: "grocerydude sync watch",
+        "grocerydude sync watch --interval 30s --json"
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "Only this store: its name in the stores directory; may be given several times.",
+            valueName: "name"
+        )
+    )
+    var store: [String] = []
+
+    @Option(help: ArgumentHelp("How often to look: 5s, 1m.", valueName: "time"))
+    var interval: WaitTime?
+
+    @OptionGroup var sync: SyncOptions
+
+    /// After a failure it is tried again even if nothing has changed.
+    private static let patience = Duration.seconds(60)
+
+    func validate() throws {
+        guard interval.map({ $0.duration > .zero }) ?? true else {
+            throw ValidationError("'--interval' must be 1s or more")
+        }
+    }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        // What cannot be done at all ends it.
+        _ = try invocation.syncPlaces().enabled(named: store)
+        var seen: [String]?
+        var retry: ContinuousClock.Instant?
+        do {
+            while true {
+                // It is looked at before the exchange, so that no change falls between the two.
+                let now = Invocation(invocation.profile, output, invocation.console)
+                let sight = await look(now)
+                let isDue = retry.map { $0 <= .now } ?? false
+                if sight == nil || sight != seen || isDue {
+                    let result = await now.perform(.sync) { await round(now, isFirst: seen == nil) }
+                    try Interruption.check()
+                    retry = result.isSuccess ? nil : .now + Self.patience
+                    if now.console.isAnswerLost { return CommandResult(.done) }
+                }
+                seen = sight ?? []
+                try await wait(sight == nil ? .seconds(60) : .seconds(5))
+            }
+        } catch is CancellationError where Interruption.signalNumber != 0 {
+            return CommandResult(.signalled(Interruption.signalNumber))
+        }
+    }
+
+    private func round(_ invocation: Invocation, isFirst: Bool) async -> CommandResult {
+        do {
+            return try await invocation.exchange(
+                store,
+                acceptsChanges: false,
+                answersNewsOnly: !isFirst
+            )
+        } catch {
+            return invocation.failure(error)
+        }
+    }
+
+    /// Returns the states of the stores' files and the container's; `nil` if the container is elsewhere.
+    private func look(_ invocation: Invocation) async -> [String]? {
+        guard let places = try? invocation.syncPlaces(),
+            let stores = try? places.enabled(named: store)
+        else { return [] }
+        var lines: [String] = []
+        for store in stores {
+            // Readers change the index of the log.
+            for file in store.files where !file.description.hasSuffix("-shm") {
+                let info = try? FileInfo.ifPresent(file.below(store.directory))
+                lines.append(info.map { "\($0.identity) \($0.size) \($0.modified)" } ?? "-")
+            }
+            guard let overview = try? places.overview(of: store), let group = overview.group,
+                let address = overview.container,
+                let folder = try? invocation.containerFolder(address)
+            else { continue }
+            guard folder is LocalFolder else { return nil }
+            for name in ["log", "base", "info"] {
+                let files = try? await folder.subfolder(group).subfolder(name).list()
+                lines += (files ?? []).map { "\($0.name) \($0.size)" }.sorted()
+                // A container that is away is another one than an empty one.
+                lines.append(files == nil ? "away" : name)
+            }
+        }
+        return lines
+    }
+
+    private func wait(_ usual: Duration) async throws {
+        let end = ContinuousClock.now + (interval?.duration ?? usual)
+        while .now < end {
+            try Interruption.check()
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+}

@@ -1,0 +1,49 @@
+internal import Files
+internal import Operations
+internal import Sync
+internal import SystemPackage
+
+extension Hint {
+    /// Returns the advice after an error of sync.
+    static func after(_ error: SyncError) -> String? {
+        switch error {
+        case .noStore, .severalStores: "name one with '--store NAME'"
+        case .noStores: "name the directory of your stores with '--stores DIR'"
+        case .notEnabled: "have a store take part with 'grocerydude sync enable --container FOLDER'"
+        case .noContainerNamed, .containerInsideStores, .storesInsideContainer:
+            error.hint.map { "\($0) with '--container FOLDER'" }
+        case .badGroup: error.hint.map { "\($0) for '--group'" }
+        case .refused: error.hint.map { "\($0), and name its file with '--map FILE'" }
+        case .openStore: "close the application, or write all the same with '--while-open'"
+        case .lockedStores: "wait for it with '--lock-wait 60s'; the next run writes what waits"
+        case .alreadyEnabled:
+            "leave that group first with 'grocerydude sync disable'; the store stays as it is"
+        case .nothingBefore: "leave out '--as-before'"
+        case .noConflict: "see them with 'grocerydude sync conflicts'"
+        case .nothingToSync, .noTable, .synchronisedFolder, .storeInUse, .noContainer, .unreadFiles:
+            error.hint
+        }
+    }
+
+    /// Returns the advice where what is kept of a store cannot be used.
+    static func after(_ error: SidecarError) -> String? {
+        switch error {
+        case .damaged(let path, _):
+            "move '\(printable(path.removingLastComponent()))' away, and take part again with 'grocerydude sync enable'"
+        case .tooNew: "update this program"
+        case .unreadable: nil
+        }
+    }
+
+    /// Returns the advice where only the user knows what the data mean.
+    static func after(_ decision: SyncDecision) -> String? {
+        switch decision {
+        case .manyGone, .manyDeletions:
+            "if that is right, run 'grocerydude sync --accept-changes'"
+        case .replaced, .otherGroup:
+            "leave the group with 'grocerydude sync disable', and join again"
+        case .otherContainer(_, let was):
+            "name '\(was)' again, or leave that group first with 'grocerydude sync disable'"
+        }
+    }
+}

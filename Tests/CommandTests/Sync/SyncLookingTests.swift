@@ -1,0 +1,143 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Stores in step", .enabled(if: Tool.isInstalled("sqlite3")))
+struct SyncLookingTests {
+    let program: Program
+    let desk: SyncHome
+    let phone: SyncHome
+
+    init() throws {
+        program = try Program()
+        try program.sandbox.directory("Shared")
+        desk = try SyncHome("desk", program)
+        phone = try SyncHome("phone", program)
+        #expect(try desk.enable().status == 0)
+        #expect(try phone.enable().status == 0)
+    }
+
+    private func status() throws -> [String: Any] {
+        let json = try desk.run("sync", "status", "--json").json as? [String: Any]
+        return try #require((json?["stores"] as? [[String: Any]])?.first)
+    }
+
+    @Test("are told of with their devices, what waits, and how long ago it was")
+    func looking() throws {
+        try phone.run("items", "add", "Nuts")
+        #expect(try phone.run("sync").status == 0)
+        #expect(try desk.run("sync").status == 0)
+        let text = try desk.run("sync", "status").text
+        #expect(text.hasPrefix("Grocery-Dude.sqlite  in step with 1 device, last exchange 20"))
+        #expect(text.contains("  heard 20"))
+        let known = try status()
+        #expect(known["state"] as? String == "in_step" && known["device"] as? String == "desk")
+        let tables = try #require(known["tables"] as? [[String: Any]])
+        #expect(tables.contains { $0["name"] as? String == "item" && $0["rows"] as? Int == 13 })
+        #expect(tables.contains { $0["left_out"] != nil })
+        #expect(try desk.run("sync", "status", "--max-age", "1h").status == 0)
+        let path = try desk.sidecar.appending("sync.sqlite")
+        try Tool.check(
+            "sqlite3",
+            [path.string, "UPDATE meta SET v = v - 7200000 WHERE k = 'exchanged'"]
+        )
+        #expect(try desk.run("sync", "status", "--max-age", "1h").status == 25)
+        let away = program.sandbox.path("Away")
+        try LocalFileSystem().move(desk.container, to: away)
+        try desk.run("items", "add", "Figs")
+        #expect(try desk.run("sync").status == 10)
+        #expect(try desk.run("sync", "status").text.contains("local only, 1 change waits, last"))
+        #expect((try status()["outbox"] as? [String: Int])?["changes"] == 1)
+        try LocalFileSystem().move(away, to: desk.container)
+        // A file that cannot be read waits, and after a day the run says so.
+        try program.sandbox.write("no file of sync", to: "Shared/grocery-dude/log/x.changes")
+        #expect(try desk.run("sync").status == 0)
+        #expect(try desk.run("sync", "status").text.contains("  waiting for 'x.changes': "))
+        #expect(try status()["state"] as? String == "behind")
+        try Tool.check("sqlite3", [path.string, "UPDATE waiting SET since = since - 90000000"])
+        let late = try desk.run("sync")
+        #expect(late.status == 3 && late.errors.contains("could not be read for a day"))
+    }
+
+    @Test("list what lost, and make it an edit again")
+    func conflicts() throws {
+        try desk.sql("UPDATE item SET quantity = 5 WHERE name = 'Milk'")
+        try desk.sql("UPDATE item SET quantity = 7 WHERE name = 'Eggs'")
+        #expect(try desk.run("sync").status == 0)
+        try phone.sql("UPDATE item SET quantity = 6 WHERE name = 'Milk'")
+        try phone.sql("DELETE FROM item WHERE name = 'Eggs'")
+        #expect(try phone.run("sync").status == 0)
+        let outcome = try desk.run("sync")
+        #expect(outcome.text.hasSuffix(": 1 row changed, 1 removed; 2 conflicts\n"))
+        #expect(try desk.run("sync", "status").text.contains("2 edits lost"))
+        let lines = try desk.run("sync", "conflicts").text
+        #expect(lines.contains("item.quantity  'Milk'  '5.0' of desk lost to '6.0' of "))
+        #expect(lines.contains("item.quantity  'Eggs'  '7.0' of desk lost to a delete of "))
+        let rows = try #require(
+            try desk.run("sync", "conflicts", "--json").json as? [[String: Any]]
+        )
+        #expect(try desk.run("sync", "conflicts", "--since", "2100-01-01").output.isEmpty)
+        for row in rows {
+            let number = try #require(row["number"] as? Int)
+            #expect(try desk.run("sync", "conflicts", "take", "\(number)").status == 0)
+        }
+        #expect(try desk.run("sync", "conflicts").output.isEmpty)
+        let unknown = try desk.run("sync", "conflicts", "take", "9")
+        #expect(unknown.status == 1 && unknown.errors.contains("has no conflict 9"))
+        #expect(try phone.run("sync").status == 0)
+        for home in [desk, phone] {
+            let both = try home.sql(
+                "SELECT name, quantity, unit_id IS NOT NULL FROM item WHERE name IN ('Milk', 'Eggs') ORDER BY 1"
+            )
+            #expect(both == "Eggs|7.0|1\nMilk|5.0|1\n")
+        }
+    }
+
+    @Test("forget what lost, if nobody wants it")
+    func clear() throws {
+        try desk.sql("UPDATE item SET quantity = 5 WHERE name = 'Milk'")
+        #expect(try desk.run("sync").status == 0)
+        try phone.sql("UPDATE item SET quantity = 6 WHERE name = 'Milk'")
+        #expect(try phone.run("sync").status == 0)
+        #expect(try desk.run("sync").status == 0)
+        #expect(try desk.run("sync", "conflicts", "clear").text == "took 1 off the list\n")
+        #expect(try desk.run("sync", "conflicts", "--json").text == "[]\n")
+        #expect(try desk.sql("SELECT quantity FROM item WHERE name = 'Milk'") == "6.0\n")
+    }
+
+    @Test("leave as they are, or as they were before")
+    func disable() throws {
+        try phone.run("items", "add", "Figs")
+        #expect(try phone.run("sync").status == 0)
+        #expect(try desk.run("sync").status == 0)
+        let shared = try program.sandbox.contents(of: "Shared")
+        let unasked = try desk.run("sync", "disable")
+        #expect(unasked.status == 64 && unasked.errors.contains("no terminal"))
+        #expect(try desk.run("sync").status == 0)
+        let left = try desk.run("sync", "disable", "--yes")
+        #expect(left.status == 0 && left.text == "'Grocery-Dude.sqlite' left 'grocery-dude'\n")
+        #expect(try desk.items().contains("Figs"))
+        #expect(try program.sandbox.contents(of: "Shared") == shared)
+        let no = try desk.run("sync")
+        #expect(no.status == 1 && no.errors.contains("grocerydude sync enable"))
+        // As before, unless somebody has it open.
+        let application = try StoreApplication(on: phone.store, "SELECT count(*) FROM item")
+        let open = try phone.run("sync", "disable", "--as-before", "--yes")
+        #expect(open.status == 24 && open.errors.contains("it is as it was"))
+        #expect(try phone.items().contains("Figs"))
+        application.kill()
+        let before = try phone.run("sync", "disable", "--as-before", "--yes")
+        #expect(before.status == 0 && before.text.hasSuffix("and is as it was before\n"))
+        #expect(try phone.items().count == 12 && !phone.items().contains("Figs"))
+        #expect(try phone.sql("PRAGMA integrity_check") == "ok\n")
+        #expect(try program.sandbox.contents(of: "Shared") == shared)
+        // Both join again, and have what the group has.
+        #expect(try desk.enable().status == 0)
+        #expect(try phone.enable().status == 0)
+        #expect(try desk.run("sync").status == 0)
+        #expect(try phone.items() == desk.items())
+        #expect(try phone.items().contains("Figs"))
+    }
+}

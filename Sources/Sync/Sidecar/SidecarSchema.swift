@@ -11,29 +11,8 @@ enum SidecarSchema {
         migrator.registerMigration("1") { database in
             try database.execute(sql: tables)
         }
-        migrator.registerMigration("2") { database in
-            try database.execute(sql: upkeepTables)
-        }
-        migrator.registerMigration("3") { database in
-            // The values of rows that were deleted elsewhere while they were edited here.
-            try database.execute(
-                sql:
-                    "CREATE TABLE lost (id BLOB, c INTEGER, value BLOB NOT NULL, PRIMARY KEY (id, c)) WITHOUT ROWID"
-            )
-        }
         return migrator
     }
-
-    private static let upkeepTables = """
-        -- How far a device had heard this one, under any of its ids, when its clock was so far.
-        CREATE TABLE word (device INTEGER, clock INTEGER, own INTEGER, heard INTEGER NOT NULL,
-            PRIMARY KEY (device, own, clock)) WITHOUT ROWID;
-        -- Files that stand for others; at: when all parts were first known to be there.
-        CREATE TABLE baseline (id BLOB PRIMARY KEY, name TEXT NOT NULL, parts BLOB NOT NULL, covers BLOB NOT NULL,
-            at INTEGER) WITHOUT ROWID;
-        ALTER TABLE mine ADD COLUMN covered INTEGER;
-        ALTER TABLE mine ADD COLUMN removed INTEGER;
-        """
 
     private static let tables = """
         CREATE TABLE meta (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
@@ -68,8 +47,17 @@ enum SidecarSchema {
         CREATE TABLE waiting (name TEXT PRIMARY KEY, size INTEGER NOT NULL, since INTEGER NOT NULL,
             tried INTEGER NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
         CREATE TABLE mine (id BLOB PRIMARY KEY, name TEXT NOT NULL, folder TEXT NOT NULL, size INTEGER NOT NULL,
-            published INTEGER, changes INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+            published INTEGER, changes INTEGER NOT NULL DEFAULT 0, covered INTEGER, removed INTEGER)
+            WITHOUT ROWID;
         CREATE TABLE conflict (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, t INTEGER NOT NULL, id BLOB NOT NULL,
             c INTEGER, kind TEXT NOT NULL, won BLOB, lost BLOB, won_by INTEGER, lost_by INTEGER);
+        -- The values of rows that were deleted elsewhere while they were edited here.
+        CREATE TABLE lost (id BLOB, c INTEGER, value BLOB NOT NULL, PRIMARY KEY (id, c)) WITHOUT ROWID;
+        -- How far a device had heard this one, under any of its ids, when its clock was so far.
+        CREATE TABLE word (device INTEGER, clock INTEGER, own INTEGER, heard INTEGER NOT NULL,
+            PRIMARY KEY (device, own, clock)) WITHOUT ROWID;
+        -- Files that stand for others; at: when all parts were first known to be there.
+        CREATE TABLE baseline (id BLOB PRIMARY KEY, name TEXT NOT NULL, parts BLOB NOT NULL, covers BLOB NOT NULL,
+            at INTEGER) WITHOUT ROWID;
         """
 }

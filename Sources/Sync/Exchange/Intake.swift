@@ -139,7 +139,8 @@ struct Intake {
         _ kind: FileKind,
         _ device: DeviceID,
         _ file: RemoteFile,
-        _ access: SidecarAccess
+        _ access: SidecarAccess,
+        heard: UInt64 = 0
     ) throws {
         let seen = SeenFile(
             id: id,
@@ -147,7 +148,8 @@ struct Intake {
             size: file.size,
             kind: kind,
             device: device,
-            sequence: 0
+            sequence: 0,
+            heard: heard
         )
         try access.see(seen, at: now)
     }
@@ -162,7 +164,9 @@ struct Intake {
                 taken.strangers.insert(card.header.group)
                 return
             }
-            try see(card.id, .card, card.header.device, file, access)
+            let own = try access.own
+            let heard = card.content.seen.first { $0.device == own }?.clock ?? 0
+            try see(card.id, .card, card.header.device, file, access, heard: heard)
             if try card.header.device != access.own, card.content.gone == nil {
                 try access.setName(card.content.name, of: card.header.device)
             }
@@ -220,7 +224,8 @@ struct Intake {
                 size: remote.size,
                 kind: file.kind,
                 device: header.device,
-                sequence: header.sequence
+                sequence: header.sequence,
+                heard: header.seen.first { $0.device == own }?.clock ?? 0
             )
             if isKnown {
                 // A copy under another name.

@@ -11,6 +11,8 @@ struct SeenFile {
     var kind: FileKind
     var device: DeviceID
     var sequence: UInt64
+    /// How far its author said in it to have heard this device.
+    var heard: UInt64 = 0
 }
 
 /// A file of the container that cannot be read yet.
@@ -47,12 +49,12 @@ extension SidecarAccess {
     func see(_ file: SeenFile, at now: Int64) throws {
         try run(
             """
-            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, at)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, heard, at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 Data(file.id.bytes), file.name, file.size, Int64(file.kind.rawValue),
-                number(of: file.device), Int64(clamping: file.sequence), now,
+                number(of: file.device), Int64(clamping: file.sequence), Int64(file.heard), now,
             ]
         )
         try run("DELETE FROM waiting WHERE name = ?", [file.name])

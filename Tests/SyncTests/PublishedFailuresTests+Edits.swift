@@ -100,7 +100,11 @@ struct PublishedEditFailuresTests {
         )
         try phone.edit("INSERT INTO item (name) VALUES ('jam')")
         try await scene.exchange(phone, desk, phone)
-        #expect(try phone.rows("SELECT name, aisle FROM item ORDER BY 1") == ["jam|?", "milk|4", "tea|?"])
+        #expect(
+            try phone.rows("SELECT name, aisle FROM item ORDER BY 1") == [
+                "jam|?", "milk|4", "tea|?",
+            ]
+        )
         #expect(try phone.rows("SELECT name FROM shop") == ["corner"])
     }
 
@@ -119,8 +123,12 @@ struct PublishedEditFailuresTests {
     @Test("21. geodiff #39: remapped parent, children follow")
     func remappedParent() async throws {
         try await scene.begin()
-        try desk.edit("INSERT INTO list VALUES (2, 'work'); INSERT INTO item VALUES (3, 'pens', 1, 2)")
-        try phone.edit("INSERT INTO list VALUES (2, 'club'); INSERT INTO item VALUES (3, 'balls', 1, 2)")
+        try desk.edit(
+            "INSERT INTO list VALUES (2, 'work'); INSERT INTO item VALUES (3, 'pens', 1, 2)"
+        )
+        try phone.edit(
+            "INSERT INTO list VALUES (2, 'club'); INSERT INTO item VALUES (3, 'balls', 1, 2)"
+        )
         try await scene.exchange(desk, phone, desk)
         try expectEqual(["balls|1|club", "milk|2|home", "pens|1|work", "tea|1|home"])
     }

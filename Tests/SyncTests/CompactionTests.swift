@@ -148,6 +148,21 @@ struct CompactionTests {
         #expect(try scene.items(tablet) == scene.items(desk))
     }
 
+    @Test("gets long values again, which a device has in its store")
+    func blobs() async throws {
+        try await scene.begin()
+        let note = String(repeating: "n", count: 70_000)
+        try phone.edit("INSERT INTO unit VALUES ('lb', 453, '\(note)')")
+        try await scene.exchange(phone, desk)
+        try scene.empty()
+        desk.options.refills = true
+        try await scene.exchange(desk)
+        let tablet = try scene.device("tablet")
+        try await scene.enable(tablet)
+        try await scene.exchange(tablet)
+        #expect(try tablet.rows("SELECT length(note) FROM unit WHERE name = 'lb'") == ["70000"])
+    }
+
     @Test("was reset by another device: who had it before asks, and can join")
     func reset() async throws {
         try await scene.begin()

@@ -133,6 +133,30 @@ struct PublishedEditFailuresTests {
         try expectEqual(["balls|1|club", "milk|2|home", "pens|1|work", "tea|1|home"])
     }
 
+    @Test("22. geodiff #210: UNIQUE in a rebase")
+    func unique() async throws {
+        let schema = "CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT UNIQUE, color TEXT)"
+        let folder = LocalFolder(try scene.sandbox.directory("Tags"))
+        let devices = try ["left", "right"].map {
+            try Device($0, in: scene.sandbox, folder: folder, schema: schema)
+        }
+        for device in devices {
+            try await scene.enable(device)
+            try await scene.exchange(device)
+        }
+        try devices[0].edit("INSERT INTO tag VALUES (1, 'new', 'red'), (2, 'old', 'blue')")
+        try devices[1].edit("INSERT INTO tag VALUES (7, 'old', 'green'), (8, 'new', NULL)")
+        for device in devices + devices { try await scene.exchange(device) }
+        let names = "SELECT name FROM tag ORDER BY 1"
+        for device in devices { #expect(try device.rows(names) == ["new", "old"]) }
+        // Who renames one leaves no double behind.
+        try devices[1].edit("UPDATE tag SET name = 'newest' WHERE name = 'new'")
+        for device in devices.reversed() + devices { try await scene.exchange(device) }
+        for device in devices { #expect(try device.rows(names) == ["newest", "old"]) }
+        let all = "SELECT name, color FROM tag ORDER BY 1"
+        #expect(try devices[0].rows(all) == devices[1].rows(all))
+    }
+
     @Test("23. geodiff #146: two columns of one row")
     func twoColumns() async throws {
         try await scene.begin()

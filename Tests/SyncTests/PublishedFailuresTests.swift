@@ -211,6 +211,26 @@ struct PublishedFailuresTests {
         }
     }
 
+    @Test("29. Joplin #6850: half a file is read")
+    func halfAFile() async throws {
+        try await scene.begin()
+        try desk.edit("INSERT INTO item (name) VALUES ('jam')")
+        let name = try #require(try await sent(by: desk).first)
+        let bytes = try content("log", name)
+        // As a program leaves it that makes room first, and has fetched the beginning only.
+        let half =
+            bytes.prefix(bytes.count / 2)
+            + Array(repeating: 0, count: bytes.count - bytes.count / 2)
+        try put(Array(half), "log", name)
+        try await scene.exchange(phone)
+        #expect(try scene.items(phone) == ["milk|2|home", "tea|1|home"])
+        try put(bytes, "log", name)
+        // Its size is the same: it is looked at again after an hour.
+        scene.wait(hours: 1)
+        try await scene.exchange(phone)
+        #expect(try scene.items(phone) == scene.items(desk))
+    }
+
     @Test("12. sqlite-data #418: deleted and inserted again with the same key")
     func insertedAgain() async throws {
         try await scene.begin()

@@ -140,7 +140,8 @@ struct Intake {
         _ device: DeviceID,
         _ file: RemoteFile,
         _ access: SidecarAccess,
-        sequence: UInt64 = 0
+        sequence: UInt64 = 0,
+        heard: UInt64 = 0
     ) throws {
         let seen = SeenFile(
             id: id,
@@ -148,7 +149,8 @@ struct Intake {
             size: file.size,
             kind: kind,
             device: device,
-            sequence: sequence
+            sequence: sequence,
+            heard: heard
         )
         try access.see(seen, at: now)
     }
@@ -163,7 +165,9 @@ struct Intake {
                 taken.strangers.insert(card.header.group)
                 return
             }
-            try see(card.id, .card, card.header.device, file, access)
+            let own = try access.own
+            let heard = card.content.seen.first { $0.device == own }?.clock ?? 0
+            try see(card.id, .card, card.header.device, file, access, heard: heard)
             if try card.header.device != access.own, card.content.gone == nil {
                 try access.setName(card.content.name, of: card.header.device)
             }
@@ -229,7 +233,8 @@ struct Intake {
                 kind: file.kind,
                 device: header.device,
                 sequence: header.sequence,
-                clock: header.clock
+                clock: header.clock,
+                heard: header.seen.first { $0.device == own }?.clock ?? 0
             )
             if isKnown {
                 // A copy under another name.

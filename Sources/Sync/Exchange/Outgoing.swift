@@ -117,4 +117,10 @@ final class Outgoing {
         guard try !access.owns(file.id) else { return }
         try keep(file, as: name)
     }
+
+    /// Puts a long value into the outbox though it was sent before: the container has lost it.
+    func keepAgain(_ reference: BlobReference, _ content: [UInt8]) throws {
+        let group = try access.groups.first ?? .zero
+        try keep(BlobFile.write(content, group: group), as: .blob(reference.digest))
+    }
 }

@@ -147,7 +147,7 @@ extension SidecarAccess {
         return try rows(
             """
             SELECT d.id, d.name, d.wall, d.gone, d.clock,
-                (SELECT max(heard) FROM word WHERE word.device = d.n) AS heard
+                (SELECT max(heard) FROM seen WHERE seen.device = d.n) AS heard
             FROM device AS d ORDER BY d.name, d.id
             """
         ).compactMap { row in

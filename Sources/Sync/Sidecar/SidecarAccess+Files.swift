@@ -12,6 +12,8 @@ struct SeenFile {
     var device: DeviceID
     var sequence: UInt64
     var clock: UInt64 = 0
+    /// How far its author said in it to have heard this device.
+    var heard: UInt64 = 0
 }
 
 /// A file of the container that cannot be read yet.
@@ -48,12 +50,13 @@ extension SidecarAccess {
     func see(_ file: SeenFile, at now: Int64) throws {
         try run(
             """
-            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, clock, at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT OR IGNORE INTO seen (id, name, size, kind, device, sequence, clock, heard, at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 Data(file.id.bytes), file.name, file.size, Int64(file.kind.rawValue),
-                number(of: file.device), Int64(clamping: file.sequence), Int64(file.clock), now,
+                number(of: file.device), Int64(clamping: file.sequence), Int64(file.clock),
+                Int64(file.heard), now,
             ]
         )
         try run("DELETE FROM waiting WHERE name = ?", [file.name])

@@ -17,6 +17,8 @@ struct Compaction {
         let standing = try access.standIns().standing(in: listing)
         let cover = Cover(standing)
         let isLost = try hasLostFiles(cover)
+        // Blobs are not listed: where one file is gone, they may be, too.
+        if isLost || refills { try access.set("resend", 1) }
         guard try refills || isLost || isCrowded(cover, standing) && isOurTurn() else { return nil }
         return try files()
     }

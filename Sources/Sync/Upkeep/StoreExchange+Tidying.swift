@@ -27,8 +27,24 @@ extension StoreExchange {
                 try BaselineWriter(access: access, outgoing: outgoing).write(covers: covers)
             }
         }
+        try resend()
         try await bundle(listing)
         try await removeCovered(listing)
+    }
+
+    /// Sends long values again, where the container has lost files.
+    private func resend() throws {
+        guard try sidecar.read({ try $0.integer("resend") }) != nil else { return }
+        let snapshot = try snapshot()
+        try withExtendedLifetime(snapshot) {
+            let rules = try sidecar.read { SchemaRules(try $0.map) }
+            let schema = try SyncSchema(of: snapshot, rules: rules)
+            try sidecar.write { access in
+                let blobs = LostBlobs(access: access, outgoing: try upkeep(access))
+                try blobs.send(TableMapping.mappings(of: schema.tables), in: snapshot)
+                try access.forget("resend")
+            }
+        }
     }
 
     /// Files that tell nothing new, with the clock as it is.

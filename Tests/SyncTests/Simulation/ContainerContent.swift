@@ -34,21 +34,24 @@ struct ContainerContent {
     /// How far each device said to have heard each other one, by its files.
     private var heard: [DeviceID: [(sequence: UInt64, seen: [SeenClock])]] = [:]
 
-    init(_ container: FilePath) throws {
-        for folder in ["log", "base"] {
-            let path = container.appending("a").appending(folder)
+    /// Reads what is there now, or all edits that ever were.
+    init(_ container: FilePath, isLedger: Bool = false) throws {
+        let folders =
+            isLedger ? [container] : ["log", "base"].map { container.appending("a").appending($0) }
+        for path in folders {
             guard let directory = try? Directory.open(path) else { continue }
             for name in try directory.names() {
                 guard let text = String(validating: name.bytes, as: UTF8.self),
-                    text.hasSuffix(".changes") || text.hasSuffix(".part")
+                    text.hasSuffix(".changes") || text.hasSuffix(".part") && !isLedger
                 else { continue }
-                changes.append(
-                    try ChangeFile(
-                        reading: File.contents(of: path.appending(text), limit: 1 << 26),
-                        name: text,
-                        inflate: RawDeflate.inflate
-                    )
+                let file = try ChangeFile(
+                    reading: File.contents(of: path.appending(text), limit: 1 << 26),
+                    name: text,
+                    inflate: RawDeflate.inflate
                 )
+                // Who wrote what is in the files that a bundle replaced.
+                if isLedger, !file.header.replaces.isEmpty { continue }
+                changes.append(file)
             }
         }
         for file in changes {
@@ -83,13 +86,14 @@ struct ContainerContent {
     /// Returns why an edit is lost without its winner having seen it; `nil` if it is not so.
     func verdict(on edit: Edit, at key: CellKey, by device: DeviceID) -> String? {
         guard let state = final[key.id] else { return nil }
-        // Somebody went on from it: whatever came then was not to it that it lost.
-        let isFollowed = (edits[key] ?? []).contains { other in
-            other.cell.stamp > edit.cell.stamp && other.device != device
+        // Somebody who had seen it wrote another value, or somebody wrote the same one later: what became
+        // of that is that one's affair.
+        let isSuperseded = (edits[key] ?? []).contains { other in
+            other.causalLength == edit.causalLength && edit.cell.stamp < other.cell.stamp
                 && (other.cell.value == edit.cell.value
                     || edit.cell.stamp.clock <= sees(device, other.device, upTo: other.sequence))
         }
-        if isFollowed { return nil }
+        if isSuperseded { return nil }
         if state.causalLength > edit.causalLength {
             // Whoever deleted it first: if that one had seen the edit, it meant to.
             let delete = (deletes[key.id] ?? [])

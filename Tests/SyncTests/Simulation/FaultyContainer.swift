@@ -33,6 +33,8 @@ struct FaultyContainer: RemoteFolder {
     let real: LocalFolder
     let sight: Sight
     let scratch: FilePath
+    /// Where a copy of each file is kept that was ever put into the container.
+    let ledger: FilePath
 
     var description: String { real.description }
 
@@ -72,7 +74,12 @@ struct FaultyContainer: RemoteFolder {
     }
 
     func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
-        try await real.upload(file, as: name)
+        let copy = ledger.appending(name)
+        if try FileInfo.ifPresent(copy) == nil {
+            let bytes = try File.contents(of: file, limit: 1 << 26)
+            try LocalFileSystem().write(bytes, to: copy)
+        }
+        return try await real.upload(file, as: name)
     }
 
     func download(_ name: String, to path: FilePath) async throws {
@@ -93,6 +100,6 @@ struct FaultyContainer: RemoteFolder {
         guard let below = real.subfolder(name) as? LocalFolder else {
             preconditionFailure("a local folder has local subfolders")
         }
-        return FaultyContainer(real: below, sight: sight, scratch: scratch)
+        return FaultyContainer(real: below, sight: sight, scratch: scratch, ledger: ledger)
     }
 }

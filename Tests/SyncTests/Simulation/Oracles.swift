@@ -91,8 +91,9 @@ struct Oracles {
 
     /// Each device's last edit of a cell has won, was seen by who overwrote it, or is listed.
     private func checkConflicts() throws {
-        let content = try ContainerContent(container)
-        for device in simulation.devices {
+        let content = try ContainerContent(simulation.ledger, isLedger: true)
+        // Whose disk was put back has lost its list as well.
+        for device in simulation.devices where !simulation.forgetful.contains(device.name) {
             let (own, listed) = try device.inspect { (try $0.own, try $0.listedCells()) }
             for (key, edit) in content.lastEdits(of: own) {
                 guard let verdict = content.verdict(on: edit, at: key, by: own) else { continue }

@@ -8,6 +8,10 @@ struct SimulatedSchema {
     let tables: [String]
     /// Statements that fail if something is wrong, and queries that return a row if so.
     var checks: [String] = []
+    /// The application's next version, which each device has at a time of its own.
+    var upgrade: [String] = []
+    /// Edits that only the next version makes.
+    var laterEdits: [String] = []
 
     static let all: [SimulatedSchema] = [lists, tree, cycle, unique, strange, search]
 
@@ -38,7 +42,21 @@ struct SimulatedSchema {
             "DELETE FROM item WHERE id = ?r(item)", "DELETE FROM list WHERE id = ?r(list)",
             "DELETE FROM shop WHERE id = ?r(shop)", "DELETE FROM price WHERE id = ?r(price)",
         ],
-        tables: ["list", "shop", "item", "price"]
+        tables: ["list", "shop", "item", "price"],
+        upgrade: [
+            "ALTER TABLE item ADD COLUMN aisle TEXT DEFAULT '?'",
+            """
+            CREATE TABLE coupon (id INTEGER PRIMARY KEY, name TEXT,
+                shop_id INTEGER REFERENCES shop(id) ON DELETE SET NULL)
+            """,
+            "INSERT INTO coupon (name) VALUES ('default')",
+        ],
+        laterEdits: [
+            "UPDATE item SET aisle = ?t WHERE id = ?r(item)",
+            "INSERT INTO coupon (name, shop_id) VALUES (?t, ?r(shop))",
+            "UPDATE coupon SET name = ?t WHERE id = ?r(coupon)",
+            "DELETE FROM coupon WHERE id = ?r(coupon)",
+        ]
     )
 
     /// A table that refers to itself.
@@ -56,7 +74,9 @@ struct SimulatedSchema {
             "UPDATE node SET title = ?t WHERE id = ?r(node)",
             "UPDATE node SET size = ?n WHERE id = ?r(node)", "DELETE FROM node WHERE id = ?r(node)",
         ],
-        tables: ["node"]
+        tables: ["node"],
+        upgrade: ["ALTER TABLE node ADD COLUMN color INTEGER"],
+        laterEdits: ["UPDATE node SET color = ?n WHERE id = ?r(node)"]
     )
 
     /// Tables that refer to each other.

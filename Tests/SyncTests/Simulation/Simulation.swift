@@ -26,15 +26,22 @@ struct Killed: Error {}
 /// One random history of a few devices that share a store, from a seed.
 final class Simulation {
     let schema: SimulatedSchema
-    let devices: [Device]
+    private(set) var devices: [Device]
+    let ledger: FilePath
+    /// Devices that had an accident.
+    var forgetful: Set<String> = []
+    let accident: Accident?
     private(set) var breaches: [String] = []
     private let sandbox: Sandbox
-    private let container: FilePath
-    private var random: Pseudorandom
-    private var now = Date(timeIntervalSince1970: 1_790_000_000)
+    let container: FilePath
+    var random: Pseudorandom
+    /// Disks as they were.
+    var disks: [Int: SavedDisk] = [:]
+    private(set) var now = Date(timeIntervalSince1970: 1_790_000_000)
     private var sights: [FaultyContainer.Sight] = []
     private let edited = Edited()
     private var enabled: Set<Int> = []
+    private var upgraded: Set<Int> = []
     /// What happened, for whom a breach surprises.
     private(set) var trace: [String] = []
 
@@ -46,28 +53,35 @@ final class Simulation {
         let schemas = SimulatedSchema.all
         schema = schemas[Int(random.next() % UInt64(schemas.count))]
         container = try sandbox.directory("Container")
-        var devices: [Device] = []
-        for index in 0..<(2 + Int(random.next() % 3)) {
-            let sight = FaultyContainer.Sight(seed: random.next())
-            sights.append(sight)
-            let device = try Device(
-                "d\(index)",
-                in: sandbox,
-                folder: FaultyContainer(
-                    real: LocalFolder(container),
-                    sight: sight,
-                    scratch: try sandbox.directory("d\(index)-cut")
-                ),
-                schema: schema.sql
-            )
-            let ids = Ids(seed: random.next())
-            device.options.random = {
-                (ids.random.next(), UInt32(truncatingIfNeeded: ids.random.next()))
-            }
-            device.skew = Double(Int(random.next() % 5500)) - 500
-            devices.append(device)
+        ledger = try sandbox.directory("Ledger")
+        accident = Accident.allCases[Int(random.next() % 8) % Accident.allCases.count]
+        devices = []
+        let count = 2 + Int(random.next() % 3)
+        for _ in 0..<count { try addDevice() }
+    }
+
+    /// Makes a device with a sight of its own.
+    @discardableResult
+    func addDevice() throws -> Int {
+        let name = "d\(devices.count)"
+        let sight = FaultyContainer.Sight(seed: random.next())
+        sights.append(sight)
+        let folder = FaultyContainer(
+            real: LocalFolder(container),
+            sight: sight,
+            scratch: try sandbox.directory("\(name)-cut"),
+            ledger: ledger
+        )
+        let device = try Device(name, in: sandbox, folder: folder, schema: schema.sql)
+        device.skew = Double(Int(random.next() % 5500)) - 500
+        let ids = Ids(seed: random.next())
+        device.options.random = {
+            (ids.random.next(), UInt32(truncatingIfNeeded: ids.random.next()))
         }
-        self.devices = devices
+        device.options.machine = name
+        if random.next() % 2 == 0 { device.options.upkeep = .busy }
+        devices.append(device)
+        return devices.count - 1
     }
 
     /// Runs a history, then lets all faults end, and holds the devices to the oracles.
@@ -79,13 +93,16 @@ final class Simulation {
         for _ in 0..<steps {
             now += Double(random.next() % 600)
             let index = Int(random.next() % UInt64(devices.count))
-            switch random.next() % 10 {
+            switch random.next() % 12 {
+            case 10 where accident != nil: try suffer(index)
+            case 11: upgrade(index)
             case 0..<6: edit(index, 1 + Int(random.next() % 4))
             case 6 where !enabled.contains(index): try await enable(index)
             default: try await sync(index)
             }
         }
         for index in devices.indices where !enabled.contains(index) { try await enable(index) }
+        for index in devices.indices { upgrade(index) }
         try await settle()
         try await Oracles(self, container).check()
     }
@@ -110,6 +127,37 @@ final class Simulation {
         enabled.insert(index)
         edited.devices.insert(index)
         try await sync(index)
+    }
+
+    /// Gives a device the next version of the application.
+    private func upgrade(_ index: Int) {
+        guard upgraded.insert(index).inserted else { return }
+        trace.append("upgrade \(index)")
+        for sql in schema.upgrade {
+            do {
+                try devices[index].edit(sql)
+                edited.devices.insert(index)
+            } catch {
+                // A clone, or a disk that was put back, has it.
+                trace.append("\(index): no, \(error)")
+            }
+        }
+    }
+
+    /// Lets a device take part that is another's clone.
+    func join(_ index: Int) {
+        enabled.insert(index)
+        edited.devices.insert(index)
+    }
+
+    func isEnabled(_ index: Int) -> Bool { enabled.contains(index) }
+
+    func note(_ text: String) { trace.append(text) }
+
+    /// After an accident an edit may be captured that was made before.
+    func doubt(_ index: Int) {
+        edited.devices.insert(index)
+        upgraded.remove(index)
     }
 
     private func edit(_ index: Int, _ count: Int) {
@@ -155,11 +203,15 @@ final class Simulation {
             if random.next() % 2 == 0 { edit(index, 1) }
         } catch let error as SyncDecision {
             trace.append("  \(error)")
+            try await answer(index)
         }
+        device.options.refills = false
     }
 
     private func ownFiles(_ device: Device) throws -> Int64 {
-        try device.inspect { try $0.count("SELECT count(*) FROM mine WHERE folder = 'log'") }
+        try device.inspect {
+            try $0.count("SELECT count(*) FROM mine WHERE folder = 'log' AND changes > 0")
+        }
     }
 
     /// Lets everything arrive, until nobody has anything to say.
@@ -172,8 +224,15 @@ final class Simulation {
                 device.options.passed = { _ in }
                 device.options.acceptsChanges = true
                 trace.append("settle \(index)")
-                let outcome = try await device.sync(at: now)
-                if !outcome.isQuiet { isQuiet = false }
+                do {
+                    let outcome = try await device.sync(at: now)
+                    if !outcome.isQuiet { isQuiet = false }
+                    device.options.refills = false
+                } catch let error as SyncDecision {
+                    trace.append("  \(error)")
+                    try await answer(index)
+                    isQuiet = false
+                }
             }
             if isQuiet { return }
             if round == 11 { fail("the devices never end to exchange") }
@@ -183,7 +242,8 @@ final class Simulation {
     // MARK: - Statements
 
     private func statement(_ device: Device, _ random: inout Pseudorandom) -> String {
-        var sql = schema.edits[Int(random.next() % UInt64(schema.edits.count))]
+        let edits = schema.edits + schema.laterEdits
+        var sql = edits[Int(random.next() % UInt64(edits.count))]
         while let match = sql.firstMatch(of: /\?(r\((\w+)\)|n|t)/) {
             let value: String
             if let table = match.output.2 {

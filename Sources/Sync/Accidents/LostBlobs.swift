@@ -1,0 +1,45 @@
+internal import Changes
+internal import Files
+internal import Stores
+
+/// Long values that the container may have lost: found again in the store, which shows them.
+struct LostBlobs {
+    let access: SidecarAccess
+    let outgoing: Outgoing
+
+    /// Puts all long values that rows refer to into the outbox again, as far as the store has them.
+    func send(_ tables: [TableMapping], in snapshot: StoreSnapshot) throws {
+        var wanted: [Digest: BlobReference] = [:]
+        try access.forEachKnown { row in
+            for reference in row.state.cells.compactMap(\.value.reference) {
+                wanted[reference.digest] = reference
+            }
+        }
+        let sizes = Set(wanted.values.map(\.size))
+        if wanted.isEmpty { return }
+        for table in tables {
+            var cursor = try snapshot.rows(of: table.schema, order: table.order)
+            while try cursor.next() {
+                for column in table.columns {
+                    guard let content = try cursor.value(column.index).long,
+                        sizes.contains(UInt64(content.count))
+                    else { continue }
+                    let digest = content.withUnsafeBytes { Digest(of: $0) }
+                    guard let reference = wanted.removeValue(forKey: digest) else { continue }
+                    try outgoing.keepAgain(reference, content)
+                }
+            }
+        }
+    }
+}
+
+extension StoredValue {
+    /// The bytes of a text or a blob that may stand in a file of its own.
+    fileprivate var long: [UInt8]? {
+        switch self {
+        case .text(let bytes), .blob(let bytes):
+            bytes.count > RowImage.limit ? bytes.array : nil
+        default: nil
+        }
+    }
+}

@@ -60,7 +60,7 @@ struct HelpTests {
         var places: [String.Index] = []
         for line in [
             "BACK UP", "  backup ", "GET BACK", "  restore ", "LOOK INSIDE", "  list ", "KEEP",
-            "  check ", "SET UP", "  config ", "TRY", "  init ",
+            "  check ", "KEEP IN STEP", "  sync ", "SET UP", "  config ", "TRY", "  init ",
         ] { places.append(try #require(help.firstRange(of: "\n\(line)")?.lowerBound, "\(line)")) }
         #expect(places == places.sorted())
         #expect(!help.contains("\nSUBCOMMANDS:"))

@@ -6,6 +6,7 @@ import Operations
 import Remotes
 import Sample
 import Stores
+import Sync
 import SystemPackage
 import Testing
 
@@ -56,6 +57,27 @@ struct HintTests {
             (SampleError.noItem("a"), "grocerydude items'"),
             (SampleError.badItems("a", reason: "x"), "grocerydude items export'"),
             (CopyStoresError.inside("/a/b", "/a"), "'--stores'"),
+            (SyncError.noStore("a", in: "/s"), "--store NAME"),
+            (SyncError.notEnabled("a"), "grocerydude sync enable"),
+            (SyncError.noContainerNamed, "--container FOLDER"),
+            (
+                SyncError.refused(
+                    store: "a",
+                    [.collation(table: "t", column: nil, collation: "c")]
+                ), "--map FILE"
+            ),
+            (SyncError.openStore("a", rows: 1, by: []), "--while-open"),
+            (SyncError.lockedStores("/s", rows: 1, by: nil), "--lock-wait"),
+            (SyncError.nothingBefore(store: "a"), "--as-before"),
+            (SyncError.noConflict(1, store: "a"), "grocerydude sync conflicts'"),
+            (
+                SyncError.alreadyEnabled(store: "a", group: "g", container: "/c"),
+                "grocerydude sync disable'"
+            ),
+            (SyncDecision.manyGone(table: "t", rows: 20, of: 30), "--accept-changes"),
+            (SyncDecision.otherGroup("g"), "grocerydude sync disable'"),
+            (SyncDecision.otherContainer("/b", was: "/a"), "name '/a' again"),
+            (SidecarError.damaged("/d/sync.sqlite", reason: "x"), "move '/d' away"),
         ] as [(any Error & Sendable, String)]
     )
     func commands(_ error: any Error & Sendable, _ advice: String) {

@@ -105,8 +105,7 @@ extension SyncedStore {
     fileprivate var line: String {
         guard let outcome else { return overview.decision == nil ? "failed" : "needs a decision" }
         guard outcome.hasContainer else {
-            return "local only, "
-                + counted(Int(overview.unsentChanges), "change waits", "changes wait")
+            return overview.localOnly
         }
         var parts: [String] = []
         if outcome.sentChanges > 0 {

@@ -168,13 +168,19 @@ extension SyncOverview {
         return lines
     }
 
+    /// What is said of a store without its container.
+    var localOnly: String {
+        let count = Int(unsentChanges)
+        let waiting = count == 0 ? "nothing waits" : counted(count, "change waits", "changes wait")
+        return "local only, \(waiting)"
+    }
+
     private var summary: String {
         switch state {
         case .inStep:
             let count = devices.filter { !$0.isForgotten }.count
             return "in step with \(counted(count, "device", "devices"))"
-        case .localOnly:
-            return "local only, \(counted(Int(unsentChanges), "change waits", "changes wait"))"
+        case .localOnly: return localOnly
         case .needsDecision: return "needs a decision: \(decisionText ?? decision ?? "")"
         case .behind:
             let parts = [

@@ -55,11 +55,15 @@ extension Invocation {
     func exchange(
         _ names: [String],
         acceptsChanges: Bool,
+        rejoining: Rejoining? = nil,
+        refills: Bool = false,
         answersNewsOnly: Bool = false
     ) async throws -> CommandResult {
         let places = try syncPlaces()
         var options = syncOptions
         options.acceptsChanges = acceptsChanges
+        options.rejoining = rejoining
+        options.refills = refills
         let synced = try await RunSync(
             in: places,
             folder: containerFolder,

@@ -3,7 +3,7 @@ internal import Files
 public import Foundation
 public import Remotes
 public import Stores
-internal import Sync
+public import Sync
 
 /// Exchanges stores with their groups: each by itself, whatever becomes of another.
 ///
@@ -19,6 +19,10 @@ public struct RunSync: Sendable {
         public var container: String?
         /// Whether most rows of a table may go, here or elsewhere.
         public var acceptsChanges = false
+        /// What the local data mean after an accident; `nil` asks.
+        public var rejoining: Rejoining?
+        /// Whether the container is filled with all that this machine knows.
+        public var refills = false
         /// Whether a store is written that an application has open.
         public var writesWhileOpen = true
         /// The user's commands around the write of others' changes.
@@ -96,6 +100,8 @@ public struct RunSync: Sendable {
                 program: options.program
             )
             exchangeOptions.acceptsChanges = options.acceptsChanges
+            exchangeOptions.rejoining = options.rejoining
+            exchangeOptions.refills = options.refills
             exchangeOptions.check = context.checkCancellation
             let (commands, context) = (options.commands, context)
             exchangeOptions.willWrite = { try await commands.runBefore($0, store, context) }

@@ -32,6 +32,8 @@ public enum SyncError: ExplainedError {
     /// There is no copy from before.
     case nothingBefore(store: String)
     case noConflict(Int64, store: String)
+    /// No other device has that name or id, or several have; those that there are.
+    case noDevice(String, [String])
 
     // Done in part.
 
@@ -51,6 +53,9 @@ public enum SyncError: ExplainedError {
         case .severalStores(let names, let path):
             "there are several stores in '\(printable(path))': "
                 + names.map { "'\($0)'" }.joined(separator: ", ")
+        case .noDevice(let text, let names):
+            "there is no one device '\(text)' in the group; there "
+                + (names.isEmpty ? "is no other" : "are: \(names.joined(separator: ", "))")
         case .notEnabled(let name): "'\(name)' does not take part in any group"
         case .alreadyEnabled(let store, let group, let container):
             "'\(store)' takes part in '\(group)' through '\(container)' already"
@@ -99,7 +104,8 @@ public enum SyncError: ExplainedError {
         case .storeInUse: "close the application, and try again"
         case .nothingBefore: "leave the group with the store as it is"
         case .noConflict: nil
-        case .noContainer: "see that its disk is mounted; the next run sends what waits"
+        case .noDevice: nil
+        case .noContainer: nil
         case .openStore: "close the application; the next run writes what waits"
         case .lockedStores: "the next run writes what waits"
         case .unreadFiles: "see what is in the container, and whether its folder is copied wholly"

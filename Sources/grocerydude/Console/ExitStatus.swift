@@ -183,7 +183,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case .noContainerNamed, .severalStores, .badGroup: self = .usage
         case .noStore, .noStores, .notEnabled, .alreadyEnabled, .refused, .nothingToSync, .noTable,
             .containerInsideStores, .storesInsideContainer, .synchronisedFolder, .nothingBefore,
-            .noConflict:
+            .noConflict, .noDevice:
             self = .failed
         }
     }

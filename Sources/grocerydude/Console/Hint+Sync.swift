@@ -20,7 +20,10 @@ extension Hint {
             "leave that group first with 'grocerydude sync disable'; the store stays as it is"
         case .nothingBefore: "leave out '--as-before'"
         case .noConflict: "see them with 'grocerydude sync conflicts'"
-        case .nothingToSync, .noTable, .synchronisedFolder, .storeInUse, .noContainer, .unreadFiles:
+        case .noContainer:
+            "see that its disk is mounted: the next run sends what waits; if it was emptied, run 'grocerydude sync seed'"
+        case .noDevice: "see 'grocerydude sync status'"
+        case .nothingToSync, .noTable, .synchronisedFolder, .storeInUse, .unreadFiles:
             error.hint
         }
     }
@@ -41,7 +44,7 @@ extension Hint {
         case .manyGone, .manyDeletions:
             "if that is right, run 'grocerydude sync --accept-changes'"
         case .replaced, .otherGroup:
-            "leave the group with 'grocerydude sync disable', and join again"
+            "say what the data here mean: 'grocerydude sync rejoin --take merge', or 'edits', or 'container'"
         case .otherContainer(_, let was):
             "name '\(was)' again, or leave that group first with 'grocerydude sync disable'"
         }

@@ -4,7 +4,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Stores that are kept in step by themselves", .enabled(if: Tool.isInstalled("sqlite3")))
+@Suite(
+    "Stores that are kept in step by themselves",
+    .enabled(if: Tool.isInstalled("sqlite3"), "sqlite3 is not installed")
+)
 struct SyncAutomationTests {
     let program: Program
     let desk: SyncHome

@@ -4,7 +4,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Two machines, one list", .enabled(if: Tool.isInstalled("sqlite3")))
+@Suite(
+    "Two machines, one list",
+    .enabled(if: Tool.isInstalled("sqlite3"), "sqlite3 is not installed")
+)
 struct SyncCommandTests {
     let program: Program
     let desk: SyncHome

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Stores in step", .enabled(if: Tool.isInstalled("sqlite3")))
+@Suite("Stores in step", .enabled(if: Tool.isInstalled("sqlite3"), "sqlite3 is not installed"))
 struct SyncLookingTests {
     let program: Program
     let desk: SyncHome

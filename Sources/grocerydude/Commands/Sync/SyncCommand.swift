@@ -12,7 +12,8 @@ struct SyncCommand: AsyncParsableCommand {
         "grocerydude sync",
         subcommands: [
             SyncEnableCommand.self, SyncRunCommand.self, SyncWatchCommand.self,
-            SyncStatusCommand.self, SyncConflictsCommand.self, SyncDisableCommand.self,
+            SyncStatusCommand.self, SyncConflictsCommand.self, SyncRejoinCommand.self,
+            SyncSeedCommand.self, SyncForgetCommand.self, SyncDisableCommand.self,
         ],
         defaultSubcommand: SyncRunCommand.self
     )

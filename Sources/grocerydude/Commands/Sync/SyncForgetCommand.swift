@@ -1,0 +1,56 @@
+internal import ArgumentParser
+internal import Files
+internal import Operations
+internal import Stores
+
+struct SyncForgetCommand: SyncingCommand {
+    static let configuration = CommandConfiguration(
+        "forget",
+        "No longer wait for a device that is gone.",
+        discussion: """
+            Others may then remove its files, once a baseline covers them. Should it come back, it goes on \
+            under a new id, and nothing of it is lost.
+            """,
+        example: "grocerydude sync forget phone"
+    )
+
+    @Argument(help: "The device: its name, or the first digits of its id.")
+    var device: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The store, if several take part: its name in the stores directory.",
+            valueName: "name"
+        )
+    )
+    var store: String?
+
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+
+    @OptionGroup var sync: SyncOptions
+
+    private struct Facts: Encodable {
+        var device: String
+    }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let places = try invocation.syncPlaces()
+        let stores = try places.enabled(named: store.map { [$0] } ?? [])
+        guard stores.count == 1, let only = stores.first else {
+            throw SyncError.severalStores(stores.map(\.path.description), in: places.directory)
+        }
+        guard try invocation.confirm("Forget the device '\(device)'?", yes: yes) else {
+            return .declined
+        }
+        let name = try await ForgetDevice(in: places, context: invocation.context)
+            .run(device, of: only, at: invocation.now, program: invocation.syncOptions.program)
+        try invocation.console.answer(
+            DoneAnswer(
+                facts: Facts(device: name),
+                line: "'\(name)' is forgotten: the next exchange tells the others"
+            )
+        )
+        return CommandResult(.done)
+    }
+}

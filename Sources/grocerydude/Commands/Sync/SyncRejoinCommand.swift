@@ -1,0 +1,47 @@
+public import ArgumentParser
+internal import Operations
+public import Sync
+
+struct SyncRejoinCommand: SyncingCommand {
+    static let configuration = CommandConfiguration(
+        "rejoin",
+        "Say what the local data mean after an accident, and exchange.",
+        discussion: """
+            It answers exit code 26. With 'edits', all that differs here is an edit of now, for everybody; \
+            with 'merge', rows that were deleted elsewhere come back and nothing else changes; with \
+            'container', the local data yield to what the others have, and a copy of them is kept.
+            """,
+        example: "grocerydude sync rejoin --take merge"
+    )
+
+    @Option(help: ArgumentHelp("Which data count: edits, merge or container.", valueName: "data"))
+    var take: Rejoining
+
+    @Option(
+        help: ArgumentHelp(
+            "Only this store: its name in the stores directory; may be given several times.",
+            valueName: "name"
+        )
+    )
+    var store: [String] = []
+
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+
+    @OptionGroup var sync: SyncOptions
+
+    var logged: Run.Command? { .sync }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let question =
+            switch take {
+            case .edits: "Make all that differs here an edit, for everybody?"
+            case .merge: "Bring rows back that were deleted elsewhere?"
+            case .container: "Replace the data here by what the others have? A copy is kept."
+            }
+        guard try invocation.confirm(question, yes: yes) else { return .declined }
+        return try await invocation.exchange(store, acceptsChanges: true, rejoining: take)
+    }
+}
+
+extension Rejoining: ExpressibleByArgument {}

@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import Operations
+
+struct SyncSeedCommand: SyncingCommand {
+    static let configuration = CommandConfiguration(
+        "seed",
+        "Fill the container with all that this machine knows.",
+        discussion: """
+            For a container that was emptied, or is new. Others that know more add it with their next run.
+            """,
+        example: "grocerydude sync seed"
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "Only this store: its name in the stores directory; may be given several times.",
+            valueName: "name"
+        )
+    )
+    var store: [String] = []
+
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+
+    @OptionGroup var sync: SyncOptions
+
+    var logged: Run.Command? { .sync }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let question = "Fill the container with all rows that this machine knows?"
+        guard try invocation.confirm(question, yes: yes) else { return .declined }
+        return try await invocation.exchange(store, acceptsChanges: false, refills: true)
+    }
+}

@@ -1,0 +1,79 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("After an accident, stores that take part")
+struct SyncAccidentCommandTests {
+    let program: Program
+    let desk: SyncHome
+    let phone: SyncHome
+
+    init() throws {
+        program = try Program()
+        try program.sandbox.directory("Shared")
+        desk = try SyncHome("desk", program)
+        phone = try SyncHome("phone", program)
+        #expect(try desk.enable().status == 0)
+        #expect(try phone.enable().status == 0)
+    }
+
+    private func items(_ home: SyncHome) throws -> String { try home.run("items").text }
+
+    @Test("fill a container again that was emptied, and nothing local goes")
+    func seed() throws {
+        try desk.run("items", "add", "Honey")
+        #expect(try desk.run("sync").status == 0)
+        for name in try Directory.open(desk.container).names() {
+            try LocalFileSystem().remove(desk.container.appending(name.description))
+        }
+        let away = try desk.run("sync")
+        #expect(away.status == 10 && away.errors.contains("grocerydude sync seed"))
+        let unasked = try desk.run("sync", "seed")
+        #expect(unasked.status == 64)
+        #expect(try desk.run("sync", "seed", "--yes").status == 0)
+        let taken = try phone.run("sync")
+        #expect(taken.status == 0, "\(taken.errors)")
+        #expect(try items(phone).contains("Honey") && items(desk) == items(phone))
+    }
+
+    @Test(
+        "ask what a restore meant, and do as they are told",
+        arguments: ["merge", "edits", "container"]
+    )
+    func restore(take: String) throws {
+        let remote = program.sandbox.path("Remote").string
+        try program.sandbox.directory("Remote")
+        #expect(try desk.run("backup", "--remote", remote).status == 0)
+        try desk.run("items", "add", "Honey")
+        #expect(try desk.run("sync").status == 0 && phone.run("sync").status == 0)
+        let restored = try desk.run("restore", "latest", "--remote", remote, "--yes")
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(try !items(desk).contains("Honey"))
+        let asked = try desk.run("sync")
+        #expect(asked.status == 26 && asked.errors.contains("grocerydude sync rejoin --take merge"))
+        let told = try desk.run("sync", "rejoin", "--take", take, "--yes")
+        #expect(told.status == 0, "\(told.errors)")
+        #expect(try phone.run("sync").status == 0 && desk.run("sync").status == 0)
+        #expect(try items(phone).contains("Honey") == (take != "edits"))
+        #expect(try items(desk) == items(phone))
+    }
+
+    @Test("forget a device by its name, and no other")
+    func forget() throws {
+        #expect(try desk.run("sync").status == 0)
+        let none = try desk.run("sync", "forget", "tablet", "--yes")
+        #expect(none.status == 1 && none.errors.contains("'tablet'"))
+        #expect(none.errors.contains("grocerydude sync status"))
+        let done = try desk.run("sync", "forget", "phone", "--yes", "--json")
+        let answer = try done.json as? [String: String]
+        #expect(answer?["device"] == "phone", "\(done.errors)")
+        #expect(try desk.run("sync").status == 0)
+        // It comes back, and nothing of it is lost.
+        try phone.run("items", "add", "Nuts")
+        #expect(try phone.run("sync").status == 0)
+        #expect(try phone.run("sync").status == 0 && desk.run("sync").status == 0)
+        #expect(try items(desk).contains("Nuts"))
+    }
+}

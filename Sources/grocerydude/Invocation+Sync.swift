@@ -49,6 +49,8 @@ extension Invocation {
     /// - Parameters:
     ///   - names: the stores that are meant; none for all that take part.
     ///   - acceptsChanges: whether most rows of a table may go.
+    ///   - rejoining: what the local data mean after an accident; `nil` asks.
+    ///   - refills: whether the container is filled with all that this machine knows.
     ///   - answersNewsOnly: whether nothing is said where nothing was to do.
     /// - Returns: the result; uneventful if nothing was to do.
     /// - Throws: `SyncError`, `OperationError`, `FileError`, `CancellationError`.

@@ -70,12 +70,14 @@ struct HintTests {
             (SyncError.lockedStores("/s", rows: 1, by: nil), "--lock-wait"),
             (SyncError.nothingBefore(store: "a"), "--as-before"),
             (SyncError.noConflict(1, store: "a"), "grocerydude sync conflicts'"),
+            (SyncError.noDevice("d", []), "grocerydude sync status'"),
+            (SyncError.noContainer("/c", unsent: 0), "grocerydude sync seed'"),
             (
                 SyncError.alreadyEnabled(store: "a", group: "g", container: "/c"),
                 "grocerydude sync disable'"
             ),
             (SyncDecision.manyGone(table: "t", rows: 20, of: 30), "--accept-changes"),
-            (SyncDecision.otherGroup("g"), "grocerydude sync disable'"),
+            (SyncDecision.otherGroup("g"), "grocerydude sync rejoin --take merge'"),
             (SyncDecision.otherContainer("/b", was: "/a"), "name '/a' again"),
             (SidecarError.damaged("/d/sync.sqlite", reason: "x"), "move '/d' away"),
         ] as [(any Error & Sendable, String)]

@@ -9,6 +9,32 @@ import Testing
 
 @Suite("A capture of the pages that are new")
 struct LeafCaptureTests {
+    @Test("does not read the others")
+    func others() async throws {
+        let sandbox = try Sandbox()
+        let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)"
+        let folder = LocalFolder(try sandbox.directory("Container"))
+        let device = try Device("d", in: sandbox, folder: folder, schema: schema)
+        let start = Date(timeIntervalSince1970: 1_790_000_000)
+        try await device.enable(at: start)
+        try device.edit(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+            INSERT INTO t SELECT i, 'name ' || i FROM n
+            """
+        )
+        try await device.sync(at: start)
+        // A row that is not in the shadow would be told, were its page read.
+        try device.inspect { access in
+            let rows = try access.rows("SELECT max(h) AS h FROM shown")
+            try access.run("DELETE FROM shown WHERE h = ?", [rows[0]["h"] as Data])
+        }
+        try device.edit("UPDATE t SET name = 'first' WHERE id = 1")
+        #expect(try await device.sync(at: start + 60).sentChanges == 1)
+        try device.inspect { try $0.forgetLooks() }
+        #expect(try await device.sync(at: start + 120).sentChanges == 1)
+    }
+
     @Test("finds what a capture of all rows finds, over random edits")
     func random() async throws {
         let seed = UInt64.random(in: 0..<1_000_000_000)

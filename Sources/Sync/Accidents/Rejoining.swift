@@ -28,31 +28,4 @@ extension Sidecar {
         try sidecar.write { try $0.set("replaced", 1) }
         try sidecar.close()
     }
-
-    /// Keeps a copy of a store; one of an earlier time is replaced.
-    ///
-    /// It is written beside, synced and then renamed, so that a copy that is there is whole.
-    func keep(_ snapshot: StoreSnapshot, as path: FilePath) throws {
-        let fileSystem = LocalFileSystem()
-        let draft = LocalFileSystem.draft(of: path)
-        try fileSystem.remove(draft)
-        let file = try File.create(draft)
-        let size = max(1, (1 << 20) / snapshot.pageSize) * snapshot.pageSize
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
-        defer { buffer.deallocate() }
-        var offset: Int64 = 0
-        while offset < snapshot.size {
-            let count = try snapshot.read(into: buffer, at: offset)
-            guard count > 0 else { break }
-            try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
-            offset += Int64(count)
-        }
-        try file.sync()
-        guard try snapshot.isStill() else {
-            throw StoreError.neverStill(snapshot.path.description)
-        }
-        try fileSystem.remove(path)
-        try fileSystem.move(draft, to: path)
-        try fileSystem.sync(directory)
-    }
 }

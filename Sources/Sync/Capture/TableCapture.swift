@@ -25,7 +25,7 @@ final class TableCapture {
     init(_ table: TableMapping, _ kind: Capture.Kind, _ capture: Capture) throws {
         self.table = table
         self.kind = kind
-        numbers = try table.columns.map { try capture.access.number(of: $0.name) }
+        numbers = try capture.access.numbers(of: table)
     }
 
     // MARK: - Differences
@@ -67,7 +67,7 @@ final class TableCapture {
             }
             if hasNullKey(cursor) { continue }
             let values = try cursor.columns.indices.map { try cursor.value($0) }
-            let image = image(values)
+            let image = table.image(values, numbers)
             greatestKey = key
             guard let row = old, row.key == key else {
                 news.append(New(key: key, values: values, image: image))
@@ -88,10 +88,6 @@ final class TableCapture {
         return cursor.columns.indices.contains {
             places.contains(cursor.columns[$0]) && cursor.storageClass($0) == .null
         }
-    }
-
-    private func image(_ values: [StoredValue]) -> RowImage {
-        RowImage(zip(table.columns, numbers).map { ($1, .init(values[$0.index])) })
     }
 
     /// A key that SQLite gave out again is another row: the table's highest, and nothing is as it was.

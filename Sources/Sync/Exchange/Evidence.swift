@@ -13,10 +13,9 @@ struct Evidence {
 
     /// Returns whether more rows are as they were to be than are as they were.
     func isWritten(in snapshot: StoreSnapshot) throws -> Bool {
-        let rules = try sidecar.read { SchemaRules(try $0.map) }
-        let schema = try SyncSchema(of: snapshot, rules: rules)
+        let (_, tables) = try sidecar.tables(in: snapshot)
         var (new, old) = (0, 0)
-        for table in TableMapping.mappings(of: schema.tables) {
+        for table in tables {
             let expected = intents.filter { $0.table == table.name }
             guard !expected.isEmpty else { continue }
             let images = try images(of: Set(expected.map(\.key)), in: table, snapshot)
@@ -34,18 +33,14 @@ struct Evidence {
         in table: TableMapping,
         _ snapshot: StoreSnapshot
     ) throws -> [RowKey: RowImage] {
-        let numbers = try sidecar.write { access in
-            try table.columns.map { try access.number(of: $0.name) }
-        }
+        let numbers = try sidecar.write { try $0.numbers(of: table) }
         var images: [RowKey: RowImage] = [:]
         var cursor = try snapshot.rows(of: table.schema, order: table.order)
         while try cursor.next() {
             let key = cursor.key
             guard keys.contains(key) else { continue }
             let values = try cursor.columns.indices.map { try cursor.value($0) }
-            images[key] = RowImage(
-                zip(table.columns, numbers).map { ($1, .init(values[$0.index])) }
-            )
+            images[key] = table.image(values, numbers)
         }
         return images
     }

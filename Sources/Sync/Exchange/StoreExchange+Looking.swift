@@ -108,31 +108,35 @@ extension StoreExchange {
 extension Container {
     /// Reads a group's mark; `nil` if the file is no mark of this group, or not whole.
     func mark(_ file: RemoteFile) async throws -> DocumentFile<GroupMark>? {
-        do {
-            let mark = try DocumentFile<GroupMark>(
-                reading: await read(file, in: nil),
-                name: file.name,
-                inflate: RawDeflate.inflate
-            )
-            return mark.content.group == group ? mark : nil
-        } catch is ChangeError {
-            return nil
-        } catch RemoteError.noFile {
-            return nil
+        let mark: DocumentFile<GroupMark>? = try await whole(file, in: nil) {
+            try DocumentFile(reading: $0, name: $1, inflate: RawDeflate.inflate)
         }
+        return mark?.content.group == group ? mark : nil
     }
-}
 
-extension Container {
     /// Reads a device's card; `nil` if the file is none, or not whole.
     func card(_ file: RemoteFile) async throws -> DocumentFile<DeviceCard>? {
         guard file.size < 2 << 20 else { return nil }
+        return try await whole(file, in: .info) {
+            try DocumentFile(reading: $0, name: $1, inflate: RawDeflate.inflate)
+        }
+    }
+
+    /// Reads a change file; `nil` if it is none, or not whole.
+    func changes(_ file: RemoteFile) async throws -> ChangeFile? {
+        try await whole(file, in: .log) {
+            try ChangeFile(reading: $0, name: $1, inflate: RawDeflate.inflate)
+        }
+    }
+
+    /// Reads a file as what it should be, by its bytes and its name; `nil` if it is not, or is gone.
+    private func whole<Content>(
+        _ file: RemoteFile,
+        in folder: Folder?,
+        _ parse: ([UInt8], String) throws -> Content
+    ) async throws -> Content? {
         do {
-            return try DocumentFile<DeviceCard>(
-                reading: await read(file, in: Folder.info.rawValue),
-                name: file.name,
-                inflate: RawDeflate.inflate
-            )
+            return try parse(await read(file, in: folder?.rawValue), file.name)
         } catch is ChangeError {
             return nil
         } catch RemoteError.noFile {

@@ -179,19 +179,18 @@ public struct StoreExchange {
         let modified = try store.modified()
         let snapshot = try snapshot()
         return try withExtendedLifetime(snapshot) {
-            let rules = try sidecar.read { SchemaRules(try $0.map) }
-            let schema = try SyncSchema(of: snapshot, rules: rules)
+            let (schema, tables) = try sidecar.tables(in: snapshot)
             if let refusal = schema.refusals.first { throw refusal }
-            let tables = TableMapping.mappings(of: schema.tables)
             let version = try StoreVersion(of: store, snapshot)
             if rejoining == .container { try sidecar.keep(snapshot, as: sidecar.yielded) }
             try sidecar.write { access in
                 let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)
-                if try access.bytes("schema") != schema.digest.bytes {
+                let id = Array(schema.digest.bytes.prefix(16))
+                if try access.bytes("schema") != id {
                     // What a shadow holds depends on the columns.
                     try access.forgetLooks()
-                    try access.set("schema", bytes: schema.digest.bytes)
+                    try access.set("schema", bytes: id)
                 }
                 var clock = try access.clock
                 let reading = clock.tick(now: now, modified: modified)
@@ -214,7 +213,6 @@ public struct StoreExchange {
                 try outgoing.finish()
                 try meaning.check(capture.result, store)
                 try version.keep(access)
-                try access.set("schema", bytes: Array(schema.digest.bytes.prefix(16)))
                 if outgoing.changes > 0 { try access.setClock(clock) }
             }
             return try body(schema, tables)
@@ -297,12 +295,8 @@ public struct StoreExchange {
                 }
                 try access.intend(plan)
                 try access.keepDirty(waiting + plan.steps.map(\.id))
-                let numbers = try Dictionary(
-                    uniqueKeysWithValues: tables.map { table in
-                        (table.name, try table.columns.map { try access.number(of: $0.name) })
-                    }
-                )
-                return (Planned(plan: plan, schema: schema, numbers: numbers), view.missing)
+                let planned = Planned(plan: plan, schema: schema, numbers: view.numbers)
+                return (planned, view.missing)
             }
         }
     }

@@ -10,15 +10,26 @@ extension Sidecar {
 
     /// Keeps a copy of the store as it is before it takes part; one of an earlier time is replaced.
     ///
-    /// It is written beside, synced and then renamed, so that a copy that is there is whole.
-    ///
     /// - Throws: `StoreError`, `FileError`; what `checkCancellation` throws.
     public func keepBefore(
         _ snapshot: StoreSnapshot,
         checkCancellation: () throws -> Void = {}
     ) throws {
+        try keep(snapshot, as: before, checkCancellation: checkCancellation)
+    }
+
+    /// Keeps a copy of a store; one of an earlier time is replaced.
+    ///
+    /// It is written beside, synced and then renamed, so that a copy that is there is whole.
+    ///
+    /// - Throws: `StoreError`, `FileError`; what `checkCancellation` throws.
+    func keep(
+        _ snapshot: StoreSnapshot,
+        as path: FilePath,
+        checkCancellation: () throws -> Void = {}
+    ) throws {
         let fileSystem = LocalFileSystem()
-        let draft = LocalFileSystem.draft(of: before)
+        let draft = LocalFileSystem.draft(of: path)
         try fileSystem.remove(draft)
         do {
             let file = try File.create(draft)
@@ -44,8 +55,8 @@ extension Sidecar {
             try? fileSystem.remove(draft)
             throw error
         }
-        try fileSystem.remove(before)
-        try fileSystem.move(draft, to: before)
+        try fileSystem.remove(path)
+        try fileSystem.move(draft, to: path)
         try fileSystem.sync(directory)
     }
 }

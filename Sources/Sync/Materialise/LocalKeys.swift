@@ -8,7 +8,6 @@ struct LocalKeys {
     private let access: SidecarAccess
     private var keys: [RowID: Int64] = [:]
     private var taken: [TableName: Set<Int64>] = [:]
-    private var greatest: [TableName: Int64] = [:]
 
     init(_ access: SidecarAccess) {
         self.access = access

@@ -43,7 +43,7 @@ struct StoreRows {
         guard let values = try read(step), let numbers = numbers[step.table.name] else {
             return nil
         }
-        return RowImage(zip(step.table.columns, numbers).map { ($1, .init(values[$0.index])) })
+        return step.table.image(values, numbers)
     }
 
     /// Returns the stored columns of a step's row.

@@ -22,11 +22,12 @@ struct StoreView {
     /// Blobs that rows need and that are not here.
     private(set) var missing: Set<BlobReference> = []
 
+    /// The numbers of the columns that travel, by table.
+    private(set) var numbers: [TableName: [Int64]] = [:]
     private let access: SidecarAccess
     private let mirror: Mirror
     private let blobs: BlobCache
     private var keys: LocalKeys
-    private var numbers: [TableName: [Int64]] = [:]
     private var states: [TableName: [RowID: RowState]] = [:]
 
     /// Computes it.
@@ -47,7 +48,7 @@ struct StoreView {
         }
         self.states = states
         for table in tables {
-            numbers[table.name] = try table.columns.map { try access.number(of: $0.name) }
+            numbers[table.name] = try access.numbers(of: table)
             if table.isNumbered { try keys.assign(alive[table.name] ?? [], of: table) }
         }
         try compute()

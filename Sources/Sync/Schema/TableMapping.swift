@@ -103,6 +103,34 @@ extension TableMapping {
     }
 }
 
+extension TableMapping {
+    /// Makes the image of a row.
+    ///
+    /// - Parameters:
+    ///   - values: the stored columns in their order.
+    ///   - numbers: those of the columns that travel; see `SidecarAccess.numbers`.
+    /// - Returns: the image, of the columns that travel.
+    func image(_ values: [StoredValue], _ numbers: [Int64]) -> RowImage {
+        RowImage(zip(columns, numbers).map { ($1, .init(values[$0.index])) })
+    }
+}
+
+extension SidecarAccess {
+    /// Returns the numbers of the columns that travel, in their order.
+    func numbers(of table: TableMapping) throws -> [Int64] {
+        try table.columns.map { try number(of: $0.name) }
+    }
+}
+
+extension Sidecar {
+    /// Returns what of a store syncs by the group's map, and how its tables travel.
+    func tables(in snapshot: StoreSnapshot) throws -> (SyncSchema, [TableMapping]) {
+        let rules = try read { SchemaRules(try $0.map) }
+        let schema = try SyncSchema(of: snapshot, rules: rules)
+        return (schema, TableMapping.mappings(of: schema.tables))
+    }
+}
+
 extension SyncReference {
     /// Whether its values are the integer keys of its parent's rows.
     fileprivate func namesNumbers(of parent: SyncTable) -> Bool {

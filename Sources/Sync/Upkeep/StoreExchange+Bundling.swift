@@ -89,20 +89,3 @@ private struct Bundle {
         return writer
     }
 }
-
-extension Container {
-    /// Reads a change file; `nil` if it is none, or not whole.
-    fileprivate func changes(_ file: RemoteFile) async throws -> ChangeFile? {
-        do {
-            return try ChangeFile(
-                reading: await read(file, in: Folder.log.rawValue),
-                name: file.name,
-                inflate: RawDeflate.inflate
-            )
-        } catch is ChangeError {
-            return nil
-        } catch RemoteError.noFile {
-            return nil
-        }
-    }
-}

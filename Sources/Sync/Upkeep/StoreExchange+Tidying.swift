@@ -37,11 +37,10 @@ extension StoreExchange {
         guard try sidecar.read({ try $0.integer("resend") }) != nil else { return }
         let snapshot = try snapshot()
         try withExtendedLifetime(snapshot) {
-            let rules = try sidecar.read { SchemaRules(try $0.map) }
-            let schema = try SyncSchema(of: snapshot, rules: rules)
+            let (_, tables) = try sidecar.tables(in: snapshot)
             try sidecar.write { access in
                 let blobs = LostBlobs(access: access, outgoing: try upkeep(access))
-                try blobs.send(TableMapping.mappings(of: schema.tables), in: snapshot)
+                try blobs.send(tables, in: snapshot)
                 try access.forget("resend")
             }
         }

@@ -31,19 +31,6 @@ extension SidecarAccess {
         }
     }
 
-    func heldRows() throws -> [HeldRow] {
-        try rows("SELECT id, t, why, key FROM held ORDER BY id").map { row in
-            guard let id = RowID(bytes: row.bytes(0)), let why = HeldRow.Why(rawValue: row[2])
-            else { throw damaged("a held row has no reason") }
-            return HeldRow(
-                id: id,
-                table: try table(row[1]),
-                why: why,
-                other: RowID(bytes: row.bytes(3))
-            )
-        }
-    }
-
     /// Returns the rows that a row is shown for, besides itself.
     func standingBehind(_ id: RowID, why: [HeldRow.Why] = [.unique, .same]) throws -> [RowID] {
         try rows("SELECT id, why FROM held WHERE key = ?", [Data(id.bytes)]).compactMap { row in

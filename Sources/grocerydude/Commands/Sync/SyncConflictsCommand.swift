@@ -14,34 +14,6 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         defaultSubcommand: List.self
     )
 
-    /// Which store, if several take part.
-    struct StoreOption: ParsableArguments {
-        @Option(
-            help: ArgumentHelp(
-                "The store, if several take part: its name in the stores directory.",
-                valueName: "name"
-            )
-        )
-        var store: String?
-
-        /// Returns the stores that are meant.
-        func stores(in places: SyncPlaces) throws -> [Store] {
-            try places.enabled(named: store.map { [$0] } ?? [])
-        }
-
-        /// Returns the store that is meant.
-        func only(in places: SyncPlaces) throws -> Store {
-            let stores = try stores(in: places)
-            guard stores.count == 1, let only = stores.first else {
-                throw SyncError.severalStores(
-                    stores.map(\.path.description),
-                    in: places.directory
-                )
-            }
-            return only
-        }
-    }
-
     struct List: SyncingCommand {
         static let configuration = CommandConfiguration(
             "list",
@@ -57,7 +29,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         )
         var since: SinceTime?
 
-        @OptionGroup var store: StoreOption
+        @OptionGroup var store: SyncedStoreOption
         @OptionGroup var sync: SyncOptions
 
         var recovery: Recovery { .none }
@@ -87,7 +59,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         @Argument(help: "The conflict's number in the list.")
         var number: Int64
 
-        @OptionGroup var store: StoreOption
+        @OptionGroup var store: SyncedStoreOption
         @OptionGroup var sync: SyncOptions
 
         func run(_ invocation: Invocation) async throws -> CommandResult {
@@ -113,7 +85,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
             example: "grocerydude sync conflicts clear"
         )
 
-        @OptionGroup var store: StoreOption
+        @OptionGroup var store: SyncedStoreOption
         @OptionGroup var sync: SyncOptions
 
         func run(_ invocation: Invocation) async throws -> CommandResult {

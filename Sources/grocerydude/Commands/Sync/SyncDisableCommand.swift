@@ -16,13 +16,7 @@ struct SyncDisableCommand: SyncingCommand {
         "grocerydude sync disable --store Notes.sqlite --as-before"
     )
 
-    @Option(
-        help: ArgumentHelp(
-            "The store, if several take part: its name in the stores directory.",
-            valueName: "name"
-        )
-    )
-    var store: String?
+    @OptionGroup var store: SyncedStoreOption
 
     @Flag(help: "Give the store the content that it had before it took part.")
     var asBefore = false
@@ -42,10 +36,7 @@ struct SyncDisableCommand: SyncingCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let places = try invocation.syncPlaces()
-        let stores = try places.enabled(named: store.map { [$0] } ?? [])
-        guard stores.count == 1, let only = stores.first else {
-            throw SyncError.severalStores(stores.map(\.path.description), in: places.directory)
-        }
+        let only = try store.only(in: places)
         let outcome = try await DisableSync(in: places, context: invocation.context)
             .run(only, asBefore: asBefore) { overview in
                 let what =

@@ -17,13 +17,7 @@ struct SyncForgetCommand: SyncingCommand {
     @Argument(help: "The device: its name, or the first digits of its id.")
     var device: String
 
-    @Option(
-        help: ArgumentHelp(
-            "The store, if several take part: its name in the stores directory.",
-            valueName: "name"
-        )
-    )
-    var store: String?
+    @OptionGroup var store: SyncedStoreOption
 
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
@@ -36,10 +30,7 @@ struct SyncForgetCommand: SyncingCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let places = try invocation.syncPlaces()
-        let stores = try places.enabled(named: store.map { [$0] } ?? [])
-        guard stores.count == 1, let only = stores.first else {
-            throw SyncError.severalStores(stores.map(\.path.description), in: places.directory)
-        }
+        let only = try store.only(in: places)
         guard try invocation.confirm("Forget the device '\(device)'?", yes: yes) else {
             return .declined
         }

@@ -17,13 +17,7 @@ struct SyncRejoinCommand: SyncingCommand {
     @Option(help: ArgumentHelp("Which data count: edits, merge or container.", valueName: "data"))
     var take: Rejoining
 
-    @Option(
-        help: ArgumentHelp(
-            "Only this store: its name in the stores directory; may be given several times.",
-            valueName: "name"
-        )
-    )
-    var store: [String] = []
+    @OptionGroup var stores: SyncedStoresOption
 
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
@@ -40,7 +34,7 @@ struct SyncRejoinCommand: SyncingCommand {
             case .container: "Replace the data here by what the others have? A copy is kept."
             }
         guard try invocation.confirm(question, yes: yes) else { return .declined }
-        return try await invocation.exchange(store, acceptsChanges: true, rejoining: take)
+        return try await invocation.exchange(stores.store, acceptsChanges: true, rejoining: take)
     }
 }
 

@@ -14,13 +14,7 @@ struct SyncRunCommand: SyncingCommand {
         "grocerydude sync --accept-changes"
     )
 
-    @Option(
-        help: ArgumentHelp(
-            "Only this store: its name in the stores directory; may be given several times.",
-            valueName: "name"
-        )
-    )
-    var store: [String] = []
+    @OptionGroup var stores: SyncedStoresOption
 
     @Flag(help: "Go on even if most rows of a table were deleted, here or elsewhere.")
     var acceptChanges = false
@@ -43,6 +37,6 @@ struct SyncRunCommand: SyncingCommand {
             result.isUneventful = true
             return result
         }
-        return try await invocation.exchange(store, acceptsChanges: acceptChanges)
+        return try await invocation.exchange(stores.store, acceptsChanges: acceptChanges)
     }
 }

@@ -11,13 +11,7 @@ struct SyncSeedCommand: SyncingCommand {
         example: "grocerydude sync seed"
     )
 
-    @Option(
-        help: ArgumentHelp(
-            "Only this store: its name in the stores directory; may be given several times.",
-            valueName: "name"
-        )
-    )
-    var store: [String] = []
+    @OptionGroup var stores: SyncedStoresOption
 
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
@@ -29,6 +23,6 @@ struct SyncSeedCommand: SyncingCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let question = "Fill the container with all rows that this machine knows?"
         guard try invocation.confirm(question, yes: yes) else { return .declined }
-        return try await invocation.exchange(store, acceptsChanges: false, refills: true)
+        return try await invocation.exchange(stores.store, acceptsChanges: false, refills: true)
     }
 }

@@ -15,13 +15,7 @@ struct SyncStatusCommand: SyncingCommand {
         "grocerydude sync status --max-age 1h || echo 'not in step for an hour'"
     )
 
-    @Option(
-        help: ArgumentHelp(
-            "Only this store: its name in the stores directory; may be given several times.",
-            valueName: "name"
-        )
-    )
-    var store: [String] = []
+    @OptionGroup var stores: SyncedStoresOption
 
     @Option(
         help: ArgumentHelp(
@@ -39,7 +33,7 @@ struct SyncStatusCommand: SyncingCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let places = try invocation.syncPlaces()
         let stores = try ShowSync(in: places, context: invocation.context)
-            .run(places.enabled(named: store))
+            .run(places.enabled(named: stores.store))
         try invocation.console.answer(SyncStatusAnswer(stores, invocation))
         guard let limit = invocation.profile.sync.maxAge else { return CommandResult(.done) }
         let isFresh = stores.allSatisfy { store in

@@ -18,13 +18,7 @@ struct SyncWatchCommand: SyncingCommand {
         "grocerydude sync watch --interval 30s --json"
     )
 
-    @Option(
-        help: ArgumentHelp(
-            "Only this store: its name in the stores directory; may be given several times.",
-            valueName: "name"
-        )
-    )
-    var store: [String] = []
+    @OptionGroup var stores: SyncedStoresOption
 
     @Option(help: ArgumentHelp("How often to look: 5s, 1m.", valueName: "time"))
     var interval: WaitTime?
@@ -42,7 +36,7 @@ struct SyncWatchCommand: SyncingCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         // What cannot be done at all ends it.
-        _ = try invocation.syncPlaces().enabled(named: store)
+        _ = try invocation.syncPlaces().enabled(named: stores.store)
         var seen: [String]?
         var retry: ContinuousClock.Instant?
         do {
@@ -68,7 +62,7 @@ struct SyncWatchCommand: SyncingCommand {
     private func round(_ invocation: Invocation, isFirst: Bool) async -> CommandResult {
         do {
             return try await invocation.exchange(
-                store,
+                stores.store,
                 acceptsChanges: false,
                 answersNewsOnly: !isFirst
             )
@@ -80,7 +74,7 @@ struct SyncWatchCommand: SyncingCommand {
     /// Returns the states of the stores' files and the container's; `nil` if the container is elsewhere.
     private func look(_ invocation: Invocation) async -> [String]? {
         guard let places = try? invocation.syncPlaces(),
-            let stores = try? places.enabled(named: store)
+            let stores = try? places.enabled(named: self.stores.store)
         else { return [] }
         var lines: [String] = []
         for store in stores {

@@ -1,0 +1,43 @@
+internal import ArgumentParser
+internal import Files
+internal import Operations
+internal import Stores
+
+/// Which store, if several take part.
+struct SyncedStoreOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The store, if several take part: its name in the stores directory.",
+            valueName: "name"
+        )
+    )
+    var store: String?
+
+    /// Returns the stores that are meant.
+    func stores(in places: SyncPlaces) throws -> [Store] {
+        try places.enabled(named: store.map { [$0] } ?? [])
+    }
+
+    /// Returns the store that is meant.
+    func only(in places: SyncPlaces) throws -> Store {
+        let stores = try stores(in: places)
+        guard stores.count == 1, let only = stores.first else {
+            throw SyncError.severalStores(
+                stores.map(\.path.description),
+                in: places.directory
+            )
+        }
+        return only
+    }
+}
+
+/// Which stores of those that take part.
+struct SyncedStoresOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Only this store: its name in the stores directory; may be given several times.",
+            valueName: "name"
+        )
+    )
+    var store: [String] = []
+}

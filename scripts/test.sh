@@ -9,6 +9,8 @@ swift test "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 if [ "$status" != 0 ]; then
     printf '\nThe first things that failed (all is in %s):\n' "$log"
-    grep --text -E 'recorded an issue|(^| )error: |Fatal error' "$log" | head -n 15 | cut -c1-1000
+    # The lines below an issue say with which seed, and how; other lines of errors are the program's own words.
+    grep --text -A 12 -E 'recorded an issue|\.swift:[0-9:]+ error: |^error: |Fatal error' "$log" |
+        grep --text -vE '^--$|(started|passed after [0-9.]+ seconds)\.$|^grocerydude: ' | head -n 60 | cut -c1-1000
 fi
 exit "$status"

@@ -144,6 +144,17 @@ struct AccidentTests {
         #expect(try FileInfo.ifPresent(sidecar.yielded) != nil)
     }
 
+    @Test("a store that was put back to its last capture, before what arrived was written, asks")
+    func replacedByCapture() async throws {
+        try await scene.begin()
+        let disk = try phone.save()
+        try desk.edit("INSERT INTO item (name, list_id) VALUES ('bread', 1)")
+        try await scene.exchange(desk, phone)
+        #expect(try scene.items(phone).contains("bread|1|home"))
+        try phone.putBackStore(disk)
+        await #expect(throws: SyncDecision.self) { try await scene.exchange(phone) }
+    }
+
     @Test("a store that was replaced by its equal is not asked about; one that a restore marked is")
     func marked() async throws {
         try await scene.begin()

@@ -116,7 +116,7 @@ struct PingTests {
     func interruption() async throws {
         let (server, port) = try silentMonitor()
         await #expect(throws: CancellationError.self) {
-            try await Ping("http://127.0.0.1:\(port)/").send(
+            try await Ping("http://127.0.0.1:\(port)/", timeout: .seconds(600)).send(
                 .start,
                 checkCancellation: { throw CancellationError() }
             )

@@ -16,7 +16,9 @@ struct Intent {
 
 // A write that is about to begin, or was interrupted.
 extension SidecarAccess {
+    /// Keeps what a plan is about to do; how the store's files stood is then past.
     func intend(_ plan: WritePlan) throws {
+        try set("look", nil)
         try run("DELETE FROM intent")
         for step in plan.steps {
             try run(
@@ -54,6 +56,7 @@ extension SidecarAccess {
 
     /// Takes what was written as what the store shows.
     func settle(_ intent: Intent) throws {
+        try forgetLeaf(at: intent.key, of: intent.table)
         if let image = intent.new {
             let row = ShownRow(
                 key: intent.key,
@@ -63,6 +66,7 @@ extension SidecarAccess {
             )
             // The row may have been at another key, and another row at this one.
             if let old = try shown(intent.id), old.key != intent.key {
+                try forgetLeaf(at: old.key, of: intent.table)
                 try hide(old, in: intent.table)
             }
             try show(row, in: intent.table)

@@ -41,6 +41,20 @@ extension SidecarAccess {
         }
     }
 
+    /// Lets the page of a row be read at the next capture: the shadow has the row as it was written, and a
+    /// store that is put back has the page as it was captured before.
+    func forgetLeaf(at key: RowKey, of table: TableName) throws {
+        guard case .rowID(let rowID) = key else { return }
+        let number = try number(of: table)
+        try run(
+            """
+            DELETE FROM leaf
+            WHERE t = ? AND lo = (SELECT max(lo) FROM leaf WHERE t = ? AND lo <= ?) AND hi >= ?
+            """,
+            [number, number, rowID, rowID]
+        )
+    }
+
     /// Lets all rows be read at the next capture: the shadow may not be what was captured.
     func forgetLooks() throws {
         try run("DELETE FROM leaf")

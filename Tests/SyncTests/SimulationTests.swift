@@ -4,8 +4,9 @@ import Testing
 
 @testable import Sync
 
-/// `GROCERYDUDE_SIMULATIONS` sets how many histories there are, `GROCERYDUDE_SIMULATION_SEED` the first. A
-/// count without a seed tries other histories each time.
+/// Random histories; `GROCERYDUDE_SIMULATIONS` sets how many, `GROCERYDUDE_SIMULATION_SEED` the first.
+///
+/// A count without a seed tries other histories each time.
 @Suite("Simulated devices")
 struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment

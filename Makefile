@@ -19,7 +19,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deps test faults remotes fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
+.PHONY: build deps test faults simulations ablations remotes fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
 
 build: deps
 	swift build -c release $(BUILD_FLAGS) --product grocerydude
@@ -36,6 +36,18 @@ test: deps
 # scenario with GROCERYDUDE_FAULTS_SCENARIO=NAME, one kind of server with GROCERYDUDE_FAULTS_SERVER=NAME.
 faults: build
 	GROCERYDUDE_FAULTS=all GROCERYDUDE_PROGRAM="$(CURDIR)/$(PROGRAM)" swift test --filter FaultTests
+
+# Random histories of devices that share a store, optimized, in a build directory of their own. Their seeds are told;
+# one history is tried again, and all that happened in it is told, with
+# make simulations SIMULATIONS=1 SEED=n
+SIMULATIONS = 10000
+simulations: deps
+	GROCERYDUDE_SIMULATIONS=$(SIMULATIONS) GROCERYDUDE_SIMULATION_SEED=$(SEED) swift test -c release \
+		--scratch-path .build/simulations -Xswiftc -enable-testing --filter SimulationTests
+
+# Takes one safeguard of sync away at a time, in a copy of the checkout, and sees that a test notices.
+ablations: deps
+	scripts/ablations.py $(ARGS)
 
 # Remotes over real servers on the loopback, all of them and with 300 MB; see Documentation/Remotes.md.
 remotes: deps

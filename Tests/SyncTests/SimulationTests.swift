@@ -6,7 +6,7 @@ import Testing
 
 /// Random histories; `GROCERYDUDE_SIMULATIONS` sets how many, `GROCERYDUDE_SIMULATION_SEED` the first.
 ///
-/// A count without a seed tries other histories each time.
+/// A count without a seed tries other histories each time. Of one seed, all that happened is told.
 @Suite("Simulated devices")
 struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -14,29 +14,48 @@ struct SimulationTests {
         environment["GROCERYDUDE_SIMULATIONS"].flatMap { Int($0) }
     private static let first =
         environment["GROCERYDUDE_SIMULATION_SEED"].flatMap { UInt64($0) }
+    /// How many are tried where nobody says how many.
+    private static let fewCount = 100
 
     @Test("end up equal, lose no edit unlisted and invent none")
     func histories() async throws {
         // The same histories each time: a change is judged by its own faults.
         let first = Self.first ?? (Self.count == nil ? 1 : .random(in: 0..<1_000_000_000))
-        let count = Self.count ?? 30
+        let count = Self.count ?? Self.fewCount
         print("simulations: \(count) from seed \(first)")
-        for seed in first..<(first + UInt64(count)) {
-            let sandbox = try Sandbox()
-            let simulation = try Simulation(seed: seed, in: sandbox)
-            do {
-                try await simulation.run()
-            } catch {
-                simulation.fail("\(error)")
+        var seeds = (first..<(first + UInt64(count))).makeIterator()
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
+                guard let seed = seeds.next() else { break }
+                group.addTask { try await Self.run(seed) }
             }
-            guard !simulation.breaches.isEmpty else { continue }
-            let trace = Self.first == nil ? [] : simulation.trace
-            Issue.record(
-                """
-                seed \(seed), schema \(simulation.schema.name):
-                \((trace + simulation.breaches.prefix(5)).joined(separator: "\n"))
-                """
-            )
+            var done = 0
+            while try await group.next() != nil {
+                done += 1
+                if done.isMultiple(of: 500) { print("simulations: \(done) done") }
+                guard let seed = seeds.next() else { continue }
+                group.addTask { try await Self.run(seed) }
+            }
         }
+    }
+
+    /// Runs one history.
+    private static func run(_ seed: UInt64) async throws {
+        let sandbox = try Sandbox.inMemory()
+        let simulation = try Simulation(seed: seed, in: sandbox)
+        do {
+            try await simulation.run()
+        } catch {
+            simulation.fail("\(error)")
+        }
+        withExtendedLifetime(sandbox) {}
+        guard !simulation.breaches.isEmpty else { return }
+        let trace = count == 1 ? simulation.trace : []
+        Issue.record(
+            """
+            seed \(seed), schema \(simulation.schema.name):
+            \((trace + simulation.breaches.prefix(5)).joined(separator: "\n"))
+            """
+        )
     }
 }

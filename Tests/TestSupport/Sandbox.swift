@@ -13,14 +13,40 @@ public final class Sandbox: Sendable {
         try LocalFileSystem().createDirectory(path)
     }
 
+    /// Makes one in memory where the system has a place for that, so that nothing waits for a disk.
+    ///
+    /// It is the same to a program, but for what a loss of power leaves.
+    public static func inMemory() throws -> Sandbox {
+        let memory = FilePath("/dev/shm")
+        let system = try? FileManager.default.attributesOfFileSystem(forPath: memory.string)
+        guard let free = system?[.systemFreeSize] as? NSNumber, free.int64Value >= leastMemory,
+            FileManager.default.isWritableFile(atPath: memory.string)
+        else { return try Sandbox() }
+        return try Sandbox(
+            at: memory.appending("grocerydude-\(UInt32.random(in: .min ... .max))")
+        )
+    }
+
+    /// What must be free there, in bytes.
+    private static let leastMemory: Int64 = 1 << 30
+
+    private init(at path: FilePath) throws {
+        self.path = path
+        try LocalFileSystem().createDirectory(path)
+    }
+
     deinit {
         try? remove()
     }
 
     /// Removes it now, whatever the permissions in it.
     public func remove() throws {
-        Sandbox.makeWritable(path)
-        try LocalFileSystem().remove(path)
+        do {
+            try LocalFileSystem().remove(path)
+        } catch {
+            Sandbox.makeWritable(path)
+            try LocalFileSystem().remove(path)
+        }
     }
 
     /// What this leaves out, the removal of the tree tells by leaving the sandbox behind.

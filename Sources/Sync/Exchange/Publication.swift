@@ -36,13 +36,9 @@ struct Publication {
     private func send(_ file: OwnFile) async throws {
         let path = sidecar.outbox.appending(file.name)
         let folder = container.folder(file.folder.isEmpty ? nil : file.folder)
-        guard try FileInfo.ifPresent(path) != nil else {
-            // It was sent, and a crash kept us from knowing.
-            guard try await folder.list().contains(where: { $0.name == file.name }) else {
-                throw FileError.failed(.open, path, .noSuchFileOrDirectory)
-            }
-            return
-        }
+        // It was sent, and a crash kept us from knowing. Should it be gone since: so can any file be that was
+        // sent, and a baseline stands for it.
+        guard try FileInfo.ifPresent(path) != nil else { return }
         do {
             try await folder.upload(path, as: file.name)
         } catch RemoteError.exists {

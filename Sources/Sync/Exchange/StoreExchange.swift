@@ -223,6 +223,8 @@ public struct StoreExchange {
 
     /// Writes until the store shows its view, or an application is too busy.
     private func write(_ outcome: inout ExchangeOutcome) async throws {
+        // What a killed run has fetched may be cut: it did not wait for the disk.
+        try BlobCache(sidecar: sidecar).clear()
         guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
         guard let reservation = try await options.reserve() else {
             outcome.isPutOff = true

@@ -17,9 +17,9 @@ public final class Sidecar: Sendable {
     private let queue: DatabaseQueue
 
     /// The database file.
-    var path: FilePath { directory.appending(Self.fileName) }
+    let path: FilePath
     /// The directory of files that wait for upload.
-    var outbox: FilePath { directory.appending("outbox") }
+    let outbox: FilePath
     /// The copy of the store from before it took part.
     package var before: FilePath { directory.appending("before.sqlite") }
 
@@ -29,8 +29,10 @@ public final class Sidecar: Sendable {
     public init(in directory: FilePath) throws {
         self.directory = directory
         let path = directory.appending(Self.fileName)
+        self.path = path
+        outbox = directory.appending("outbox")
         let fileSystem = LocalFileSystem()
-        try fileSystem.createDirectories(directory.appending("outbox"))
+        try fileSystem.createDirectories(outbox)
         // SQLite would make it with whatever the umask leaves.
         if try FileInfo.ifPresent(path) == nil { _ = try File.create(path) }
         var configuration = Configuration()

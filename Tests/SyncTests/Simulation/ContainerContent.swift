@@ -28,6 +28,8 @@ struct ContainerContent {
     }
 
     private(set) var changes: [ChangeFile] = []
+    /// Their paths, in the same order.
+    private(set) var paths: [FilePath] = []
     private var final: [RowID: RowState] = [:]
     private var edits: [CellKey: [Edit]] = [:]
     private var deletes: [RowID: [(stamp: Stamp, length: UInt32, file: ChangeHeader)]] = [:]
@@ -52,6 +54,7 @@ struct ContainerContent {
                 // Who wrote what is in the files that a bundle replaced.
                 if isLedger, !file.header.replaces.isEmpty { continue }
                 changes.append(file)
+                paths.append(path.appending(text))
             }
         }
         for file in changes {

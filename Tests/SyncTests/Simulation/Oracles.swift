@@ -22,6 +22,7 @@ struct Oracles {
         try checkContents()
         try checkStates()
         try checkViews()
+        try checkHidden()
         try checkConflicts()
     }
 
@@ -61,7 +62,12 @@ struct Oracles {
     /// All devices know the same, and that is what the container says.
     private func checkStates() throws {
         var expected: [RowID: RowState] = [:]
-        for file in try ContainerContent(container).changes {
+        let content = try ContainerContent(container)
+        if simulation.seed.isMultiple(of: 10), SecondReader.isInstalled {
+            let files = zip(content.paths, content.changes).map { (path: $0, file: $1) }
+            if let text = try SecondReader.disagreement(on: files) { fail(text) }
+        }
+        for file in content.changes {
             try file.forEachRow { _, delta in
                 expected[delta.id] = (expected[delta.id] ?? .unknown).joined(with: delta.state)
             }
@@ -86,6 +92,24 @@ struct Oracles {
             let (steps, dirty) = try device.planned()
             if steps > 0 { fail("\(device.name) does not show its view: \(steps) rows differ") }
             if dirty > 0 { fail("\(device.name) has \(dirty) rows that are not written") }
+        }
+    }
+
+    /// A row that is alive and not shown is held, for a reason that is listed.
+    private func checkHidden() throws {
+        for device in simulation.devices {
+            let shown = try device.content().keys
+            let hidden = try device.inspect { access in
+                let held = Set(try access.rows("SELECT id FROM held").map { $0.bytes(0) })
+                var hidden: [String] = []
+                try access.forEachKnown { row in
+                    guard row.state.isAlive, !held.contains(row.id.bytes) else { return }
+                    let key = "\(row.table) \(row.id)"
+                    if !shown.contains(key) { hidden.append(key) }
+                }
+                return hidden
+            }
+            if !hidden.isEmpty { fail("\(device.name) hides \(hidden), and does not say why") }
         }
     }
 

@@ -25,23 +25,29 @@ struct Killed: Error {}
 
 /// One random history of a few devices that share a store, from a seed.
 final class Simulation {
+    let seed: UInt64
     let schema: SimulatedSchema
     private(set) var devices: [Device]
     let ledger: FilePath
     /// Devices that had an accident.
     var forgetful: Set<String> = []
-    let accident: Accident?
+    let accidents: [Accident]
+    /// For how many of its turns a device is away.
+    var absences: [Int: Int] = [:]
     private(set) var breaches: [String] = []
     private let sandbox: Sandbox
     let container: FilePath
     var random: Pseudorandom
     /// Disks as they were.
     var disks: [Int: SavedDisk] = [:]
-    private(set) var now = Date(timeIntervalSince1970: 1_790_000_000)
+    /// Long ago: a file's own time is never before it.
+    private(set) var now = Date(timeIntervalSince1970: 1_500_000_000)
     private var sights: [FaultyContainer.Sight] = []
     private let edited = Edited()
     private var enabled: Set<Int> = []
     private var upgraded: Set<Int> = []
+    /// Devices that write baselines and bundles at any time.
+    private var busy: Set<Int> = []
     /// What happened, for whom a breach surprises.
     private(set) var trace: [String] = []
 
@@ -49,12 +55,14 @@ final class Simulation {
 
     init(seed: UInt64, in sandbox: Sandbox) throws {
         self.sandbox = sandbox
+        self.seed = seed
         random = Pseudorandom(seed: seed)
         let schemas = SimulatedSchema.all
         schema = schemas[Int(random.next() % UInt64(schemas.count))]
         container = try sandbox.directory("Container")
         ledger = try sandbox.directory("Ledger")
-        accident = Accident.allCases[Int(random.next() % 8) % Accident.allCases.count]
+        let kinds = Accident.allCases.shuffled(using: &random)
+        accidents = Array(kinds.prefix(random.next() % 3 == 0 ? 2 : 1))
         devices = []
         let count = 2 + Int(random.next() % 3)
         for _ in 0..<count { try addDevice() }
@@ -79,23 +87,28 @@ final class Simulation {
             (ids.random.next(), UInt32(truncatingIfNeeded: ids.random.next()))
         }
         device.options.machine = name
-        if random.next() % 2 == 0 { device.options.upkeep = .busy }
+        if random.next() % 2 == 0 { busy.insert(devices.count) }
         devices.append(device)
         return devices.count - 1
     }
 
     /// Runs a history, then lets all faults end, and holds the devices to the oracles.
     func run(steps: Int = 40) async throws {
-        try seed()
+        try addDefaults()
         for index in devices.indices where index == 0 || random.next() % 3 != 0 {
             try await enable(index)
         }
         for _ in 0..<steps {
-            now += Double(random.next() % 600)
+            pass(Double(random.next() % 600))
             let index = Int(random.next() % UInt64(devices.count))
             switch random.next() % 12 {
-            case 10 where accident != nil: try suffer(index)
-            case 11: upgrade(index)
+            case 10: try suffer(index)
+            case 11:
+                switch random.next() % 4 {
+                case 0: disturbClock(index)
+                case 1: leave(index)
+                default: upgrade(index)
+                }
             case 0..<6: edit(index, 1 + Int(random.next() % 4))
             case 6 where !enabled.contains(index): try await enable(index)
             default: try await sync(index)
@@ -107,12 +120,15 @@ final class Simulation {
         try await Oracles(self, container).check()
     }
 
+    /// Lets time pass, in seconds.
+    func pass(_ seconds: Double) { now += seconds }
+
     func fail(_ breach: String) { breaches.append(breach) }
 
     // MARK: - Steps
 
     /// The default rows of an application, on most devices.
-    private func seed() throws {
+    private func addDefaults() throws {
         var rows = random
         for device in devices where random.next() % 5 != 0 {
             var copy = rows
@@ -176,8 +192,12 @@ final class Simulation {
 
     /// Exchanges, and is killed at some step at times.
     private func sync(_ index: Int) async throws {
-        guard enabled.contains(index) else { return }
+        guard enabled.contains(index), !isAbsent(index) else { return }
         let device = devices[index]
+        if busy.contains(index) { device.options.upkeep = .busy(&random) }
+        let wasEdited = edited.devices.contains(index)
+        // What the pages have told must be what all rows tell.
+        if !wasEdited, random.next() % 4 == 0 { try device.inspect { try $0.forgetLooks() } }
         let kill =
             random.next() % 7 == 0
             ? StoreExchange.Step.allCases[
@@ -185,19 +205,22 @@ final class Simulation {
             ]
             : nil
         trace.append("sync \(index)\(kill.map { ", killed after \($0)" } ?? "")")
-        let wasEdited = edited.devices.contains(index)
         device.options.passed = { [edited] step in
             if step == .captured { edited.devices.remove(index) }
             if step == kill { throw Killed() }
         }
         do {
             let before = try ownFiles(device)
+            let watch = try StoreWatch(device, isEdited: wasEdited)
             let outcome = try await device.sync(at: now)
             trace.append(
                 "  \(outcome.takenChanges) in, \(outcome.inserted) + \(outcome.updated) ± \(outcome.deleted) -"
             )
             if !wasEdited, try ownFiles(device) != before {
                 fail("device \(index) told of edits that nobody made")
+            }
+            if let fault = try watch.fault(device, outcome) {
+                fail("the store of \(index) \(fault)")
             }
         } catch is Killed {
             if random.next() % 2 == 0 { edit(index, 1) }
@@ -217,26 +240,47 @@ final class Simulation {
     /// Lets everything arrive, until nobody has anything to say.
     private func settle() async throws {
         for sight in sights { sight.isFaulty = false }
+        for device in devices {
+            device.stopped = nil
+            device.options.passed = { _ in }
+            device.options.acceptsChanges = true
+            // What the container has lost, another accident may have taken from the one who sent it: then
+            // people have all devices tell what they know.
+            device.options.refills = accidents.count > 1 && accidents.contains(.container)
+        }
         for round in 0..<12 {
-            var isQuiet = true
-            now += 7200
-            for (index, device) in devices.enumerated() {
-                device.options.passed = { _ in }
-                device.options.acceptsChanges = true
-                trace.append("settle \(index)")
-                do {
-                    let outcome = try await device.sync(at: now)
-                    if !outcome.isQuiet { isQuiet = false }
-                    device.options.refills = false
-                } catch let error as SyncDecision {
-                    trace.append("  \(error)")
-                    try await answer(index)
-                    isQuiet = false
-                }
-            }
-            if isQuiet { return }
+            pass(7200)
+            let (isQuiet, _) = try await exchangeAll("settle")
+            if isQuiet { return try await rest() }
             if round == 11 { fail("the devices never end to exchange") }
         }
+    }
+
+    /// Exchanges once more, after all rows were looked at: nobody says anything.
+    private func rest() async throws {
+        pass(60)
+        for device in devices { try device.inspect { try $0.forgetLooks() } }
+        let (_, sent) = try await exchangeAll("rest")
+        if sent > 0 { fail("\(sent) files were sent without an edit") }
+    }
+
+    private func exchangeAll(_ what: String) async throws -> (isQuiet: Bool, sent: Int) {
+        var isQuiet = true
+        var sent = 0
+        for (index, device) in devices.enumerated() {
+            trace.append("\(what) \(index)")
+            do {
+                let outcome = try await device.sync(at: now)
+                if !outcome.isQuiet { isQuiet = false }
+                sent += outcome.sentFiles
+                device.options.refills = false
+            } catch let error as SyncDecision {
+                trace.append("  \(error)")
+                try await answer(index)
+                isQuiet = false
+            }
+        }
+        return (isQuiet, sent)
     }
 
     // MARK: - Statements

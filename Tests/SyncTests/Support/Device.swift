@@ -18,6 +18,8 @@ final class Device {
     var options: StoreExchange.Options
     /// What its clock is ahead of the real time, in seconds.
     var skew: TimeInterval = 0
+    /// When its clock stopped; `nil` if it goes.
+    var stopped: Date?
     private(set) var queue: DatabaseQueue
 
     var stores: FilePath { root.appending("Stores") }
@@ -47,7 +49,10 @@ final class Device {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        // Small pages, so that a few rows have several.
+        configuration.prepareDatabase {
+            try $0.execute(sql: "PRAGMA page_size = 512; PRAGMA journal_mode = WAL")
+        }
         return try DatabaseQueue(path: path.string, configuration: configuration)
     }
 
@@ -131,7 +136,7 @@ final class Device {
             of: store,
             sidecar: sidecar,
             container: container(),
-            now: now + skew,
+            now: stopped ?? now + skew,
             options: options
         ).run()
     }

@@ -1,0 +1,32 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The rest of these are in SyncTests.
+@Suite("What has failed elsewhere, with places")
+struct SyncPlacesTests {
+    @Test(
+        "30. Syncthing #4242, QOwnNotes #1589: the store itself lies in the synchronised folder; refused",
+        arguments: [".stfolder", ".dropbox.cache"]
+    )
+    func storeInSynchronisedFolder(mark: String) throws {
+        let program = try Program()
+        try program.sandbox.directory("Shared")
+        let desk = try SyncHome("desk", program)
+        let before = try Contents(of: desk.stores)
+        // Somewhere above it.
+        try LocalFileSystem()
+            .createDirectory(desk.stores.removingLastComponent().appending(mark))
+        let refused = try desk.enable()
+        #expect(refused.status == 1)
+        let name = mark == ".stfolder" ? "Syncthing" : "Dropbox"
+        #expect(refused.errors.contains("which \(name) synchronises"), "\(refused.errors)")
+        #expect(refused.errors.contains("hint: "), "\(refused.errors)")
+        #expect(try Contents(of: desk.stores) == before)
+        #expect(try Directory.open(desk.container).names().isEmpty)
+        // A group's other stores are nobody's to write then.
+        #expect(try desk.run("sync").status == 1)
+    }
+}

@@ -27,7 +27,7 @@ ABLATIONS = [
         "            if writer.isFull {",
         "            guard row.state.isAlive else { return }\n            if writer.isFull {")]),
     ("wall-clock", SIMULATION, [(
-        "Changes/HybridClock.swift",
+        "Changes/Rows/HybridClock.swift",
         "{ reading = max(reading, UInt64(wall) << 16) }",
         "{ reading = max(1, UInt64(wall) << 16) }")]),
     ("integer-keys-on-the-wire", SIMULATION, [(

@@ -50,6 +50,13 @@ struct DigestTests {
         }
     }
 
+    /// A task's memory is aligned to 16, and what is more in a frame is not counted by the optimizer.
+    @Test("it is not aligned beyond what the frames of asynchronous functions are")
+    func alignment() {
+        #expect(MemoryLayout<Digest>.size == 32)
+        #expect(MemoryLayout<Digest>.alignment <= 16)
+    }
+
     private func digest(_ bytes: [UInt8]) -> Digest {
         bytes.withUnsafeBytes { Digest(of: $0) }
     }

@@ -149,6 +149,24 @@ struct PublishedContainerFailuresTests {
         #expect(try scene.items(phone) == ["jam|1|NULL", "milk|2|home", "tea|1|home"])
     }
 
+    @Test("a row like one that a killed run has seeded is another row")
+    func seededTwice() async throws {
+        try desk.edit("INSERT INTO item (name) VALUES ('milk'), ('tea')")
+        try await scene.enable(desk)
+        desk.options.passed = { if $0 == .published { throw Killed() } }
+        await #expect(throws: Killed.self) { try await scene.exchange(desk) }
+        desk.options.passed = { _ in }
+        try desk.edit("INSERT INTO item (name) VALUES ('milk'), ('milk')")
+        try await scene.exchange(desk)
+        try desk.inspect { try $0.forgetLooks() }
+        #expect(try await scene.exchange(desk).sentChanges == 0)
+        try phone.edit("INSERT INTO item (name) VALUES ('milk')")
+        try await scene.enable(phone)
+        try await scene.exchange(phone, desk, phone)
+        let items = ["milk|1|NULL", "milk|1|NULL", "milk|1|NULL", "tea|1|NULL"]
+        for device in [desk, phone] { #expect(try scene.items(device) == items) }
+    }
+
     @Test("a long value of which a killed run has fetched a part is fetched again")
     func cutBlob() async throws {
         try await scene.begin()

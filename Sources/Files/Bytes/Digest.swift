@@ -3,7 +3,18 @@ public import SystemPackage
 
 /// A SHA-256 (FIPS 180-4).
 public struct Digest: Hashable, Sendable, CustomStringConvertible {
-    private let value: SIMD32<UInt8>
+    /// Its bytes, as they are in memory.
+    ///
+    /// Not a vector: that would be aligned to 32 bytes, and the frames of asynchronous functions, as Swift 6.3.1
+    /// optimizes them, are too small for such a value, so that the program overwrites its own memory.
+    private struct Words: Hashable {
+        var first: UInt64 = 0
+        var second: UInt64 = 0
+        var third: UInt64 = 0
+        var fourth: UInt64 = 0
+    }
+
+    private let value: Words
 
     /// Hashes bytes.
     public init(of bytes: UnsafeRawBufferPointer) {
@@ -37,11 +48,11 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
     /// Takes the 32 bytes of a digest; `nil` if there are more or fewer.
     public init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 32 else { return nil }
-        value = bytes.loadUnaligned(as: SIMD32<UInt8>.self)
+        value = bytes.loadUnaligned(as: Words.self)
     }
 
     init(_ hasher: SHA256) {
-        value = hasher.finalize().withUnsafeBytes { $0.loadUnaligned(as: SIMD32<UInt8>.self) }
+        value = hasher.finalize().withUnsafeBytes { $0.loadUnaligned(as: Words.self) }
     }
 
     /// Calls a closure with its 32 bytes.
@@ -54,30 +65,38 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Its 32 bytes.
-    public var bytes: [UInt8] { (0..<32).map { value[$0] } }
+    public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 
     /// Some of its bits as a number, as evenly spread as all of them.
-    public var key: UInt32 { (0..<4).reduce(0) { $0 << 8 | UInt32(value[$1]) } }
+    public var key: UInt32 {
+        withUnsafeBytes { UInt32(bigEndian: $0.loadUnaligned(as: UInt32.self)) }
+    }
 
     /// Reads 64 lower-case hexadecimal digits, as `description` writes them.
     public init?(hex: [UInt8]) {
         guard hex.count == 64 else { return nil }
-        var value = SIMD32<UInt8>()
-        for (index, digit) in hex.enumerated() {
-            guard let half = hexValue(digit) else { return nil }
-            value[index / 2] = value[index / 2] << 4 | half
+        var value = Words()
+        let isHex = Swift.withUnsafeMutableBytes(of: &value) { bytes in
+            for (index, digit) in hex.enumerated() {
+                guard let half = hexValue(digit) else { return false }
+                bytes[index / 2] = bytes[index / 2] << 4 | half
+            }
+            return true
         }
+        guard isHex else { return nil }
         self.value = value
     }
 
     /// 64 lower-case hexadecimal digits.
     public var description: String {
-        String(unsafeUninitializedCapacity: 64) { buffer in
-            for index in 0..<32 {
-                buffer[2 * index] = hexDigit(value[index] >> 4)
-                buffer[2 * index + 1] = hexDigit(value[index] & 15)
+        withUnsafeBytes { bytes in
+            String(unsafeUninitializedCapacity: 64) { buffer in
+                for (index, byte) in bytes.enumerated() {
+                    buffer[2 * index] = hexDigit(byte >> 4)
+                    buffer[2 * index + 1] = hexDigit(byte & 15)
+                }
+                return 64
             }
-            return 64
         }
     }
 }

@@ -15,6 +15,7 @@ final class TableCapture {
     let table: TableMapping
     let kind: Capture.Kind
     private let numbers: [Int64]
+    private let isSeeded: Bool
     private var news: [New] = []
     private var changed: [(old: ShownRow, values: [StoredValue], image: RowImage)] = []
     private var gone: [ShownRow] = []
@@ -26,6 +27,7 @@ final class TableCapture {
         self.table = table
         self.kind = kind
         numbers = try capture.access.numbers(of: table)
+        isSeeded = try capture.access.isSeeded(table.name)
     }
 
     // MARK: - Differences
@@ -216,10 +218,18 @@ final class TableCapture {
             )
         }
         let first = RowID(content: content, in: table.name, occurrence: 0)
-        let occurrence = occurrences[first, default: 0]
+        var occurrence = occurrences[first, default: 0]
+        var id = first
+        if occurrence > 0 {
+            id = RowID(content: content, in: table.name, occurrence: occurrence)
+        }
+        // Where a killed run has seeded before, rows that are alike have their ids.
+        while isSeeded, try capture.access.shown(id) != nil {
+            occurrence += 1
+            id = RowID(content: content, in: table.name, occurrence: occurrence)
+        }
         occurrences[first] = occurrence + 1
-        if occurrence == 0 { return first }
-        return RowID(content: content, in: table.name, occurrence: occurrence)
+        return id
     }
 
     /// A row that was deleted and is back at its key is the same row, unless SQLite gave the key out again.

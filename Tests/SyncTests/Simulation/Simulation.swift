@@ -123,7 +123,10 @@ final class Simulation {
     /// Lets time pass, in seconds.
     func pass(_ seconds: Double) { now += seconds }
 
-    func fail(_ breach: String) { breaches.append(breach) }
+    func fail(_ breach: String) {
+        trace.append("! \(breach)")
+        breaches.append(breach)
+    }
 
     // MARK: - Steps
 
@@ -246,7 +249,7 @@ final class Simulation {
             device.options.acceptsChanges = true
             // What the container has lost, another accident may have taken from the one who sent it: then
             // people have all devices tell what they know.
-            device.options.refills = accidents.count > 1 && accidents.contains(.container)
+            if accidents.count > 1, accidents.contains(.container) { device.options.refills = true }
         }
         for round in 0..<12 {
             pass(7200)

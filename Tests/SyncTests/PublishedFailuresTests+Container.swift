@@ -149,6 +149,23 @@ struct PublishedContainerFailuresTests {
         #expect(try scene.items(phone) == ["jam|1|NULL", "milk|2|home", "tea|1|home"])
     }
 
+    @Test("what killed uploads left goes after a day")
+    func abandoned() async throws {
+        try await scene.begin()
+        let names = [PartialName.make(), PartialName.make()]
+        for (name, age) in zip(names, [3600.0, 90_000]) {
+            let path = scene.container.appending(name)
+            try LocalFileSystem().write([1], to: path)
+            try FileManager.default.setAttributes(
+                [.modificationDate: scene.now - age],
+                ofItemAtPath: path.string
+            )
+        }
+        try await scene.exchange(desk)
+        #expect(try FileInfo.ifPresent(scene.container.appending(names[0])) != nil)
+        #expect(try FileInfo.ifPresent(scene.container.appending(names[1])) == nil)
+    }
+
     @Test("a row like one that a killed run has seeded is another row")
     func seededTwice() async throws {
         try desk.edit("INSERT INTO item (name) VALUES ('milk'), ('tea')")

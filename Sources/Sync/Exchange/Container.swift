@@ -14,6 +14,8 @@ public struct Container: Sendable {
     struct Listing {
         /// Files at the root that are named as marks of the group.
         var marks: [RemoteFile] = []
+        /// Uploads under way, or of runs that were killed.
+        var partials: [RemoteFile] = []
         /// By folder.
         var files: [Folder: [RemoteFile]] = [:]
 
@@ -59,9 +61,11 @@ public struct Container: Sendable {
     func look() async throws -> Listing {
         var listing = Listing()
         let prefix = "\(group)."
-        listing.marks = try await root.list().filter {
+        let files = try await root.list()
+        listing.marks = files.filter {
             $0.name.hasPrefix(prefix) && $0.name.contains(".group") && $0.size < 1 << 20
         }
+        listing.partials = files.filter { PartialName.matches($0.name) }
         for folder in Folder.allCases {
             // Hidden files are uploads under way, or another program's.
             listing.files[folder] = try await self.folder(folder.rawValue).list()

@@ -1,5 +1,6 @@
 internal import Changes
 internal import Files
+internal import Foundation
 internal import Remotes
 
 // What keeps the container small and complete.
@@ -30,6 +31,21 @@ extension StoreExchange {
         try resend()
         try await bundle(listing)
         try await removeCovered(listing)
+        try await removeAbandoned(listing)
+    }
+
+    /// Removes what killed uploads left, of any device: whoever still writes one after a day writes it anew.
+    private func removeAbandoned(_ listing: Container.Listing) async throws {
+        let day = 86_400.0
+        for file in listing.partials {
+            let age = file.modified.map { Double(now) / 1000 - $0.timeIntervalSince1970 }
+            guard let age, age > day else { continue }
+            do {
+                try await container.root.delete(file.name)
+            } catch RemoteError.notSynced {
+                // Should it come back, it is removed again.
+            }
+        }
     }
 
     /// Sends long values again, where the container has lost files.

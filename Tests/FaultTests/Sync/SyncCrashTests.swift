@@ -169,6 +169,7 @@ struct SyncCrashTests {
         }
         // Nobody has anything to say any more.
         let log = try trial.log()
+        try trial.age()
         for machine in machines { try machine.check("sync") }
         #expect(try trial.log() == log, "\(what)")
         let left = try trial.leftovers()

@@ -199,6 +199,14 @@ final class SyncTrial: Sendable {
         }
     }
 
+    /// Makes what killed uploads left a day old.
+    func age() throws {
+        for name in try Directory.open(container).names().map(\.description)
+        where name.hasSuffix(".partial") {
+            try Tool.check("touch", ["-d", "2 days ago", container.appending(name).string])
+        }
+    }
+
     /// What a run that was killed must not leave for ever, once others ran: uploads under way, files that
     /// wait and that nobody knows of, scratch directories.
     func leftovers() throws -> [String] {

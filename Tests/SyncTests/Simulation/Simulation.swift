@@ -225,13 +225,14 @@ final class Simulation {
             if let fault = try watch.fault(device, outcome) {
                 fail("the store of \(index) \(fault)")
             }
+            device.options.refills = false
         } catch is Killed {
             if random.next() % 2 == 0 { edit(index, 1) }
         } catch let error as SyncDecision {
             trace.append("  \(error)")
             try await answer(index)
+            device.options.refills = false
         }
-        device.options.refills = false
     }
 
     private func ownFiles(_ device: Device) throws -> Int64 {

@@ -59,7 +59,6 @@ extension ArchivedBackup {
         _ progressed: @escaping (Int64) throws -> Void
     ) throws -> [String] {
         let extractor = ArchiveExtractor(
-            reader,
             into: directory,
             syncing: syncing,
             threads: threads,

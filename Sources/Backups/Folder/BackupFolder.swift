@@ -121,8 +121,8 @@ public struct BackupFolder: Sendable {
         if name.hasPrefix(PartialName.prefix) {
             return "a backup that is being made, or was interrupted"
         }
-        return name.hasSuffix(BackupName.suffix)
-            ? nil : "its name does not end in '\(BackupName.suffix)'"
+        return BackupName.suffix(of: name) != nil
+            ? nil : "its name does not end in '\(BackupName.suffix)' or '\(BackupName.incrementSuffix)'"
     }
 
     private func addChecks(to backups: inout [Backup]) throws {
@@ -155,8 +155,20 @@ public struct BackupFolder: Sendable {
     ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
     ///   - fetching: called before the archive is fetched, with its size in bytes.
     /// - Returns: the opened backup; a fetched archive goes with its last reference.
-    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`; `BackupFolderError.missingNeed`
+    ///   if an archive is gone that an increment needs.
     package func open(
+        _ backup: Backup,
+        holdingTo limits: RestoreLimits?,
+        fetching: (Int64) -> Void
+    ) async throws -> ArchivedBackup {
+        let archived = try await openAlone(backup, holdingTo: limits, fetching: fetching)
+        try await openNeeds(of: archived, fetching: fetching)
+        return archived
+    }
+
+    /// Opens the archive of a backup, and none of those that an increment needs.
+    func openAlone(
         _ backup: Backup,
         holdingTo limits: RestoreLimits?,
         fetching: (Int64) -> Void

@@ -1,6 +1,7 @@
 internal import Files
 internal import Foundation
 internal import Remotes
+internal import SystemPackage
 
 /// Backups that were removed and can come back for a while, in a hidden subfolder.
 ///
@@ -28,6 +29,13 @@ struct Trash {
     func put(_ name: String, at date: Date) async throws {
         let stamp = Timestamp.rfc3339(date, in: .gmt).filter { $0 != "-" && $0 != ":" }
         try await root.move(name, to: folder, as: "\(stamp) \(name)")
+    }
+
+    /// Fetches a removed backup, which stays where it is.
+    ///
+    /// - Throws: `RemoteError`.
+    func download(_ entry: TrashedBackup, to path: FilePath) async throws {
+        try await folder.download(entry.file.name, to: path)
     }
 
     /// Puts a removed backup back.

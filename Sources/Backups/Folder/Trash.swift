@@ -45,13 +45,15 @@ struct Trash {
         try await folder.move(entry.file.name, to: root, as: entry.name)
     }
 
-    /// Removes for good all backups that were removed before a moment, each for itself.
+    /// Removes backups for good, each for itself.
     ///
     /// - Returns: these backups, and the problems with others.
-    func empty(before date: Date) async throws -> (removed: [TrashedBackup], problems: [Problem]) {
+    func remove(
+        _ entries: [TrashedBackup]
+    ) async throws -> (removed: [TrashedBackup], problems: [Problem]) {
         var removed: [TrashedBackup] = []
         var problems: [Problem] = []
-        for entry in try await entries() where entry.deleted < date {
+        for entry in entries {
             do {
                 let problem = try await RemoteError.problem {
                     try await folder.delete(entry.file.name)

@@ -135,7 +135,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash,
             .missingNeed:
             self = .notFound
-        case .badAnnotations, .nameTaken, .taken, .pinned, .notReady: self = .failed
+        case .badAnnotations, .nameTaken, .taken, .pinned, .notReady, .needed: self = .failed
         case .noSpace: self = .noSpace
         }
     }

@@ -35,7 +35,7 @@ struct IncrementModelTests {
         for _ in 0..<10 {
             for _ in 0..<(life.random.next() % 4) { try life.edit() }
             switch life.random.next() % 24 {
-            case 0: try FileManager.default.removeItem(atPath: life.increments.statePath.string)
+            case 0: try? FileManager.default.removeItem(atPath: life.increments.statePath.string)
             case 1: try removeOne(of: life)
             case 2: life.increments.isFull = true
             case 3: life.increments.rereads = true

@@ -2,7 +2,7 @@ package import Archives
 package import Files
 
 /// An increment's record of a path, beside those that every archive has; see
-/// `Documentation/ArchiveFormat.md`, 10.
+/// `Documentation/ArchiveFormat.md`, 11.
 package enum FileChange: Equatable {
     /// Its entry has all of its content.
     case whole

@@ -1,4 +1,4 @@
-/// A backup that an increment is built on; see `Documentation/ArchiveFormat.md`, 10.
+/// A backup that an increment is built on; see `Documentation/ArchiveFormat.md`, 11.
 public struct Need: Codable, Sendable, Equatable {
     /// The name of its file when the increment was made.
     public var name: String

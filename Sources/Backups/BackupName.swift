@@ -72,7 +72,8 @@ public enum BackupName {
         if scanner.take(" ("), scanner.number(digits: 1...18) == nil || !scanner.take(")") {
             return nil
         }
-        guard scanner.take(oneOf: suffixes.map { " \($0)" }) != nil, scanner.isAtEnd, (1...12).contains(hour), minute < 60
+        guard scanner.take(oneOf: suffixes.map { " \($0)" }) != nil, scanner.isAtEnd,
+            (1...12).contains(hour), minute < 60
         else { return nil }
         let parts = Timestamp.Parts(
             year: year,

@@ -44,6 +44,7 @@ public struct PatchLayout {
     ///   - buffer: filled as far as the patch goes.
     ///   - read: reads the file: fills the buffer from an offset on, and returns how many bytes there were.
     /// - Returns: how many bytes there were; fewer if the file ended early.
+    /// - Throws: the error of `read`.
     public mutating func read(
         into buffer: UnsafeMutableRawBufferPointer,
         from read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int

@@ -61,7 +61,7 @@ package final class ArchivedBackup {
         let size = try ArchiveSize(of: reader)
         if header?.isIncrement == true {
             let trailer = try Self.trailer(of: reader, name: name)
-            (files, bytes) = (trailer.files ?? trailer.entries, trailer.bytes)
+            (files, bytes) = (trailer.fileCount ?? trailer.entries, trailer.bytes)
         } else {
             (files, bytes) = (size.files, size.bytes)
         }
@@ -183,6 +183,13 @@ package final class ArchivedBackup {
             throw ArchivedBackupError.badManifest(name, reason: "the archive has none")
         }
         return trailer
+    }
+
+    /// Reads the last line of the archive's own manifest; `nil` if it has none.
+    ///
+    /// - Throws: see `forEach`.
+    package func trailer() throws -> ManifestTrailer? {
+        header?.isIncrement == true ? try forEachRecord { _, _ in } : try forEach { _ in }
     }
 
     func bad(_ reason: String) -> ArchivedBackupError { .badManifest(name, reason: reason) }

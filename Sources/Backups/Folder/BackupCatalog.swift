@@ -176,7 +176,7 @@ public final class BackupCatalog: Sendable {
         if let content = backup.content { return content }
         guard let location = backup.file.location,
             let archived = try? ArchivedBackup(location, name: backup.name),
-            let content = try? archived.forEach({ _ in })?.content
+            let content = try? archived.trailer()?.content
         else { return nil }
         var known = backup
         known.content = content

@@ -61,8 +61,8 @@ extension [Backup] {
     /// Returns some of these backups and all that they need, in the order of these.
     package func withNeeds(of backups: [Backup]) -> [Backup] {
         var names = Set(backups.map(\.name))
-        let dependence = Dependence(of: self, by: backups)
-        for backup in self where !dependence.dependants(of: backup).isEmpty {
+        let needs = Dependence(of: self, by: backups)
+        for backup in self where !needs.dependants(of: backup).isEmpty {
             names.insert(backup.name)
         }
         return filter { names.contains($0.name) }

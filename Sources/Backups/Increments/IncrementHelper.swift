@@ -11,9 +11,8 @@ package struct IncrementHelper {
         self.text = text
     }
 
-    /// Returns the page and the script for an increment.
-    ///
-    /// - Parameter needs: the names of the archives that it is built on, in their order.
+    /// Returns the page and the script for an increment that is built on archives of these names, in their
+    /// order.
     package static func all(needs: [String]) -> [IncrementHelper] {
         let first = needs.first ?? ""
         let later = (needs.dropFirst() + ["this archive"]).map { "    \($0)\n" }.joined()
@@ -40,22 +39,28 @@ package struct IncrementHelper {
     /// Brings a directory, over which an increment was unpacked, to the state of that increment.
     private static let script = #"""
         # Applies the increment that was just unpacked over a directory; see README.txt beside it.
-        import base64, hashlib, json, os, shutil, struct, sys
-        top = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0]))).encode()
-        at = lambda *names: os.path.join(top, *names)
-        manifest = json.loads(open(at(b".grocerydude/manifest.json"), "rb").read())
+        from base64 import b64decode
+        from hashlib import sha256
+        from json import loads
+        from os import path, remove
+        from shutil import rmtree
+        from struct import unpack
+        from sys import argv, exit
+        top = path.dirname(path.dirname(path.abspath(argv[0]))).encode()
+        at = lambda *names: path.join(top, *names)
+        manifest = loads(open(at(b".grocerydude/manifest.json"), "rb").read())
         applied, last = at(b".grocerydude/applied"), [need["state"] for need in manifest["needs"]][1:][-1:]
-        if (open(applied).read().split() if os.path.exists(applied) else []) != last:
-            sys.exit("unpack what README.txt names, in its order, into an empty directory")
+        if (open(applied).read().split() if path.exists(applied) else []) != last:
+            exit("unpack what README.txt names, in its order, into an empty directory")
         for record in manifest["files"]:
-            name = record["path"].encode() if "path" in record else base64.b64decode(record["path_base64"])
+            name = record["path"].encode() if "path" in record else b64decode(record["path_base64"])
             if record["type"] == "removed":
-                if os.path.isdir(at(name)) and not os.path.islink(at(name)): shutil.rmtree(at(name))
-                elif os.path.lexists(at(name)): os.remove(at(name))
+                if path.isdir(at(name)) and not path.islink(at(name)): rmtree(at(name))
+                elif path.lexists(at(name)): remove(at(name))
             if record.get("patch", {}).get("size"):
                 with open(at(name), "r+b") as file, open(at(b".grocerydude/patch", name), "rb") as patch:
                     while head := patch.read(12):
-                        offset, length = struct.unpack("<QI", head)
+                        offset, length = unpack("<QI", head)
                         file.seek(offset)
                         file.write(patch.read(length))
             if "patch" in record:
@@ -63,8 +68,8 @@ package struct IncrementHelper {
                     file.truncate(record["size"])
                     for index, digest in record["changed"]:
                         file.seek(index << 20)
-                        if hashlib.sha256(file.read(1 << 20)).hexdigest() != digest: sys.exit(f"{name}: damaged")
-        shutil.rmtree(at(b".grocerydude/patch"), ignore_errors=True)
+                        if sha256(file.read(1 << 20)).hexdigest() != digest: exit(f"{name}: damaged")
+        rmtree(at(b".grocerydude/patch"), ignore_errors=True)
         open(applied, "w").write(manifest["state"])
 
         """#

@@ -49,7 +49,8 @@ package struct ManifestRecord: Decodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case path, pathBase64 = "path_base64", type, size, mode, uid, gid, modified, segments, patch, changed
+        case path, pathBase64 = "path_base64", type, size, mode, uid, gid, modified, segments,
+            patch, changed
     }
 
     /// A segment: its SHA-256, and its length in the archive.

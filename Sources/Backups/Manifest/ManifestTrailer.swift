@@ -5,12 +5,13 @@ public struct ManifestTrailer: Codable, Sendable {
     /// How many entries there are, without the manifest.
     public var entries: Int
     /// How many of them are files; only in an increment.
-    public var files: Int?
+    public var fileCount: Int?
     /// Bytes in all files before compression.
     public var bytes: Int64
     /// The digest of all content.
     public var content: String
-    /// The digest of all entries of the backup, in whatever archive they are; `nil` in an archive that no
-    /// other is built on. See `StateDigest`.
+    /// The digest of all entries, in whatever archive they are, as `StateDigest` makes it.
+    ///
+    /// It is `nil` in an archive that no other is built on.
     public var state: String?
 }

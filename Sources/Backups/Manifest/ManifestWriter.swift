@@ -50,7 +50,8 @@ package final class ManifestWriter {
     package func append(_ written: WrittenEntry) throws {
         let path = written.attributes.path
         if path == Manifest.readme || path == Manifest.script { return }
-        if var record = patches.removeValue(forKey: path), case .patched(var patch) = record.change {
+        if var record = patches.removeValue(forKey: path), case .patched(var patch) = record.change
+        {
             (patch.size, patch.segments) = (written.size, written.segments)
             record.change = .patched(patch)
             return try append(record)
@@ -94,6 +95,8 @@ package final class ManifestWriter {
     ///   - problems: everything that could not be done as it should.
     ///   - tally: the whole backup, if the archive has but a part of it; `nil` if all of it was appended.
     ///   - tellsState: whether later backups may be built on this one.
+    /// - Returns: what was written.
+    /// - Throws: `FileError` if it does not fit anywhere.
     package func finish(
         problems: [Problem],
         tally: BackupTally? = nil,
@@ -106,7 +109,7 @@ package final class ManifestWriter {
             bytes: tally?.bytes ?? bytes,
             content: tally?.content.description ?? content.description
         )
-        trailer.files = tally?.files
+        trailer.fileCount = tally?.files
         if tellsState || tally != nil { trailer.state = (tally?.state ?? state).description }
         try entry.append("\n],".utf8)
         try entry.append(Manifest.encoder.encode(trailer).dropFirst())

@@ -99,10 +99,7 @@ extension BackupState {
         return entry
     }
 
-    /// Writes a path's entry.
-    ///
-    /// - Parameter id: its number, if it has one.
-    /// - Returns: its number.
+    /// Writes a path's entry, under its number if it has one, and returns its number.
     @discardableResult
     public func put(_ entry: Entry, at path: [UInt8], id: Int64?) throws -> Int64 {
         let facts = entry.facts

@@ -34,7 +34,11 @@ public struct DeleteBackup: Sendable {
         let trash = backup.isWaiting ? .zero : trash
         return try await context.withLock(folder) {
             // Only now that nobody else changes the folder.
-            let dependants = try await dependants(of: backup, in: folder, goneForGood: trash <= .zero)
+            let dependants = try await dependants(
+                of: backup,
+                in: folder,
+                goneForGood: trash <= .zero
+            )
             guard dependants.isEmpty || withDependants else {
                 throw BackupFolderError.needed(
                     backup.displayName,

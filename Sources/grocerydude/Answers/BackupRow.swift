@@ -82,7 +82,8 @@ struct BackupRow: AnswerRow {
 
     /// Its columns in a list.
     var cells: [String] {
-        [displayName, "\(kind == "increment" ? "+" : "")\(byteCount(size))", time?.description ?? "unknown", marks]
+        let size = "\(needs.isEmpty && kind == "full" ? "" : "+")\(byteCount(size))"
+        return [displayName, size, time?.description ?? "unknown", marks]
     }
 
     private var marks: String {

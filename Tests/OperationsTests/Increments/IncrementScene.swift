@@ -36,7 +36,9 @@ final class IncrementScene {
     /// Makes a store with some rows.
     func makeStore(_ name: String, rows: Int) throws {
         try write(name) { database in
-            try database.execute(sql: "CREATE TABLE IF NOT EXISTS item (id INTEGER PRIMARY KEY, name, data)")
+            try database.execute(
+                sql: "CREATE TABLE IF NOT EXISTS item (id INTEGER PRIMARY KEY, name, data)"
+            )
             for _ in 0..<rows {
                 try database.execute(
                     sql: "INSERT INTO item (name, data) VALUES (?, ?)",

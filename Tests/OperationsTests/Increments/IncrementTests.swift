@@ -38,7 +38,10 @@ struct IncrementTests {
         #expect(backups[1].name.hasSuffix(" Changes.zip"))
     }
 
-    @Test("restore without this program, with unzip and Python", .enabled(if: Tool.isInstalled("unzip")))
+    @Test(
+        "restore without this program, with unzip and Python",
+        .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")
+    )
     func withoutUs() async throws {
         let (life, _) = try await chain(7)
         try FileManager.default.removeItem(atPath: life.scene.stores.appending("d/e").string)
@@ -190,7 +193,9 @@ struct IncrementTests {
         try Data("no database".utf8).write(to: URL(filePath: path.string))
         #expect(try await !life.backUp().isIncrement)
         #expect(try await life.backUp().isIncrement)
-        try life.write("store0.sqlite") { try $0.execute(sql: "UPDATE item SET data = randomblob(200)") }
+        try life.write("store0.sqlite") {
+            try $0.execute(sql: "UPDATE item SET data = randomblob(200)")
+        }
         #expect(try await !life.backUp().isIncrement)
         // A directory in the place of a file is nothing that can be unzipped over it.
         try FileManager.default.removeItem(atPath: life.scene.stores.appending("d/f").string)

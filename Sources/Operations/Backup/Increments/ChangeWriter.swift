@@ -146,7 +146,8 @@ final class ChangeWriter {
     ) throws -> BackupState.Entry? {
         let (attributes, size) = (file.attributes, file.size)
         let sectorSize =
-            file.isSnapshot && size >= Self.leastSectored ? SectorHasher.sectorSize(forSize: size) : 0
+            file.isSnapshot && size >= Self.leastSectored
+            ? SectorHasher.sectorSize(forSize: size) : 0
         if id == nil, sectorSize > 0 {
             // Its segments are kept under its number.
             id = try state.put(
@@ -283,7 +284,9 @@ final class ChangeWriter {
         var bytes: Int64 = 0
         for (index, digest) in entry.segmentDigests.enumerated() {
             guard let sectors = try state.sectors(of: id, segment: index) else { return nil }
-            if sectors.digested > plan.base { changes.segments.append(.init(index: index, digest: digest)) }
+            if sectors.digested > plan.base {
+                changes.segments.append(.init(index: index, digest: digest))
+            }
             let start = Int64(index) * Int64(Segment.size)
             for (sector, version) in sectors.versions.enumerated() where Int(version) > plan.base {
                 let low = start + Int64(sector * entry.sectorSize)
@@ -318,7 +321,9 @@ final class ChangeWriter {
             let isGood = try archive?.add(patched, size: layout.size) { buffer, _ in
                 try layout.read(into: buffer, from: read)
             }
-            guard isGood == true else { throw FullNeeded(reason: "'\(attributes.path)' ended early") }
+            guard isGood == true else {
+                throw FullNeeded(reason: "'\(attributes.path)' ended early")
+            }
         }
         try keep(entry, of: attributes, id: id)
     }

@@ -26,6 +26,7 @@ struct Lineage {
     ///   - backups: those of the folder.
     ///   - date: now.
     ///   - isFull: whether it is to be a whole one.
+    /// - Returns: the place.
     /// - Throws: `HistoryError`.
     func begin(among backups: [Backup], at date: Date, isFull: Bool) throws -> LineagePlan {
         try state.begin()

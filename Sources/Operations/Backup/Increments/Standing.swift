@@ -7,9 +7,9 @@ extension FileInfo {
     /// A file that was changed so shortly before may be changed again within the grain of its times.
     private static let grain: Int64 = 2_000_000_000
 
-    /// Returns how it stands: inode, size, and the times of its content and of itself. The device is left out:
-    /// a disk may get another number.
+    /// Returns how it stands: inode, size, and the times of its content and of itself.
     ///
+    /// The device is left out: a disk may get another number.
     /// - Returns: `nil` if it was changed within the last two seconds, or in the future.
     func standing(at now: Date) -> String? {
         let limit = Int64(now.timeIntervalSince1970 * 1_000_000_000) - Self.grain

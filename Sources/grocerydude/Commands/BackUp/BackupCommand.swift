@@ -165,9 +165,12 @@ struct BackupCommand: FolderCommand {
         _ result: CommandResult,
         _ invocation: Invocation
     ) async throws -> CommandResult {
+        var options = CheckBackups.Options()
+        // Each backup that it is built on was verified when it was new.
+        options.leavesOutNeeds = true
         let check = try CheckBackups(
             in: invocation.folder(),
-            options: CheckBackups.Options(),
+            options: options,
             context: invocation.context
         )
         let operation = try VerifyThenPrune(check: check, prune: retention.prune(invocation))

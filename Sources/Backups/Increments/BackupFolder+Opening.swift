@@ -3,8 +3,55 @@ internal import Files
 internal import Remotes
 internal import SystemPackage
 
-// The archives that an increment is built on.
 extension BackupFolder {
+    /// Opens a backup, fetching its archive first if that is elsewhere.
+    ///
+    /// - Parameters:
+    ///   - backup: one of this folder.
+    ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
+    ///   - fetching: called before the archive is fetched, with its size in bytes.
+    /// - Returns: the opened backup; a fetched archive goes with its last reference.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`; `BackupFolderError.missingNeed`
+    ///   if an archive is gone that an increment needs.
+    package func open(
+        _ backup: Backup,
+        holdingTo limits: RestoreLimits?,
+        fetching: (Int64) -> Void
+    ) async throws -> ArchivedBackup {
+        let archived = try await openAlone(backup, holdingTo: limits, fetching: fetching)
+        try await openNeeds(of: archived, fetching: fetching)
+        return archived
+    }
+
+    /// Opens the archive of a backup, and none of those that an increment needs; see `open`.
+    package func openAlone(
+        _ backup: Backup,
+        holdingTo limits: RestoreLimits?,
+        fetching: (Int64) -> Void
+    ) async throws -> ArchivedBackup {
+        if let location = backup.file.location {
+            return try ArchivedBackup(location, name: backup.name, holdingTo: limits)
+        }
+        let available = try Directory.open(workplace).availableSpace()
+        guard backup.size <= available else {
+            throw BackupFolderError.noSpace(
+                printable(workplace),
+                needed: backup.size,
+                available: available
+            )
+        }
+        fetching(backup.size)
+        let scratch = try ScratchDirectory(in: workplace)
+        let path = scratch.path.appending(backup.name)
+        try await remote.download(backup.name, to: path)
+        let name = backup.name
+        let archived = try ArchivedBackup(path, name: name, in: scratch, holdingTo: limits)
+        remember(archived, backup)
+        return archived
+    }
+
+    // MARK: - Needs
+
     /// Opens the archives that an increment is built on, and has it keep them.
     ///
     /// Each is looked for by its name and size, then by what it says of itself: it may have been renamed, or a

@@ -47,6 +47,11 @@ let package = Package(
             pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
+        .systemLibrary(
+            name: "CXXHash",
+            pkgConfig: "libxxhash",
+            providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]
+        ),
         .target(name: "CFiles"),
 
         // The arrow: see scripts/lint.sh.
@@ -84,7 +89,7 @@ let package = Package(
         .target(name: "Changes", dependencies: ["Files"], swiftSettings: strict),
         .target(
             name: "Archives",
-            dependencies: ["Files", "CLibzip", "CIsal", "CZlib", filePath],
+            dependencies: ["Files", "CLibzip", "CIsal", "CZlib", "CXXHash", filePath],
             swiftSettings: strict
         ),
         .target(

@@ -35,7 +35,7 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
 
         # Who alone imports a dependency.
         owners["GRDB"] = owners["CSQLite"] = " Stores Sync History Sample "
-        owners["CLibzip"] = owners["CIsal"] = owners["CZlib"] = " Archives "
+        owners["CLibzip"] = owners["CIsal"] = owners["CZlib"] = owners["CXXHash"] = " Archives "
         owners["Crypto"] = owners["CFiles"] = " Files "
         owners["Subprocess"] = " Processes "
         owners["ArgumentParser"] = owners["Yams"] = " grocerydude "

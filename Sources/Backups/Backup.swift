@@ -36,6 +36,12 @@ public struct Backup: Sendable, Equatable {
     package var root: ManifestHeader.Root?
     /// The rules by which files were left out of it; `nil` if there were none, or they are not known.
     package var exclusions: String?
+    /// The series of backups that may be built on each other; `nil` if it is in none, or that is not known.
+    package internal(set) var lineage: String?
+    /// Its number in its lineage.
+    package internal(set) var number: Int?
+    /// The backups that an increment is built on, as far as they are known; empty for a whole one.
+    public internal(set) var needs: [Need] = []
     /// Whether it was looked at, and has no manifest: another program made it.
     package var isForeign = false
     /// Whether its archive could not be read when it was looked at.
@@ -57,6 +63,8 @@ public struct Backup: Sendable, Equatable {
     public var name: String { file.name }
     /// The name without ` Stores.zip`.
     public var displayName: String { BackupName.display(file.name) }
+    /// Whether it is built on other backups.
+    public var isIncrement: Bool { file.name.hasSuffix(BackupName.incrementSuffix) }
     /// Bytes in the archive.
     public var size: Int64 { file.size }
 
@@ -113,6 +121,9 @@ public struct Backup: Sendable, Equatable {
         root = header.root
         exclusions = header.excluded?.key
         reason = header.reason
+        lineage = header.lineage
+        number = header.number
+        needs = header.needs ?? []
         isForeign = false
     }
 }

@@ -1,16 +1,31 @@
 public import Foundation
 
-/// The names of backups' files: `[2026-Nov-21] 09.01 AM Stores.zip`, in local time and English.
+/// The names of backups' files: `[2026-Nov-21] 09.01 AM Stores.zip`, in local time and English; an increment's
+/// ends in `Changes.zip`, so that nobody takes it for a whole one.
 public enum BackupName {
-    /// The end of every backup's name.
+    /// The end of a whole backup's name.
     public static let suffix = "Stores.zip"
+    /// The end of an increment's name.
+    public static let incrementSuffix = "Changes.zip"
+
+    /// The ends of all backups' names.
+    public static let suffixes = [suffix, incrementSuffix]
+
+    /// Returns the end of a backup's name; `nil` for a file of another name.
+    public static func suffix(of name: String) -> String? { suffixes.first(where: name.hasSuffix) }
 
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
     /// Returns the name of a backup made at a time; from the second one of a minute on, with its number.
-    public static func make(_ date: Date, in timeZone: TimeZone, number: Int = 1) -> String {
+    public static func make(
+        _ date: Date,
+        in timeZone: TimeZone,
+        number: Int = 1,
+        isIncrement: Bool = false
+    ) -> String {
+        let suffix = isIncrement ? incrementSuffix : suffix
         let parts = Timestamp.parts(of: date, in: timeZone)
         let day =
             "\(Timestamp.pad(parts.year, 4))-\(months[parts.month - 1])-\(Timestamp.pad(parts.day, 2))"
@@ -19,9 +34,9 @@ public enum BackupName {
         return "[\(day)] \(time)\(number > 1 ? " (\(number))" : "") \(suffix)"
     }
 
-    /// Returns a name as people see it: without ` Stores.zip`.
+    /// Returns a name as people see it: without ` Stores.zip` or ` Changes.zip`.
     public static func display(_ name: String) -> String {
-        guard name.hasSuffix(suffix) else { return name }
+        guard let suffix = suffix(of: name) else { return name }
         let rest = name.dropLast(suffix.count)
         let trimmed = rest.hasSuffix(" ") ? rest.dropLast() : rest
         return trimmed.isEmpty ? name : String(trimmed)
@@ -29,6 +44,7 @@ public enum BackupName {
 
     /// Returns the name to try after one that is taken: with its number, or the next one.
     static func next(after name: String) -> String {
+        let suffix = suffix(of: name) ?? suffix
         var base = name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
         while base.hasSuffix(" ") { base.removeLast() }
         var number = 1
@@ -56,7 +72,8 @@ public enum BackupName {
         if scanner.take(" ("), scanner.number(digits: 1...18) == nil || !scanner.take(")") {
             return nil
         }
-        guard scanner.take(" \(suffix)"), scanner.isAtEnd, (1...12).contains(hour), minute < 60
+        guard scanner.take(oneOf: suffixes.map { " \($0)" }) != nil, scanner.isAtEnd,
+            (1...12).contains(hour), minute < 60
         else { return nil }
         let parts = Timestamp.Parts(
             year: year,

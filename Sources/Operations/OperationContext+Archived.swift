@@ -4,14 +4,22 @@ internal import SystemPackage
 
 extension OperationContext {
     /// Opens a backup; tells if its archive is fetched, and if its manifest does not describe it.
+    ///
+    /// - Parameters:
+    ///   - backup: one of the folder.
+    ///   - folder: its folder.
+    ///   - limits: see `BackupFolder.open`.
+    ///   - isAlone: whether an increment is opened without what it needs.
+    /// - Returns: the opened backup.
+    /// - Throws: see `BackupFolder.open`.
     func open(
         _ backup: Backup,
         in folder: BackupFolder,
-        holdingTo limits: RestoreLimits? = nil
+        holdingTo limits: RestoreLimits? = nil,
+        alone isAlone: Bool = false
     ) async throws -> ArchivedBackup {
-        let archived = try await folder.open(backup, holdingTo: limits) {
-            report(.began(.fetching, total: $0))
-        }
+        let open = isAlone ? folder.openAlone : folder.open
+        let archived = try await open(backup, limits) { report(.began(.fetching, total: $0)) }
         if limits != nil, let remark = archived.originRemark { note(remark) }
         return archived
     }

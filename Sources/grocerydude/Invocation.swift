@@ -100,7 +100,7 @@ struct Invocation {
     private static var outboxes: String { ProcessEnvironment.state + "/grocerydude/outbox" }
 
     /// Returns a name for a directory of this machine that belongs to a remote folder.
-    private static func shortDigest(of text: String) -> String {
+    static func shortDigest(of text: String) -> String {
         let digest = Array(text.utf8).withUnsafeBytes { Digest(of: $0) }
         return String(digest.description.prefix(16))
     }

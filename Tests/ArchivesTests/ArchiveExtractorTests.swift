@@ -189,7 +189,7 @@ struct ArchiveExtractorTests {
                 SegmentRecord(digest: [9].withUnsafeBytes { Digest(of: $0) }, length: 4)
             ]
         )
-        let extractor = ArchiveExtractor(reader, into: nil, syncing: .never, threads: 1) { _ in }
+        let extractor = ArchiveExtractor(into: nil, syncing: .never, threads: 1) { _ in }
         defer { extractor.close() }
         #expect(throws: ArchiveError.self) { try extractor.extract(item) }
     }

@@ -151,7 +151,6 @@ func extract(
     progressed: @escaping (Int64) throws -> Void = { _ in }
 ) throws {
     let extractor = try ArchiveExtractor(
-        reader,
         into: directory.map { try Directory.open($0) },
         syncing: syncing,
         threads: threads,

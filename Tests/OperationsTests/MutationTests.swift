@@ -81,7 +81,6 @@ struct MutationTests {
         try plan.checkSpace(at: sandbox.path)
         try LocalFileSystem().createDirectory(target)
         let extractor = ArchiveExtractor(
-            plan.reader,
             into: try Directory.open(target),
             syncing: .never,
             threads: 2

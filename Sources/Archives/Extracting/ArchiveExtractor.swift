@@ -1,7 +1,7 @@
 public import Files
 internal import SystemPackage
 
-/// Restores an archive's entries into a directory on all cores, verifying each in the same pass; or only
+/// Restores archives' entries into a directory on all cores, verifying each in the same pass; or only
 /// verifies them.
 ///
 /// No symbolic link is followed below the directory, and nothing that is there is replaced. The caller
@@ -14,16 +14,23 @@ public final class ArchiveExtractor {
         public var attributes: EntryAttributes
         /// The manifest's segment table; if there is none, the CRC-32 is verified.
         public var segments: [SegmentRecord]?
+        /// The file in the end, if entries of later archives patch this one.
+        public var patched: PatchedContent?
 
         public init(
             entry: ArchiveReader.Entry,
             attributes: EntryAttributes,
-            segments: [SegmentRecord]? = nil
+            segments: [SegmentRecord]? = nil,
+            patched: PatchedContent? = nil
         ) {
             self.entry = entry
             self.attributes = attributes
             self.segments = segments
+            self.patched = patched
         }
+
+        /// Bytes of the file in the end.
+        public var size: Int64 { patched?.size ?? entry.size }
 
         /// Sets a file's attributes once its content is written.
         func finish(_ file: File, _ syncing: Syncing) throws {
@@ -56,7 +63,6 @@ public final class ArchiveExtractor {
     /// Each holds a descriptor until its batch is done, and many batches are in flight.
     private static let batchDirectoriesLimit = 16
 
-    private let reader: ArchiveReader
     private let target: ExtractionTarget?
     private let syncing: Syncing
     private let pipeline: OrderedPipeline<ExtractJob>
@@ -69,7 +75,6 @@ public final class ArchiveExtractor {
     /// Starts the threads.
     ///
     /// - Parameters:
-    ///   - reader: the archive.
     ///   - directory: where files go; `nil` to verify only.
     ///   - syncing: when files are flushed to the disk.
     ///   - threads: how many threads work.
@@ -77,18 +82,16 @@ public final class ArchiveExtractor {
     ///     digest, or with its checksum if it has none.
     ///   - progressed: called on the caller's thread with how many more bytes were restored.
     public init(
-        _ reader: ArchiveReader,
         into directory: Directory?,
         syncing: Syncing,
         threads: Int,
         selects: @escaping (UInt32) -> Bool = { _ in true },
         progressed: @escaping (Int64) throws -> Void
     ) {
-        self.reader = reader
         self.syncing = syncing
         target = directory.map { ExtractionTarget($0, syncing: syncing == .each) }
-        pipeline = OrderedPipeline(threads: threads, makeJob: { ExtractJob() }) { [reader] in
-            let worker = ExtractWorker(reader: reader, syncing: syncing)
+        pipeline = OrderedPipeline(threads: threads, makeJob: { ExtractJob() }) {
+            let worker = ExtractWorker(syncing: syncing)
             return { try worker.run($0) }
         }
         self.selects = selects
@@ -98,14 +101,14 @@ public final class ArchiveExtractor {
     /// Restores one entry; it may be in place only after `finish()`.
     public func extract(_ item: Item) throws {
         do {
-            if let segments = item.segments { try checkTable(segments, of: item.entry) }
+            if let segments = item.segments { try Self.checkTable(segments, of: item.entry) }
             switch item.attributes.kind {
             case .directory: try target?.makeDirectory(item)
             case .link: try makeLink(item)
             case .file: try extractFile(item)
             }
         } catch let error as FileError {
-            throw reader.explain(error, item)
+            throw item.entry.archive.explain(error, item)
         }
     }
 
@@ -127,6 +130,7 @@ public final class ArchiveExtractor {
     private func isSelected(_ key: UInt32) -> Bool { target != nil || selects(key) }
 
     private func extractFile(_ item: Item) throws {
+        if let patched = item.patched { return try extractPatched(patched, item) }
         let isSmall =
             item.entry.size <= Int64(Segment.size)
             && item.entry.compressedSize <= Int64(Segment.compressedLimit)
@@ -155,15 +159,19 @@ public final class ArchiveExtractor {
 
     private func extractSegments(_ segments: [SegmentRecord], of item: Item, to file: File?) throws
     {
-        var source = try reader.dataOffset(item.entry)
+        var source = try item.entry.archive.dataOffset(item.entry)
         for (index, segment) in segments.enumerated() {
             defer { source += Int64(segment.length) }
             guard isSelected(segment.digest.key) else { continue }
             let length = Segment.length(at: index, ofSize: item.entry.size)
             let part = ExtractJob.Part(
                 item: item,
-                source: source,
-                compressedLength: segment.length,
+                base: .init(
+                    source: source,
+                    compressedLength: segment.length,
+                    length: length,
+                    isLast: index == segments.count - 1
+                ),
                 destination: Int64(index) * Int64(Segment.size),
                 length: length,
                 digest: segment.digest,
@@ -174,12 +182,50 @@ public final class ArchiveExtractor {
         }
     }
 
+    /// Puts a file together: each segment of its entry, and over it the runs of the patches, oldest first.
+    private func extractPatched(_ patched: PatchedContent, _ item: Item) throws {
+        guard let segments = item.segments, item.entry.isPlain,
+            patched.digests.count == Segment.count(forSize: patched.size)
+        else { throw item.entry.archive.contradiction(item.entry) }
+        let cursors = try patched.patches.map { try PatchCursor($0) }
+        let path = item.attributes.path
+        let file = try target?.parent(of: path).createFile(path.name)
+        if patched.digests.isEmpty, let file { return try item.finish(file, syncing) }
+        var source = try item.entry.archive.dataOffset(item.entry)
+        for (index, digest) in patched.digests.enumerated() {
+            var base: ExtractJob.Part.Base?
+            if index < segments.count {
+                base = .init(
+                    source: source,
+                    compressedLength: segments[index].length,
+                    length: Segment.length(at: index, ofSize: item.entry.size),
+                    isLast: index == segments.count - 1
+                )
+                source += Int64(segments[index].length)
+            }
+            let overlays = try cursors.flatMap { try $0.takeRuns(ofSegment: index) }
+            guard isSelected(digest.key) else { continue }
+            let length = Segment.length(at: index, ofSize: patched.size)
+            let part = ExtractJob.Part(
+                item: item,
+                base: base,
+                overlays: overlays,
+                destination: Int64(index) * Int64(Segment.size),
+                length: length,
+                digest: digest,
+                isLast: index == patched.digests.count - 1,
+                target: file
+            )
+            try submit(.part(part), size: Int64(length))
+        }
+    }
+
     /// Checks the manifest's table against the archive: one that lies must not make us read elsewhere.
-    private func checkTable(_ segments: [SegmentRecord], of entry: ArchiveReader.Entry) throws {
+    static func checkTable(_ segments: [SegmentRecord], of entry: ArchiveReader.Entry) throws {
         guard segments.count == Segment.count(forSize: entry.size), entry.isPlain,
             segments.allSatisfy({ (0...Segment.compressedLimit).contains($0.length) }),
             segments.reduce(0, { $0 + Int64($1.length) }) == entry.compressedSize
-        else { throw reader.contradiction(entry) }
+        else { throw entry.archive.contradiction(entry) }
     }
 
     private func submitBatch() throws {
@@ -211,6 +257,7 @@ public final class ArchiveExtractor {
     // MARK: - Links
 
     private func makeLink(_ item: Item) throws {
+        let reader = item.entry.archive
         guard item.entry.size <= 4096 else {
             throw reader.damage(item.entry, "a link's target cannot be so long")
         }

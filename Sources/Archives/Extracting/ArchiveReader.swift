@@ -8,6 +8,8 @@ public import SystemPackage
 public final class ArchiveReader: Sendable {
     /// An entry, as the central directory has it.
     public struct Entry: Sendable {
+        /// The archive that it is in.
+        public let archive: ArchiveReader
         /// Where it is in the central directory.
         public let index: Int
         public let attributes: EntryAttributes
@@ -107,6 +109,7 @@ public final class ArchiveReader: Sendable {
         let kind: EntryAttributes.Kind = isDirectory ? .directory : isLink ? .link : .file
         let permissions = mode == 0 ? (isDirectory ? 0o700 : 0o600) : UInt16(mode & 0o7777)
         return Entry(
+            archive: self,
             index: index,
             attributes: EntryAttributes(
                 path: path,

@@ -9,9 +9,20 @@ final class ExtractJob: @unchecked Sendable {
     /// One segment of a large file.
     struct Part {
         var item: ArchiveExtractor.Item
-        /// Where it is in the archive.
-        var source: Int64
-        var compressedLength: Int
+        /// A segment of the entry.
+        struct Base {
+            /// Where it is in the archive.
+            var source: Int64
+            var compressedLength: Int
+            /// Bytes that it inflates to.
+            var length: Int
+            var isLast: Bool
+        }
+
+        /// `nil` behind the end of the entry.
+        var base: Base?
+        /// The runs of patches over it, oldest first.
+        var overlays: [PatchCursor.Run] = []
         /// Where it goes in the file.
         var destination: Int64
         var length: Int

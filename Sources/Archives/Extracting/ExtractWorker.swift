@@ -2,26 +2,11 @@ internal import Files
 
 /// One thread's buffers and decompressor.
 final class ExtractWorker {
-    private let reader: ArchiveReader
     private let syncing: ArchiveExtractor.Syncing
-    private let inflater = SegmentInflater()
-    private let input = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: Segment.compressedLimit,
-        alignment: 64
-    )
-    private let output = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: Segment.size,
-        alignment: 64
-    )
+    private let buffers = SegmentBuffers()
 
-    init(reader: ArchiveReader, syncing: ArchiveExtractor.Syncing) {
+    init(syncing: ArchiveExtractor.Syncing) {
         self.syncing = syncing
-        self.reader = reader
-    }
-
-    deinit {
-        input.deallocate()
-        output.deallocate()
     }
 
     /// The bytes of a small file that is worth a request of its own to the disk.
@@ -35,12 +20,12 @@ final class ExtractWorker {
                 do {
                     try restore(item, in: directory)
                 } catch let error as FileError {
-                    throw reader.explain(error, item)
+                    throw item.entry.archive.explain(error, item)
                 }
             }
         case .stream(let item, let target):
             var offset: Int64 = 0
-            try reader.read(item.entry) { bytes in
+            try item.entry.archive.read(item.entry) { bytes in
                 try target?.write(bytes, at: offset)
                 offset += Int64(bytes.count)
                 return true
@@ -49,14 +34,9 @@ final class ExtractWorker {
     }
 
     private func restore(_ part: ExtractJob.Part) throws {
-        let bytes = try expand(
-            try data(at: part.source, length: part.compressedLength),
-            length: part.length,
-            isLast: part.isLast,
-            entry: part.item.entry
-        )
+        let bytes = try UnsafeRawBufferPointer(content(of: part))
         guard Digest(of: bytes) == part.digest else {
-            throw reader.damage(part.item.entry, "its SHA-256 is wrong")
+            throw part.item.entry.archive.damage(part.item.entry, "its SHA-256 is wrong")
         }
         try part.target?.write(bytes, at: part.destination)
         if syncing != .never {
@@ -66,11 +46,15 @@ final class ExtractWorker {
 
     private func restore(_ item: ArchiveExtractor.Item, in directory: Directory?) throws {
         let entry = item.entry
-        let bytes = try expand(
-            try data(at: reader.dataOffset(entry), length: Int(entry.compressedSize)),
-            length: Int(entry.size),
-            isLast: true,
-            entry: entry
+        let reader = entry.archive
+        let bytes = try UnsafeRawBufferPointer(
+            buffers.read(
+                at: reader.dataOffset(entry),
+                length: Int(entry.compressedSize),
+                inflatingTo: Int(entry.size),
+                isLast: true,
+                of: entry
+            )
         )
         if let segments = item.segments {
             guard segments.first.map({ $0.digest == Digest(of: bytes) }) ?? bytes.isEmpty else {
@@ -88,28 +72,31 @@ final class ExtractWorker {
         try item.finish(file, syncing)
     }
 
-    private func data(at offset: Int64, length: Int) throws -> UnsafeRawBufferPointer {
-        let buffer = UnsafeMutableRawBufferPointer(rebasing: input[..<length])
-        try reader.source.readExactly(into: buffer, at: offset)
-        return UnsafeRawBufferPointer(buffer)
-    }
-
-    private func expand(
-        _ data: UnsafeRawBufferPointer,
-        length: Int,
-        isLast: Bool,
-        entry: ArchiveReader.Entry
-    ) throws -> UnsafeRawBufferPointer {
-        guard entry.record.method == ZipRecords.deflated else {
-            guard data.count == length else {
-                throw reader.damage(entry, "its sizes contradict each other")
-            }
-            return data
+    /// Inflates the segment of the entry, and lays the runs of the patches over it.
+    private func content(of part: ExtractJob.Part) throws -> UnsafeMutableRawBufferPointer {
+        var space = buffers.blank
+        var known = 0
+        if let base = part.base {
+            let bytes = try buffers.read(
+                at: base.source,
+                length: base.compressedLength,
+                inflatingTo: base.length,
+                isLast: base.isLast,
+                of: part.item.entry
+            )
+            (space, known) = (bytes, base.length)
         }
-        let space = UnsafeMutableRawBufferPointer(rebasing: output[..<length])
-        guard inflater.inflate(data, into: space, isLast: isLast) else {
-            throw reader.damage(entry, "its data does not inflate to what it declares")
+        let content = UnsafeMutableRawBufferPointer(start: space.baseAddress, count: part.length)
+        if known < part.length {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: content[known...])
+            rest.initializeMemory(as: UInt8.self, repeating: 0)
         }
-        return UnsafeRawBufferPointer(space)
+        for run in part.overlays {
+            // What lies behind the end of the file was cut off later.
+            let bytes = run.bytes.prefix(max(0, part.length - run.offset))
+            guard !bytes.isEmpty else { continue }
+            UnsafeMutableRawBufferPointer(rebasing: content[run.offset...]).copyBytes(from: bytes)
+        }
+        return content
     }
 }

@@ -21,7 +21,7 @@ final class WriteJob: @unchecked Sendable {
         /// Where it is in `output`; `nil` if it did not shrink.
         var deflated: Range<Int>?
         var checksum: UInt32 = 0
-        var digest = Digest(of: UnsafeRawBufferPointer(start: nil, count: 0))
+        var digest = Digest.ofNothing
     }
 
     private static let piecesLimit = 512

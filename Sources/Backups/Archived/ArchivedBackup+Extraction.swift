@@ -16,7 +16,7 @@ extension ArchivedBackup {
     /// Whether files may be given to their owners: only root may.
     package static var mayGiveAway: Bool { geteuid() == 0 }
 
-    /// Verifies the data.
+    /// Verifies the data; of an increment that was opened without what it needs, its own.
     ///
     /// - Parameters:
     ///   - subset: the part of the data to read.
@@ -51,6 +51,20 @@ extension ArchivedBackup {
         return (remarks, BackgroundWork { _ in try directory.syncFileSystem() })
     }
 
+    private func forEachDiscarding(_ body: (ArchiveExtractor.Item) throws -> Void) throws {
+        try forEach(body)
+    }
+
+    /// Calls `body` for every entry of an increment's own archive.
+    private func forEachOwn(_ body: (ArchiveExtractor.Item) throws -> Void) throws {
+        _ = try forEachRecord { record, entry in
+            guard let entry else { return }
+            var segments = record.segments
+            if case .patched(let patch) = record.change { segments = patch.segments }
+            try body(.init(entry: entry, attributes: record.attributes, segments: segments))
+        }
+    }
+
     private func run(
         into directory: Directory?,
         syncing: ArchiveExtractor.Syncing,
@@ -59,7 +73,6 @@ extension ArchivedBackup {
         _ progressed: @escaping (Int64) throws -> Void
     ) throws -> [String] {
         let extractor = ArchiveExtractor(
-            reader,
             into: directory,
             syncing: syncing,
             threads: threads,
@@ -68,7 +81,11 @@ extension ArchivedBackup {
         )
         defer { extractor.close() }
         var remarks = Remarks()
-        try forEach { item in
+        let isAlone = header?.isIncrement == true && needs.isEmpty
+        guard !isAlone || directory == nil else {
+            throw bad("the backups that it is built on were not opened")
+        }
+        try (isAlone ? forEachOwn : forEachDiscarding) { item in
             guard !remarks.leavesOut(item) else { return }
             var item = item
             if !Self.mayGiveAway {

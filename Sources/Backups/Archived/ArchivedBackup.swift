@@ -11,9 +11,11 @@ package final class ArchivedBackup {
     package let id: BackupID
     /// `nil` if the archive has no manifest of ours.
     package let header: ManifestHeader?
-    /// How many files it unpacks to, and their bytes.
+    /// How many files it unpacks to, and their bytes; with everything that an increment needs.
     package let files: Int
     package let bytes: Int64
+    /// The archives that an increment is built on, the whole one first.
+    package internal(set) var needs: [ArchivedBackup] = []
 
     /// Whether its data can be read; if not, only its directory and its manifest were fetched.
     package let isAtHand: Bool
@@ -57,7 +59,12 @@ package final class ArchivedBackup {
         header = try ManifestReader(of: reader, name: name)?.header()
         id = header?.id ?? Self.foreignID(of: reader)
         let size = try ArchiveSize(of: reader)
-        (files, bytes) = (size.files, size.bytes)
+        if header?.isIncrement == true {
+            let trailer = try Self.trailer(of: reader, name: name)
+            (files, bytes) = (trailer.fileCount ?? trailer.entries, trailer.bytes)
+        } else {
+            (files, bytes) = (size.files, size.bytes)
+        }
         if let limits { try size.check(reader, name: name, isForeign: header == nil, limits) }
     }
 
@@ -110,25 +117,82 @@ package final class ArchivedBackup {
     @discardableResult
     package func forEach(_ body: (ArchiveExtractor.Item) throws -> Void) throws -> ManifestTrailer?
     {
-        guard let manifest = try ManifestReader(of: reader, name: name) else {
+        guard let header else {
             for index in 0..<reader.count { try foreignItem(at: index).map(body) }
             return nil
         }
-        func bad(_ reason: String) -> ArchivedBackupError { .badManifest(name, reason: reason) }
-        var index = 0
-        let trailer = try manifest.forEach { record in
-            guard index < reader.count - 1 else { throw bad("it has more files than the archive") }
-            let entry = try reader.entry(at: index)
-            guard record.attributes.path == entry.attributes.path, record.size == entry.size,
-                record.attributes.kind == entry.attributes.kind
-            else { throw bad("it contradicts the archive at '\(entry.attributes.path)'") }
+        if header.isIncrement { return try Assembly(of: self).forEach(body) }
+        guard reader.origin == .ours else {
+            for index in 0..<reader.count { try foreignItem(at: index).map(body) }
+            return nil
+        }
+        return try forEachRecord { record, entry in
+            guard let entry, record.change == .whole else {
+                throw bad("only an increment has parts of files")
+            }
             let (attributes, segments) = (record.attributes, record.segments)
             try body(.init(entry: entry, attributes: attributes, segments: segments))
+        }
+    }
+
+    /// Calls `body` for every record of this archive's own manifest, with the entry that it tells of, if
+    /// there is one.
+    ///
+    /// - Returns: the manifest's last line.
+    /// - Throws: `ArchivedBackupError.badManifest`, `ArchiveError`; what `body` throws.
+    func forEachRecord(
+        _ body: (ManifestRecord, ArchiveReader.Entry?) throws -> Void
+    ) throws -> ManifestTrailer {
+        guard let manifest = try ManifestReader(of: reader, name: name) else {
+            throw bad("the archive has none")
+        }
+        var index = 0
+        let trailer = try manifest.forEach { record in
+            guard let (path, size) = record.entry else { return try body(record, nil) }
+            guard index < reader.count - 1 else { throw bad("it has more files than the archive") }
+            let entry = try reader.entry(at: index)
+            guard path == entry.attributes.path, size == entry.size,
+                record.attributes.kind == entry.attributes.kind
+            else { throw bad("it contradicts the archive at '\(entry.attributes.path)'") }
+            try body(record, entry)
             index += 1
         }
+        if header?.isIncrement == true { index += try countHelpers(from: index) }
         guard index == reader.count - 1 else { throw bad("it has fewer files than the archive") }
         return trailer
     }
+
+    /// Returns how many entries from an index on are for restoring without this program.
+    private func countHelpers(from index: Int) throws -> Int {
+        let paths = [Manifest.readme, Manifest.script]
+        for (offset, path) in paths.enumerated() {
+            guard index + offset < reader.count - 1 else { return offset }
+            let entry = try reader.entry(at: index + offset)
+            guard entry.attributes.path == path, entry.size <= Self.helperLimit else {
+                return offset
+            }
+        }
+        return paths.count
+    }
+
+    /// The most bytes of a text or a script for restoring without this program.
+    private static let helperLimit: Int64 = 64 << 10
+
+    private static func trailer(of reader: ArchiveReader, name: String) throws -> ManifestTrailer {
+        guard let trailer = try ManifestReader(of: reader, name: name)?.forEach({ _ in }) else {
+            throw ArchivedBackupError.badManifest(name, reason: "the archive has none")
+        }
+        return trailer
+    }
+
+    /// Reads the last line of the archive's own manifest; `nil` if it has none.
+    ///
+    /// - Throws: see `forEach`.
+    package func trailer() throws -> ManifestTrailer? {
+        header?.isIncrement == true ? try forEachRecord { _, _ in } : try forEach { _ in }
+    }
+
+    func bad(_ reason: String) -> ArchivedBackupError { .badManifest(name, reason: reason) }
 
     private func foreignItem(at index: Int) throws -> ArchiveExtractor.Item? {
         let entry = try reader.entry(at: index)

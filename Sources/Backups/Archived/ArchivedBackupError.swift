@@ -6,6 +6,8 @@ public enum ArchivedBackupError: ExplainedError, Equatable {
     case badManifest(String, reason: String)
     /// An archive without a manifest would unpack to more than a limit.
     case beyondLimit(String, reason: String, RestoreLimits.Kind)
+    /// An archive that an increment is built on holds another state than it did then.
+    case otherState(String, need: String)
     /// The archive's format is newer than this program.
     case newerFormat(String, format: Int)
 
@@ -13,6 +15,8 @@ public enum ArchivedBackupError: ExplainedError, Equatable {
         switch self {
         case .badManifest(let name, let reason): "the manifest of '\(name)' is damaged: \(reason)"
         case .beyondLimit(let name, let reason, _): "'\(name)' is refused: \(reason)"
+        case .otherState(let name, let need):
+            "'\(name)' is built on another state than '\(need)' has"
         case .newerFormat(let name, let format):
             "'\(name)' has archive format \(format), which is newer than this program"
         }
@@ -22,6 +26,7 @@ public enum ArchivedBackupError: ExplainedError, Equatable {
         switch self {
         case .badManifest:
             "restore another backup; 'unzip' may still get single files out of this one"
+        case .otherState: "restore another backup"
         case .beyondLimit:
             "this archive may be hostile; if you know its origin, raise the limit"
         case .newerFormat: "install a newer version"

@@ -32,6 +32,10 @@ extension BackupFolder {
                         name: backup.name,
                         holdingTo: limits
                     )
+                    // It is to be seen with what it needs.
+                    if archived.header?.isIncrement == true {
+                        throw archived.bad("it is but a part")
+                    }
                     return (archived, try body(archived))
                 }
                 remember(archived, backup)

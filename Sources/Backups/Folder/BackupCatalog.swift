@@ -26,6 +26,9 @@ public final class BackupCatalog: Sendable {
         var root: ManifestHeader.Root?
         /// See `Excluded.key`.
         var exclusions: String?
+        var lineage: String?
+        var number: Int?
+        var needs: [Need]?
 
         /// Whether a manifest can hold these numbers.
         var isPossible: Bool {
@@ -160,6 +163,9 @@ public final class BackupCatalog: Sendable {
         backup.isAnomalous = facts.isAnomalous ?? false
         backup.reason = facts.reason
         backup.isPartial = facts.isPartial ?? false
+        backup.lineage = facts.lineage
+        backup.number = facts.number
+        backup.needs = facts.needs ?? []
         return true
     }
 
@@ -170,7 +176,7 @@ public final class BackupCatalog: Sendable {
         if let content = backup.content { return content }
         guard let location = backup.file.location,
             let archived = try? ArchivedBackup(location, name: backup.name),
-            let content = try? archived.forEach({ _ in })?.content
+            let content = try? archived.trailer()?.content
         else { return nil }
         var known = backup
         known.content = content
@@ -191,7 +197,10 @@ public final class BackupCatalog: Sendable {
             isPartial: backup.isPartial ? true : nil,
             content: backup.content,
             root: backup.root,
-            exclusions: backup.exclusions
+            exclusions: backup.exclusions,
+            lineage: backup.lineage,
+            number: backup.number,
+            needs: backup.needs.isEmpty ? nil : backup.needs
         )
         change {
             var sighting = sighting

@@ -66,16 +66,17 @@ extension BackupFolder {
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
         var taken = givenNames
+        taken.formUnion(memory.catalog.names(in: address))
         if mayNumber { try await taken.formUnion(trashedNames(warn)) }
         if let other { taken.formUnion(memory.catalog.names(in: other.address)) }
         for number in 1... {
-            let name = BackupName.make(date, in: timeZone, number: number)
+            let (name, other) = names(at: date, number, isIncrement: new.header.isIncrement)
             if number > 1, !mayNumber {
                 let name = BackupName.display(BackupName.make(date, in: timeZone))
                 throw BackupFolderError.taken(name, address: address)
             }
             // A deleted backup may come back under its name.
-            if taken.contains(name) { continue }
+            if taken.contains(name) || taken.contains(other) { continue }
             try checkCancellation()
             var backup = Backup(RemoteFile(name: name, size: new.size), timeZone: timeZone)
             backup.take(new.header)
@@ -147,13 +148,29 @@ extension BackupFolder {
     }
 
     /// Returns the name that a backup of some moment most probably gets.
-    package func likelyName(at date: Date, beside backups: [Backup]) -> String {
+    package func likelyName(
+        at date: Date,
+        beside backups: [Backup],
+        isIncrement: Bool = false
+    ) -> String {
         let taken = givenNames.union(backups.map(\.name))
         for number in 1... {
-            let name = BackupName.make(date, in: timeZone, number: number)
-            if !taken.contains(name) { return name }
+            let (name, other) = names(at: date, number, isIncrement: isIncrement)
+            if !taken.contains(name), !taken.contains(other) { return name }
         }
         preconditionFailure("numbers do not end")
+    }
+
+    /// Returns a name, and that of the other kind: people see both without their ends.
+    private func names(
+        at date: Date,
+        _ number: Int,
+        isIncrement: Bool
+    ) -> (name: String, other: String) {
+        func name(_ isIncrement: Bool) -> String {
+            BackupName.make(date, in: timeZone, number: number, isIncrement: isIncrement)
+        }
+        return (name(isIncrement), name(!isIncrement))
     }
 
     func trashedNames(_ warn: (any Error) -> Void) async throws -> Set<String> {
@@ -261,18 +278,6 @@ extension BackupFolder {
 
     /// Returns the deleted backups that can come back, the last one first.
     public func trashed() async throws -> [TrashedBackup] { try await trash.entries() }
-
-    /// Removes for good every backup that was deleted before a moment, and forgets its annotation.
-    ///
-    /// - Returns: a problem for each backup that could not be removed.
-    /// - Throws: `RemoteError`, `FileError`.
-    package func emptyTrash(before date: Date) async throws -> [Problem] {
-        let (removed, problems) = try await trash.empty(before: date)
-        guard !removed.isEmpty else { return problems }
-        let left = try await Set(trash.entries().map(\.name))
-        let problem = try await forget(Set(removed.map(\.name)).subtracting(left))
-        return problems + [problem].compactMap(\.self)
-    }
 
     /// Forgets the annotations of backups that are gone for good.
     ///

@@ -43,7 +43,7 @@ extension BackupFolder {
         guard let header = archived.header else { return backup }
         backup.take(header)
         do {
-            backup.content = try archived.forEach { _ in }?.content
+            backup.content = try archived.trailer()?.content
         } catch  where damaged {}
         return backup
     }

@@ -121,8 +121,9 @@ public struct BackupFolder: Sendable {
         if name.hasPrefix(PartialName.prefix) {
             return "a backup that is being made, or was interrupted"
         }
-        return name.hasSuffix(BackupName.suffix)
-            ? nil : "its name does not end in '\(BackupName.suffix)'"
+        return BackupName.suffix(of: name) != nil
+            ? nil
+            : "its name ends neither in '\(BackupName.suffix)' nor in '\(BackupName.incrementSuffix)'"
     }
 
     private func addChecks(to backups: inout [Backup]) throws {
@@ -146,40 +147,6 @@ public struct BackupFolder: Sendable {
     /// - Throws: `BackupFolderError.noBackup` and its like; `RemoteError`.
     public func find(_ text: String, now: Date? = nil) async throws -> Backup {
         try await list().backups.matching(text, address: address, now: now)
-    }
-
-    /// Opens a backup, fetching its archive first if that is elsewhere.
-    ///
-    /// - Parameters:
-    ///   - backup: one of this folder.
-    ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
-    ///   - fetching: called before the archive is fetched, with its size in bytes.
-    /// - Returns: the opened backup; a fetched archive goes with its last reference.
-    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`.
-    package func open(
-        _ backup: Backup,
-        holdingTo limits: RestoreLimits?,
-        fetching: (Int64) -> Void
-    ) async throws -> ArchivedBackup {
-        if let location = backup.file.location {
-            return try ArchivedBackup(location, name: backup.name, holdingTo: limits)
-        }
-        let available = try Directory.open(workplace).availableSpace()
-        guard backup.size <= available else {
-            throw BackupFolderError.noSpace(
-                printable(workplace),
-                needed: backup.size,
-                available: available
-            )
-        }
-        fetching(backup.size)
-        let scratch = try ScratchDirectory(in: workplace)
-        let path = scratch.path.appending(backup.name)
-        try await remote.download(backup.name, to: path)
-        let name = backup.name
-        let archived = try ArchivedBackup(path, name: name, in: scratch, holdingTo: limits)
-        remember(archived, backup)
-        return archived
     }
 
     /// Returns the digest of everything in a backup, if it is known or can be read here.

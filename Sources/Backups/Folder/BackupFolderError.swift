@@ -26,6 +26,10 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case pinned(String)
     /// A backup's archive has no end.
     case notReady(String)
+    /// A backup that others need is not removed alone.
+    case needed(String, by: [String])
+    /// An increment cannot be put together: another backup is not there.
+    case missingNeed(String, need: String, address: String)
 
     public var description: String {
         switch self {
@@ -49,6 +53,10 @@ public enum BackupFolderError: ExplainedError, Equatable {
             "no space to fetch the archive to '\(path)': \(byteCount(needed)) are needed and \(byteCount(available)) are free"
         case .pinned(let name): "'\(name)' is pinned, and was not removed"
         case .notReady(let name): "'\(name)' is not ready: \(Backup.notReady)"
+        case .needed(let name, let others):
+            "'\(name)' is needed by \(counted(others.count, "other backup", "other backups")), '\(others.first ?? "")' first, and was not removed"
+        case .missingNeed(let name, let need, let address):
+            "'\(name)' is built on '\(need)', which is not in '\(address)'"
         }
     }
 
@@ -62,6 +70,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .noSpace: "free some space there, or have archives fetched to another disk"
         case .pinned: "unpin it first"
         case .notReady: "wait until all of it is there, or choose another backup"
+        case .needed: "remove those first, or with it"
+        case .missingNeed: "bring that one back, or choose another backup"
         case .onlySafetyBackups: "choose one by its name"
         case .noBackup, .noBackups, .nothingToUndo, .notInTrash: nil
         }

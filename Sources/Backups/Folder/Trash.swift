@@ -1,6 +1,7 @@
 internal import Files
 internal import Foundation
 internal import Remotes
+internal import SystemPackage
 
 /// Backups that were removed and can come back for a while, in a hidden subfolder.
 ///
@@ -30,6 +31,13 @@ struct Trash {
         try await root.move(name, to: folder, as: "\(stamp) \(name)")
     }
 
+    /// Fetches a removed backup, which stays where it is.
+    ///
+    /// - Throws: `RemoteError`.
+    func download(_ entry: TrashedBackup, to path: FilePath) async throws {
+        try await folder.download(entry.file.name, to: path)
+    }
+
     /// Puts a removed backup back.
     ///
     /// - Throws: `RemoteError.exists` if its name is taken.
@@ -37,13 +45,15 @@ struct Trash {
         try await folder.move(entry.file.name, to: root, as: entry.name)
     }
 
-    /// Removes for good all backups that were removed before a moment, each for itself.
+    /// Removes backups for good, each for itself.
     ///
     /// - Returns: these backups, and the problems with others.
-    func empty(before date: Date) async throws -> (removed: [TrashedBackup], problems: [Problem]) {
+    func remove(
+        _ entries: [TrashedBackup]
+    ) async throws -> (removed: [TrashedBackup], problems: [Problem]) {
         var removed: [TrashedBackup] = []
         var problems: [Problem] = []
-        for entry in try await entries() where entry.deleted < date {
+        for entry in entries {
             do {
                 let problem = try await RemoteError.problem {
                     try await folder.delete(entry.file.name)

@@ -3,7 +3,15 @@ internal import Foundation
 
 /// The place of a manifest in an archive, and the bounds of its lines.
 package enum Manifest {
-    package static let path = RelativePath(name: ".grocerydude").appending("manifest.json")
+    package static let path = reserved.appending("manifest.json")
+
+    /// The directory of everything in an archive that is not of the stores directory.
+    package static let reserved = RelativePath(name: ".grocerydude")
+    /// Where the patches of files stand in an increment, under their files' paths.
+    package static let patches = reserved.appending("patch")
+    /// The helpers for restoring without this program, just before the manifest of an increment.
+    package static let readme = reserved.appending("README.txt")
+    package static let script = reserved.appending("apply.py")
 
     /// Bytes of the first line and of the last at most: a longer one is there to fill our memory.
     ///

@@ -5,8 +5,10 @@ public import Stores
 /// The first line of a manifest: the archive's description of the backup; see
 /// `Documentation/ArchiveFormat.md`, 4.1.
 public struct ManifestHeader: Codable, Sendable {
-    /// The version of the format that this program writes, and the newest that it reads.
-    public static let currentFormat = 1
+    /// The version of the format that a whole archive has.
+    public static let wholeFormat = 1
+    /// The version of the format that an increment has: the newest that this program reads.
+    public static let currentFormat = 2
 
     public var format: Int
     /// The backup's identity, which it keeps when it is copied, renamed or moved.
@@ -27,6 +29,12 @@ public struct ManifestHeader: Codable, Sendable {
     public var expectedRows: [StoreRows]?
     /// Everything that was to be left out; `nil` if nothing was.
     public var excluded: Excluded?
+    /// The series of backups that it belongs to, of which later ones may be built on it; `nil` if none are.
+    public var lineage: String?
+    /// Its number in its lineage; 0 for the first, which is whole.
+    public var number: Int?
+    /// The backups that an increment is built on, the whole one first; `nil` for a whole one.
+    public var needs: [Need]?
 
     package init(
         id: BackupID,
@@ -36,7 +44,7 @@ public struct ManifestHeader: Codable, Sendable {
         root: Root,
         stores: [StoreFacts]
     ) {
-        format = Self.currentFormat
+        format = Self.wholeFormat
         self.id = id
         self.created = created
         self.tool = tool
@@ -58,6 +66,9 @@ public struct ManifestHeader: Codable, Sendable {
             gid = group
         }
     }
+
+    /// Whether the archive holds only what is different from another one's.
+    public var isIncrement: Bool { format >= 2 }
 
     /// The time of the backup.
     public var date: Date? { Timestamp.date(rfc3339: created) }

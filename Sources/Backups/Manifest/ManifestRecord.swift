@@ -1,12 +1,16 @@
-internal import Archives
-internal import Files
+package import Archives
+package import Files
 internal import Foundation
 
-/// The manifest's record of one entry.
+/// The manifest's record of one entry, or of a path that an increment changes without one.
 package struct ManifestRecord: Decodable {
+    /// Of a path that is gone, the path alone counts.
     var attributes: EntryAttributes
+    /// Bytes of the content; with a patch, of the patched file.
     var size: Int64
+    /// Of the entry of a whole file.
     var segments: [SegmentRecord]
+    var change = FileChange.whole
 
     init(_ entry: WrittenEntry) {
         attributes = entry.attributes
@@ -14,8 +18,39 @@ package struct ManifestRecord: Decodable {
         segments = entry.segments
     }
 
+    /// Tells of a file that a patch changes.
+    package init(_ attributes: EntryAttributes, size: Int64, patch: FilePatch) {
+        self.attributes = attributes
+        self.size = size
+        segments = []
+        change = .patched(patch)
+    }
+
+    /// Tells that a path is gone.
+    package init(removed path: RelativePath) {
+        attributes = EntryAttributes(path: path, kind: .file, mode: 0, modified: 0)
+        size = 0
+        segments = []
+        change = .removed
+    }
+
+    /// The archive's entry that it tells of; `nil` if there is none.
+    var entry: (path: RelativePath, size: Int64)? {
+        switch change {
+        case .whole: (attributes.path, size)
+        case .patched(let patch) where patch.size > 0: (patchPath, patch.size)
+        case .patched, .removed: nil
+        }
+    }
+
+    /// The path of a patch's entry.
+    var patchPath: RelativePath {
+        attributes.path.components.reduce(Manifest.patches) { $0.appending($1) }
+    }
+
     private enum CodingKeys: String, CodingKey {
-        case path, pathBase64 = "path_base64", type, size, mode, uid, gid, modified, segments
+        case path, pathBase64 = "path_base64", type, size, mode, uid, gid, modified, segments,
+            patch, changed
     }
 
     /// A segment: its SHA-256, and its length in the archive.
@@ -34,12 +69,37 @@ package struct ManifestRecord: Decodable {
         }
     }
 
+    /// A segment of a patched file: its index, and its SHA-256.
+    private struct Changed: Decodable {
+        var segment: FilePatch.ChangedSegment
+
+        init(from decoder: any Decoder) throws {
+            var values = try decoder.unkeyedContainer()
+            let index = try values.decode(Int.self)
+            let text = try values.decode(String.self)
+            guard let digest = Digest(hex: Array(text.utf8)), values.isAtEnd else {
+                let reason = "not a changed segment"
+                throw DecodingError.dataCorruptedError(in: values, debugDescription: reason)
+            }
+            segment = FilePatch.ChangedSegment(index: index, digest: digest)
+        }
+    }
+
+    private struct Patch: Decodable {
+        var size: Int64
+        var segments: [Segment]
+    }
+
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let bytes =
             try values.decodeIfPresent(Data.self, forKey: .pathBase64).map(Array.init)
             ?? Array(values.decode(String.self, forKey: .path).utf8)
         let type = try values.decode(String.self, forKey: .type)
+        if type == Self.removedType {
+            self = ManifestRecord(removed: try RelativePath(validating: bytes))
+            return
+        }
         guard let kind = EntryAttributes.Kind(rawValue: type),
             let mode = UInt16(try values.decode(String.self, forKey: .mode), radix: 8),
             mode <= 0o7777
@@ -61,8 +121,27 @@ package struct ManifestRecord: Decodable {
             )
         )
         size = try values.decode(Int64.self, forKey: .size)
-        segments = try values.decode([Segment].self, forKey: .segments).map(\.record)
+        guard let patch = try values.decodeIfPresent(Patch.self, forKey: .patch) else {
+            segments = try values.decode([Segment].self, forKey: .segments).map(\.record)
+            return
+        }
+        segments = []
+        let filePatch = FilePatch(
+            size: patch.size,
+            segments: patch.segments.map(\.record),
+            changed: try values.decode([Changed].self, forKey: .changed).map(\.segment)
+        )
+        guard kind == .file, filePatch.isPossible(forSize: size) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .patch,
+                in: values,
+                debugDescription: "not a patch of this file"
+            )
+        }
+        change = .patched(filePatch)
     }
+
+    private static let removedType = "removed"
 
     /// One line of JSON, written by hand: there may be a million of them.
     var line: [UInt8] {
@@ -73,17 +152,29 @@ package struct ManifestRecord: Decodable {
         } else {
             text += "\"path_base64\":\"\(Data(bytes).base64EncodedString())\""
         }
+        if change == .removed { return Array((text + ",\"type\":\"\(Self.removedType)\"}").utf8) }
         text += ",\"type\":\"\(attributes.kind.rawValue)\",\"size\":\(size)"
         text += ",\"mode\":\"\(Self.octal(attributes.mode))\""
         text += ",\"uid\":\(attributes.owner?.user ?? 0),\"gid\":\(attributes.owner?.group ?? 0)"
-        text += ",\"modified\":\(attributes.modified),\"segments\":["
+        text += ",\"modified\":\(attributes.modified)"
+        if case .patched(let patch) = change {
+            text += ",\"patch\":{\"size\":\(patch.size),\"segments\":\(Self.table(patch.segments))}"
+            let changed = patch.changed.map { "[\($0.index),\"\($0.digest)\"]" }
+            text += ",\"changed\":[\(changed.joined(separator: ","))]}"
+        } else {
+            text += ",\"segments\":\(Self.table(segments))}"
+        }
+        return Array(text.utf8)
+    }
+
+    private static func table(_ segments: [SegmentRecord]) -> String {
+        var text = "["
         for (index, segment) in segments.enumerated() {
             text += index == 0 ? "[\"" : ",[\""
             text += segment.digest.description
             text += "\",\(segment.length)]"
         }
-        text += "]}"
-        return Array(text.utf8)
+        return text + "]"
     }
 
     package static func octal(_ mode: UInt16) -> String {

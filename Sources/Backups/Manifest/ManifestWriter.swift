@@ -1,5 +1,5 @@
 package import Archives
-internal import Files
+package import Files
 package import Foundation
 package import SystemPackage
 
@@ -13,7 +13,10 @@ package final class ManifestWriter {
     private var waiting: [UInt8]? = []
     private var entries = 0
     private var bytes: Int64 = 0
-    private var content = Digest(of: UnsafeRawBufferPointer(start: nil, count: 0))
+    private var content = Digest.ofNothing
+    private var state = StateDigest()
+    /// The files whose patches are written next, by the paths of their entries.
+    private var patches: [RelativePath: ManifestRecord] = [:]
 
     /// Begins a manifest, which waits in `directory` if it is large.
     package init(modified: Date, compression: Compression, in directory: FilePath) {
@@ -43,12 +46,39 @@ package final class ManifestWriter {
         try entry.append(lines)
     }
 
+    /// Tells of an entry that was written.
     package func append(_ written: WrittenEntry) throws {
-        let record = ManifestRecord(written)
+        let path = written.attributes.path
+        if path == Manifest.readme || path == Manifest.script { return }
+        if var record = patches.removeValue(forKey: path), case .patched(var patch) = record.change
+        {
+            (patch.size, patch.segments) = (written.size, written.segments)
+            record.change = .patched(patch)
+            return try append(record)
+        }
+        try append(ManifestRecord(written))
+    }
+
+    /// Has the entry of a patch be told as its file, once it is written.
+    ///
+    /// - Parameter record: the file, whose patch has neither size nor segments yet.
+    /// - Returns: the path for the patch's entry.
+    package func expectPatch(of record: ManifestRecord) -> RelativePath {
+        patches[record.patchPath] = record
+        return record.patchPath
+    }
+
+    /// Tells of a path.
+    package func append(_ record: ManifestRecord) throws {
         try appendText(entries > 0 ? Array(",\n".utf8) + record.line : record.line)
         content = (content.bytes + record.contentKey).withUnsafeBytes { Digest(of: $0) }
+        state.add(
+            record.attributes,
+            size: record.size,
+            digests: record.segments.lazy.map(\.digest)
+        )
         entries += 1
-        if written.attributes.kind == .file { bytes += written.size }
+        if record.attributes.kind == .file { bytes += record.size }
     }
 
     private func appendText(_ text: [UInt8]) throws {
@@ -60,14 +90,27 @@ package final class ManifestWriter {
     }
 
     /// Writes the end; the header is written by then.
-    package func finish(problems: [Problem]) throws -> ManifestTrailer {
-        precondition(waiting == nil)
-        let trailer = ManifestTrailer(
+    ///
+    /// - Parameters:
+    ///   - problems: everything that could not be done as it should.
+    ///   - tally: the whole backup, if the archive has but a part of it; `nil` if all of it was appended.
+    ///   - tellsState: whether later backups may be built on this one.
+    /// - Returns: what was written.
+    /// - Throws: `FileError` if it does not fit anywhere.
+    package func finish(
+        problems: [Problem],
+        tally: BackupTally? = nil,
+        tellsState: Bool = false
+    ) throws -> ManifestTrailer {
+        precondition(waiting == nil && patches.isEmpty)
+        var trailer = ManifestTrailer(
             problems: Self.fitting(problems),
-            entries: entries,
-            bytes: bytes,
-            content: content.description
+            entries: tally?.entries ?? entries,
+            bytes: tally?.bytes ?? bytes,
+            content: tally?.content.description ?? content.description
         )
+        trailer.fileCount = tally?.files
+        if tellsState || tally != nil { trailer.state = (tally?.state ?? state).description }
         try entry.append("\n],".utf8)
         try entry.append(Manifest.encoder.encode(trailer).dropFirst())
         try entry.append("\n".utf8)

@@ -23,6 +23,9 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
         self.init(hasher)
     }
 
+    /// The digest of no bytes.
+    public static let ofNothing = Digest(of: UnsafeRawBufferPointer(start: nil, count: 0))
+
     /// Hashes all bytes of a file, following symbolic links.
     ///
     /// - Parameters:

@@ -1,5 +1,6 @@
 internal import Backups
 internal import Files
+internal import Foundation
 internal import Stores
 internal import SystemPackage
 
@@ -15,6 +16,8 @@ struct BackupCut {
     /// Stores that were gone once they were to be cut; one that comes back is in no cut.
     private var gone: [Store] = []
     private(set) var problems: [Problem] = []
+    /// How the files of each store stood before the cut; `nil` for one that was just written.
+    let standing: [RelativePath: String]
 
     /// Makes a cut, again and again while a writer holds a store.
     ///
@@ -24,13 +27,14 @@ struct BackupCut {
         of directory: StoresDirectory,
         leavingOut: LeavingOut,
         busyTimeout: Duration,
+        at date: Date,
         _ context: OperationContext
     ) async throws -> BackupCut {
         let deadline = ContinuousClock.now + busyTimeout
         while true {
             try context.checkCancellation()
             do {
-                return try BackupCut(of: directory, leavingOut, context)
+                return try BackupCut(of: directory, leavingOut, at: date, context)
             } catch let error as StoreError {
                 guard case .busy = error, ContinuousClock.now < deadline else { throw error }
                 // Everything is released meanwhile, so that two of us cannot wait for each other.
@@ -42,6 +46,7 @@ struct BackupCut {
     private init(
         of directory: StoresDirectory,
         _ leavingOut: LeavingOut,
+        at date: Date,
         _ context: OperationContext
     ) throws {
         let survey = try directory.survey(
@@ -49,6 +54,7 @@ struct BackupCut {
             isCancelled: context.checkCancellation
         )
         self.survey = survey
+        standing = survey.stores.reduce(into: [:]) { $0[$1.path] = $1.standing(at: date) }
         let cut = try StoresCut(
             of: survey.stores,
             scratchParent: context.scratch,

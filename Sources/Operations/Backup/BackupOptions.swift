@@ -35,6 +35,8 @@ public struct BackupOptions: Sendable {
     public var sameName = SameName.number
     /// Whether it waits in the folder's outbox if the folder cannot be reached.
     public var queues = false
+    /// How it may be built on others; `nil` for one that stands alone.
+    public var increments: IncrementOptions?
     /// Whether it is made before a restore: what was lost is then no news.
     var isBeforeRestore = false
 

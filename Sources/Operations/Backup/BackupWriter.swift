@@ -2,6 +2,7 @@ internal import Archives
 internal import Backups
 internal import Files
 internal import Foundation
+internal import History
 internal import Stores
 internal import SystemPackage
 
@@ -21,6 +22,8 @@ final class BackupWriter {
         var knownMissing: Set<RelativePath>
         /// Whether to report everything that would need a new cut.
         var isLastTry: Bool
+        /// The backup's place in its lineage, and what the last ones held; `nil` if it is in none.
+        var lineage: (plan: LineagePlan, state: BackupState)?
     }
 
     private static let triesForAFile = 3
@@ -38,6 +41,10 @@ final class BackupWriter {
     let leftOut: LeftOut
     private let manifest: ManifestWriter
     let archive: ArchiveWriter
+    /// Leaves out what earlier backups have; `nil` if everything is written.
+    private let changes: ChangeWriter?
+    /// How the files of the stores stood before the cut.
+    private let standing: [RelativePath: String]
     private var cut: BackupCut?
     /// The manifest's first line, once it is known.
     private var header: ManifestHeader?
@@ -72,9 +79,23 @@ final class BackupWriter {
             in: plan.scratch
         )
         self.manifest = manifest
+        standing = cut.standing
+        let changes = plan.lineage.map { lineage in
+            ChangeWriter(
+                lineage.plan,
+                lineage.state,
+                telling: manifest,
+                threads: context.threads,
+                rereads: plan.options.increments?.rereads ?? false,
+                warn: context.warn
+            )
+        }
+        self.changes = changes
         archive = ArchiveWriter(to: sink, compression: compression, threads: context.threads) {
             try manifest.append($0)
+            try changes?.take($0)
         }
+        changes?.begin(archive)
     }
 
     /// Writes the archive.
@@ -82,14 +103,23 @@ final class BackupWriter {
     /// - Returns: the archive's manifest, as far as a caller needs it.
     /// - Throws: `CutAgain` if the archive would hold no state that ever was.
     func run() throws -> WrittenArchive {
-        defer { archive.close() }
+        defer {
+            changes?.close()
+            archive.close()
+        }
         context.report(.began(.reading, total: size))
         try addStores()
         // Writers in a rollback mode had to wait so far.
         cut = nil
         try walk(from: nil)
         try archive.drain()
-        let trailer = try manifest.finish(problems: problems)
+        try changes?.finish()
+        try archive.drain()
+        let trailer = try manifest.finish(
+            problems: problems,
+            tally: changes.flatMap { $0.plan.isIncrement ? $0.tally : nil },
+            tellsState: changes != nil
+        )
         try archive.add(manifest.entry)
         let size = try archive.finish()
         remarks.forEach(context.note)
@@ -146,6 +176,7 @@ final class BackupWriter {
                 stores: stores.map { $1.facts }
             )
             let exclusions = plan.options.exclusions
+            plan.lineage?.plan.mark(&header)
             if !exclusions.isEmpty { header.excluded = Excluded(exclusions, leftOut) }
             plan.anomalyGuard.mark(&header, unreadable: cut.unreadableStores) {
                 guard let path = try? RelativePath($0) else { return false }
@@ -165,12 +196,29 @@ final class BackupWriter {
             guard isLastTry else { throw CutAgain(reason: "'\(member.store.path)' was removed") }
             return note(.unreadable, member.store.path, "it was removed while it was backed up")
         }
-        let isWhole = try archive.add(
-            attributes(member.store.path, .file, info),
-            size: snapshot.size,
-            isStill: snapshot.isStill
-        ) { buffer, offset in
+        func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Int {
             try advance { try snapshot.read(into: buffer, at: offset) }
+        }
+        let attributes = attributes(member.store.path, .file, info)
+        let isWhole: Bool
+        if let changes {
+            // Only if it stood the same before the cut and in it, the snapshot is of what stood there.
+            let before = standing[member.store.path]
+            isWhole = try changes.addFile(
+                attributes,
+                size: snapshot.size,
+                identity: before == member.store.standing(at: plan.options.date) ? before : nil,
+                isSnapshot: true,
+                isStill: snapshot.isStill,
+                read: read
+            )
+        } else {
+            isWhole = try archive.add(
+                attributes,
+                size: snapshot.size,
+                isStill: snapshot.isStill,
+                read: read
+            )
         }
         guard isWhole else {
             throw CutAgain(reason: "'\(member.store.path)' was opened by an application")
@@ -220,7 +268,7 @@ final class BackupWriter {
             }
             return .skip
         }
-        guard file.path != Manifest.path else {
+        guard file.path.components[0] != Manifest.reserved.name else {
             context.note("'\(file.path)' is left out: every archive has its own")
             return .skip
         }
@@ -236,7 +284,7 @@ final class BackupWriter {
             guard folderIdentity != file.info.identity else {
                 throw OperationError.remoteInsideStores(plan.folder.address, directory.path)
             }
-            try archive.add(attributes(file.path, .directory, file.info))
+            try add(attributes(file.path, .directory, file.info))
             if cut != nil { addedDirectories.insert(file.path) }
         case .link: try addLink(file)
         case .file: try addFile(file)
@@ -269,7 +317,15 @@ final class BackupWriter {
     private func addLink(_ file: WalkedFile) throws {
         try telling(file) {
             let target = try reading { try file.directory.linkTarget(file.name) }
-            try archive.add(attributes(file.path, .link, file.info), content: target)
+            try add(attributes(file.path, .link, file.info), content: target)
+        }
+    }
+
+    private func add(_ attributes: EntryAttributes, content: [UInt8] = []) throws {
+        if let changes {
+            try changes.add(attributes, content: content)
+        } else {
+            try archive.add(attributes, content: content)
         }
     }
 
@@ -313,10 +369,11 @@ final class BackupWriter {
         let file = try reading { try walked.directory.file(walked.name) }
         let info = try reading { try file.info() }
         var (changed, isNewStore) = (false, false)
-        let wasAdded = try archive.add(attributes(walked.path, .file, info), size: info.size) {
+        func isStill() throws -> Bool {
             changed = try reading { try file.info() } != info
             return !changed || acceptingChanges
-        } read: { buffer, offset in
+        }
+        func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Int {
             let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
             // The cut would have it, if it had been there.
             if offset == 0, !storeFiles.contains(walked.path),
@@ -335,6 +392,26 @@ final class BackupWriter {
                 repeating: 0
             )
             return buffer.count
+        }
+        let attributes = attributes(walked.path, .file, info)
+        let wasAdded: Bool
+        if let changes {
+            let identity = acceptingChanges ? nil : info.standing(at: plan.options.date)
+            wasAdded = try changes.addFile(
+                attributes,
+                size: info.size,
+                identity: identity,
+                isSnapshot: false,
+                isStill: isStill,
+                read: read
+            )
+        } else {
+            wasAdded = try archive.add(
+                attributes,
+                size: info.size,
+                isStill: isStill,
+                read: read
+            )
         }
         if wasAdded, changed || isNewStore {
             let reason =

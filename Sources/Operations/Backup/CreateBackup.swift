@@ -166,7 +166,9 @@ public struct CreateBackup: Sendable {
         _ directory: StoresDirectory,
         after backups: [Backup]
     ) async throws -> Outcome {
-        let (draft, written) = try await write(directory, after: backups)
+        var lineage = try openLineage()
+        defer { lineage?.state.close() }
+        let (draft, written) = try await write(directory, after: backups, &lineage)
         do {
             if let same = try await unchanged(written, since: backups) {
                 let (backup, isAnnotated, problem) = try await annotate(same)
@@ -178,6 +180,7 @@ public struct CreateBackup: Sendable {
                 return outcome
             }
             let (backup, error) = try await publish(draft.finish(), written)
+            keep(backup, written, in: lineage)
             var outcome = Outcome(backup, written, isUnchanged: false, of: backups.count + 1)
             outcome.notSynced = error
             outcome.problems += error?.problem.map { [$0] } ?? []
@@ -193,7 +196,8 @@ public struct CreateBackup: Sendable {
     /// is only ever appended to.
     private func write(
         _ directory: StoresDirectory,
-        after backups: [Backup]
+        after backups: [Backup],
+        _ lineage: inout Lineage?
     ) async throws -> (ArchiveDraft, WrittenArchive) {
         let anomalyGuard = anomalyGuard(after: backups)
         // What may have to wait is a file of this machine first.
@@ -201,26 +205,43 @@ public struct CreateBackup: Sendable {
             options.streams && !options.queues ? try await folder.streamingFolder(context) : nil
         let size = backups.newestGood(at: options.date)?.size ?? Self.unknownSize
         var missing: Set<RelativePath> = []
+        var isFull = false
         for attempt in 1... {
+            let place = try lineage?.begin(among: backups, at: options.date, isFull: isFull)
             let draft = try await ArchiveDraft.begin(
                 in: destination,
                 streamingTo: streaming,
-                as: folder.likelyName(at: options.date, beside: backups),
+                as: folder.likelyName(
+                    at: options.date,
+                    beside: backups,
+                    isIncrement: place?.isIncrement ?? false
+                ),
                 ofAbout: size
             )
             do {
-                let plan = BackupWriter.Plan(
+                var plan = BackupWriter.Plan(
                     options: options,
                     folder: folder,
                     scratch: destination.workplace,
                     anomalyGuard: anomalyGuard,
                     knownMissing: missing,
-                    isLastTry: attempt == Self.cutsLimit
+                    isLastTry: attempt >= Self.cutsLimit
                 )
+                if let lineage, let place { plan.lineage = (place, lineage.state) }
                 let writer = try await writer(plan, of: directory, to: draft, after: backups)
-                return (draft, try await draft.write { try writer.run() })
+                var written = try await draft.write { try writer.run() }
+                written.place = place
+                try await refuseWithoutNeeds(of: place)
+                return (draft, written)
             } catch {
                 await draft.discard()
+                lineage?.drop()
+                if let reason = Self.reasonForFull(error) {
+                    context.note("a whole backup is made: \(reason)")
+                    if error is HistoryError { try lineage?.renew() }
+                    isFull = true
+                    continue
+                }
                 guard let again = error as? CutAgain, attempt < Self.cutsLimit else { throw error }
                 context.note("\(again.reason) while it was backed up: starting again")
                 missing = again.missing ?? missing
@@ -240,6 +261,7 @@ public struct CreateBackup: Sendable {
             of: directory,
             leavingOut: options.leavingOut,
             busyTimeout: options.busyTimeout,
+            at: options.date,
             context
         )
         try refuseLeavingOutAll(cut.survey, of: directory)

@@ -6,4 +6,6 @@ struct WrittenArchive {
     var size: Int64
     var header: ManifestHeader
     var trailer: ManifestTrailer
+    /// Its place in its lineage; `nil` if it is in none.
+    var place: LineagePlan?
 }

@@ -63,7 +63,7 @@ extension ShowBackup.File {
         self.init(
             path: item.attributes.path.description,
             type: item.attributes.kind.rawValue,
-            size: item.entry.size,
+            size: item.size,
             compressedSize: item.entry.compressedSize,
             modified: Date(timeIntervalSince1970: Double(item.attributes.modified) / 1e9),
             mode: ManifestRecord.octal(item.attributes.mode)

@@ -86,7 +86,7 @@ public struct CopyBackups: Sendable {
         let all = listing.backups
         let wanted: [Backup]
         do {
-            wanted = try names.map { try find($0, in: all) } ?? all
+            wanted = try names.map { all.withNeeds(of: try find($0, in: all)) } ?? all
         } catch {
             throw unreachable ?? error
         }

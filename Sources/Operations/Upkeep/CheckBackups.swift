@@ -15,6 +15,8 @@ public struct CheckBackups: Sendable {
         /// Whether a remark of that check is damage: rows that refer to rows that are not there.
         public var isStrict = false
         public var limits = RestoreLimits()
+        /// Whether of an increment its own data is enough, and nothing else is fetched.
+        public var leavesOutNeeds = false
 
         public init() {}
     }
@@ -87,7 +89,12 @@ public struct CheckBackups: Sendable {
         var result = Result(backup: backup, subset: options.restores ? nil : subset, damage: [])
         var id = backup.id
         do {
-            let archived = try await context.open(backup, in: folder, holdingTo: options.limits)
+            let archived = try await context.open(
+                backup,
+                in: folder,
+                holdingTo: options.limits,
+                alone: options.leavesOutNeeds && !options.restores
+            )
             id = archived.id
             if options.restores {
                 try rehearse(archived, &result)

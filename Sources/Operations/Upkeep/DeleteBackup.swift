@@ -18,27 +18,47 @@ public struct DeleteBackup: Sendable {
     ///   - backup: the backup.
     ///   - date: now.
     ///   - trash: for how long it can come back; a prune ends that.
+    ///   - withDependants: whether to delete before it all that cannot be restored without it.
     /// - Returns: everything that is not as it should be although the backup was deleted.
-    /// - Throws: `RemoteError`, `FileError.locked`; `BackupFolderError.pinned`.
+    /// - Throws: `RemoteError`, `FileError.locked`; `BackupFolderError.pinned`, `.needed`: then nothing is
+    ///   deleted.
     @discardableResult
     public func run(
         _ backup: Backup,
         at date: Date,
-        keepingTrash trash: Duration
+        keepingTrash trash: Duration,
+        withDependants: Bool = false
     ) async throws -> [Problem] {
         // One that waits is nowhere else: from there it goes for good.
         let folder = folder.home(of: backup)
         let trash = backup.isWaiting ? .zero : trash
         return try await context.withLock(folder) {
             // Only now that nobody else changes the folder.
-            if try await folder.annotations().annotation(of: backup)?.isPinned ?? false {
-                throw BackupFolderError.pinned(backup.displayName)
+            let dependants = try await dependants(
+                of: backup,
+                in: folder,
+                goneForGood: trash <= .zero
+            )
+            guard dependants.isEmpty || withDependants else {
+                throw BackupFolderError.needed(
+                    backup.displayName,
+                    by: dependants.map(\.displayName)
+                )
             }
-            let problem = try await folder.remove(backup, at: date, keepingTrash: trash)
-            var problems = problem.map { [$0] } ?? []
+            let all = dependants.dependantsFirst + [backup]
+            let annotations = try await folder.annotations()
+            for one in all where annotations.annotation(of: one)?.isPinned ?? false {
+                throw BackupFolderError.pinned(one.displayName)
+            }
+            var problems: [Problem] = []
+            for one in all {
+                let problem = try await folder.remove(one, at: date, keepingTrash: trash)
+                problems += [problem].compactMap(\.self)
+            }
             if trash <= .zero {
                 do {
-                    problems += try await [folder.forget([backup.name])].compactMap(\.self)
+                    let forgotten = try await folder.forget(Set(all.map(\.name)))
+                    problems += [forgotten].compactMap(\.self)
                 } catch {
                     let path = Annotations.subfolder
                     problems.append(Problem(kind: .notRemoved, path: path, reason: explain(error)))
@@ -47,6 +67,28 @@ public struct DeleteBackup: Sendable {
             context.tell(problems)
             return problems
         }
+    }
+
+    /// Returns the listed backups that cannot be restored without one, the newest first.
+    ///
+    /// - Throws: `RemoteError`; `BackupFolderError.needed` if one in the trash needs it for good.
+    private func dependants(
+        of backup: Backup,
+        in folder: BackupFolder,
+        goneForGood isForGood: Bool
+    ) async throws -> [Backup] {
+        let listed = try await folder.list().backups
+        let all = try await folder.dependence(among: listed, goneForGood: isForGood)
+            .dependants(of: backup)
+        let names = Set(listed.map(\.name))
+        let trashed = all.filter { !names.contains($0.name) }
+        guard trashed.isEmpty else {
+            throw BackupFolderError.needed(
+                backup.displayName,
+                by: trashed.map { "\($0.displayName), which is in the trash" }
+            )
+        }
+        return all
     }
 
     /// Brings a deleted backup back; see `BackupFolder.bringBack`.

@@ -72,6 +72,7 @@ public struct PruneBackups: Sendable {
         let list = try await folder.list()
         if let error = list.annotationsError ?? list.logError { throw error }
         var plan = plan(for: list.backups)
+        plan.keepNeeded(try await folder.dependence(among: list.backups, goneForGood: isForGood))
         if !plan.remove.isEmpty, let (refusal, reason) = refusal(for: list.backups) {
             plan.refusal = refusal
             plan.keep += plan.remove.map { Plan.Item(backup: $0.backup, reasons: [reason]) }
@@ -80,6 +81,9 @@ public struct PruneBackups: Sendable {
         }
         return plan
     }
+
+    /// Whether a removed backup cannot come back.
+    private var isForGood: Bool { options.keepsTrash <= .zero }
 
     private func plan(for backups: [Backup]) -> Plan {
         var plan = Plan()
@@ -195,7 +199,7 @@ public struct PruneBackups: Sendable {
     /// Carries the plan out, as long as one of the backups is left that it keeps.
     private func carryOut(_ outcome: inout Outcome) async throws {
         let kept = outcome.plan.keep.map(\.backup).filter { reasonToLeave($0) == nil }
-        for backup in outcome.plan.remove.map(\.backup) {
+        for backup in outcome.plan.remove.map(\.backup).dependantsFirst {
             try context.checkCancellation()
             do {
                 guard try await isAnyLeft(of: kept) else {
@@ -231,6 +235,25 @@ public struct PruneBackups: Sendable {
         if options.mayRemoveAll { return true }
         for backup in backups where try await folder.isThere(backup) { return true }
         return false
+    }
+}
+
+extension PruneBackups.Plan {
+    /// Keeps what others need that are kept.
+    fileprivate mutating func keepNeeded(_ dependence: Dependence) {
+        var kept = Set(keep.map(\.backup.name))
+        // Those that need others come first: each that is kept for one may need some itself.
+        for backup in remove.map(\.backup).dependantsFirst {
+            let removed = Set(remove.map(\.backup.name))
+            let needing = dependence.dependants(of: backup).first {
+                kept.contains($0.name) || !removed.contains($0.name)
+            }
+            guard let needing else { continue }
+            remove.removeAll { $0.backup.name == backup.name }
+            keep.append(Item(backup: backup, reasons: ["needed by '\(needing.displayName)'"]))
+            kept.insert(backup.name)
+        }
+        keep.sort { $0.backup.isNewer(than: $1.backup) }
     }
 }
 

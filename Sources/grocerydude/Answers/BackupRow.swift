@@ -13,6 +13,10 @@ struct BackupRow: AnswerRow {
     var timeSource: String?
     /// The reason of a safety backup.
     var reason: String?
+    /// `full`, or `increment` for one that is built on others.
+    var kind: String
+    /// The names of the backups that an increment needs, as far as they are known.
+    var needs: [String]
     /// Whether it was made in part only.
     var partial: Bool
     var anomaly: Bool
@@ -57,6 +61,8 @@ struct BackupRow: AnswerRow {
         time = backup.time.map(invocation.local)
         timeSource = backup.timeSource?.rawValue
         reason = backup.reason
+        kind = backup.isIncrement ? "increment" : "full"
+        needs = backup.needs.map(\.name)
         partial = backup.isPartial
         anomaly = backup.isAnomalous
         notReady = backup.isNotReady
@@ -76,12 +82,14 @@ struct BackupRow: AnswerRow {
 
     /// Its columns in a list.
     var cells: [String] {
-        [displayName, byteCount(size), time?.description ?? "unknown", marks]
+        let size = "\(needs.isEmpty && kind == "full" ? "" : "+")\(byteCount(size))"
+        return [displayName, size, time?.description ?? "unknown", marks]
     }
 
     private var marks: String {
         var marks: [String] = []
         if let reason { marks.append(reason) }
+        if !needs.isEmpty { marks.append("needs \(needs.count) more") }
         if waiting { marks.append("waiting for upload") }
         if pinned { marks.append("pinned") }
         if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }

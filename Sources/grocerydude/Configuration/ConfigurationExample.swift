@@ -14,6 +14,8 @@ let configurationExample = """
     remote_connect_timeout: 10s       # how long to try to reach a remote through rclone
     remote_idle_timeout: 60s          # how long it may not move a byte
     skip_if_unchanged: true           # no new backup of what is in the newest
+    incremental: true                 # only what is different from an earlier backup
+    full_every: 7d                    # and a whole one this often
     check_stores: false               # have SQLite check all of every store in each backup
 
     exclude: [/cache/, "*.tmp"]       # patterns of .gitignore; restores leave such files alone

@@ -33,6 +33,10 @@ struct Profile {
     /// What is left out of backups, beside what always is.
     var exclusions = Exclusions.none
     var skipsIfUnchanged = false
+    /// Whether backups hold only what is different from earlier ones.
+    var isIncremental = false
+    /// How long increments are built on a whole backup.
+    var fullEvery: Duration = .seconds(7 * 86_400)
     /// Whether a backup waits on this machine if the remote folder cannot be reached.
     var queues = false
     var queueLimit = Outbox.Limit()

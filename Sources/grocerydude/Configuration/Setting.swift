@@ -72,6 +72,8 @@ struct Setting {
             },
             boolean("exclude_caches", \.exclusions.excludesCaches),
             boolean("skip_if_unchanged", \.skipsIfUnchanged),
+            boolean("incremental", \.isIncremental),
+            duration("full_every", \.fullEvery),
             boolean("check_stores", \.checksStores),
             boolean("queue", \.queues),
             Setting(

@@ -132,9 +132,10 @@ struct ExitStatus: RawRepresentable, Equatable {
 
     private init(_ error: BackupFolderError) {
         switch error {
-        case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash:
+        case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash,
+            .missingNeed:
             self = .notFound
-        case .badAnnotations, .nameTaken, .taken, .pinned, .notReady: self = .failed
+        case .badAnnotations, .nameTaken, .taken, .pinned, .notReady, .needed: self = .failed
         case .noSpace: self = .noSpace
         }
     }

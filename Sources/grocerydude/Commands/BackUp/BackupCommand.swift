@@ -16,7 +16,8 @@ struct BackupCommand: FolderCommand {
             """,
         example: "grocerydude backup --stores ~/app/data --remote /mnt/nas/backups",
         "grocerydude backup --profile photos",
-        "grocerydude backup --all-profiles --quiet"
+        "grocerydude backup --all-profiles --quiet",
+        "grocerydude backup --incremental"
     )
 
     @OptionGroup var folder: FolderOptions
@@ -50,6 +51,8 @@ struct BackupCommand: FolderCommand {
     @Flag(help: "Make no backup if nothing has changed since the last one.")
     var skipIfUnchanged = false
 
+    @OptionGroup var increments: IncrementFlags
+
     @Flag(
         help:
             "If the remote folder cannot be reached, keep the backup on this machine until it can; see 'upload'."
@@ -81,7 +84,7 @@ struct BackupCommand: FolderCommand {
             FlagValue("--skip-if-unchanged", "skip_if_unchanged", skipIfUnchanged ? "true" : nil),
             FlagValue("--prune", "prune", prune ? "true" : nil),
             FlagValue("--queue", "queue", queue ? "true" : nil),
-        ] + exclusions.flags + retention.flags + trash.flags + metrics.flags
+        ] + increments.flags + exclusions.flags + retention.flags + trash.flags + metrics.flags
     }
 
     func validate() throws {
@@ -148,6 +151,7 @@ struct BackupCommand: FolderCommand {
         options.skipsUnchanged = profile.skipsIfUnchanged
         options.exclusions = try exclusions.read(profile)
         options.queues = profile.queues
+        options.increments = increments.options(invocation)
         options.streams = !profile.spools
         options.tags = profile.tags + tag.flatMap { $0.split(separator: ",").map(String.init) }
         options.note = note
@@ -161,9 +165,12 @@ struct BackupCommand: FolderCommand {
         _ result: CommandResult,
         _ invocation: Invocation
     ) async throws -> CommandResult {
+        var options = CheckBackups.Options()
+        // Each backup that it is built on was verified when it was new.
+        options.leavesOutNeeds = true
         let check = try CheckBackups(
             in: invocation.folder(),
-            options: CheckBackups.Options(),
+            options: options,
             context: invocation.context
         )
         let operation = try VerifyThenPrune(check: check, prune: retention.prune(invocation))

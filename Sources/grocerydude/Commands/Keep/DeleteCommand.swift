@@ -23,6 +23,9 @@ struct DeleteCommand: FolderCommand {
     @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
     var dryRun = false
 
+    @Flag(help: "Delete also the increments that cannot be restored without it.")
+    var withDependants = false
+
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
@@ -47,7 +50,8 @@ struct DeleteCommand: FolderCommand {
             problems = try await DeleteBackup(from: folder, context: invocation.context).run(
                 backup,
                 at: invocation.now,
-                keepingTrash: invocation.profile.keepTrash
+                keepingTrash: invocation.profile.keepTrash,
+                withDependants: withDependants
             )
         }
         let facts = Facts(name: backup.name, dryRun: dryRun)

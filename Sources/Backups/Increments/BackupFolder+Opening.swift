@@ -1,0 +1,133 @@
+internal import Archives
+internal import Files
+internal import Remotes
+internal import SystemPackage
+
+extension BackupFolder {
+    /// Opens a backup, fetching its archive first if that is elsewhere.
+    ///
+    /// - Parameters:
+    ///   - backup: one of this folder.
+    ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
+    ///   - fetching: called before the archive is fetched, with its size in bytes.
+    /// - Returns: the opened backup; a fetched archive goes with its last reference.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`; `BackupFolderError.missingNeed`
+    ///   if an archive is gone that an increment needs.
+    package func open(
+        _ backup: Backup,
+        holdingTo limits: RestoreLimits?,
+        fetching: (Int64) -> Void
+    ) async throws -> ArchivedBackup {
+        let archived = try await openAlone(backup, holdingTo: limits, fetching: fetching)
+        try await openNeeds(of: archived, fetching: fetching)
+        return archived
+    }
+
+    /// Opens the archive of a backup, and none of those that an increment needs; see `open`.
+    package func openAlone(
+        _ backup: Backup,
+        holdingTo limits: RestoreLimits?,
+        fetching: (Int64) -> Void
+    ) async throws -> ArchivedBackup {
+        if let location = backup.file.location {
+            return try ArchivedBackup(location, name: backup.name, holdingTo: limits)
+        }
+        let available = try Directory.open(workplace).availableSpace()
+        guard backup.size <= available else {
+            throw BackupFolderError.noSpace(
+                printable(workplace),
+                needed: backup.size,
+                available: available
+            )
+        }
+        fetching(backup.size)
+        let scratch = try ScratchDirectory(in: workplace)
+        let path = scratch.path.appending(backup.name)
+        try await remote.download(backup.name, to: path)
+        let name = backup.name
+        let archived = try ArchivedBackup(path, name: name, in: scratch, holdingTo: limits)
+        remember(archived, backup)
+        return archived
+    }
+
+    // MARK: - Needs
+
+    /// Opens the archives that an increment is built on, and has it keep them.
+    ///
+    /// Each is looked for by its name and size, then by what it says of itself: it may have been renamed, or a
+    /// whole backup of the same state may have taken its place, which needs no other. A deleted one is good
+    /// as long as it is in the trash.
+    /// - Throws: `BackupFolderError.missingNeed`; see `open`.
+    func openNeeds(of archived: ArchivedBackup, fetching: (Int64) -> Void) async throws {
+        guard let header = archived.header, let needs = header.needs, !needs.isEmpty else { return }
+        var parts: [ArchivedBackup] = []
+        let places = try await Places(of: self)
+        for need in needs.reversed() {
+            guard let part = try await open(need, of: header, in: places, fetching) else {
+                throw BackupFolderError.missingNeed(
+                    BackupName.display(archived.name),
+                    need: BackupName.display(need.name),
+                    address: address
+                )
+            }
+            parts.insert(part, at: 0)
+            if part.header?.isIncrement == false { break }
+        }
+        archived.needs = parts
+    }
+
+    /// Everything in a folder that may be an archive which another needs.
+    private struct Places {
+        var backups: [Backup]
+        var trashed: [TrashedBackup]
+
+        init(of folder: BackupFolder) async throws {
+            backups = try await folder.remote.list()
+                .filter { BackupName.suffix(of: $0.name) != nil }
+                .map {
+                    folder.memory.catalog.backup($0, in: folder.address, timeZone: folder.timeZone)
+                }
+            trashed = (try? await folder.trash.entries()) ?? []
+        }
+    }
+
+    private func open(
+        _ need: Need,
+        of header: ManifestHeader,
+        in places: Places,
+        _ fetching: (Int64) -> Void
+    ) async throws -> ArchivedBackup? {
+        func isIt(_ archived: ArchivedBackup) -> Bool {
+            archived.header?.lineage == header.lineage && archived.header?.number == need.number
+                && archived.header?.created == need.created
+        }
+        let named = places.backups.filter { $0.name == need.name && $0.size == need.size }
+        let alike = places.backups.filter {
+            $0.lineage == header.lineage && $0.number == need.number && $0.name != need.name
+        }
+        // A whole one needs no other.
+        for backup in alike.filter({ !$0.isIncrement }) + named + alike.filter(\.isIncrement) {
+            let archived = try await openAlone(backup, holdingTo: nil, fetching: fetching)
+            if isIt(archived) { return archived }
+        }
+        for entry in places.trashed where entry.name == need.name && entry.size == need.size {
+            let archived = try await open(entry, fetching)
+            if isIt(archived) { return archived }
+        }
+        return nil
+    }
+
+    private func open(
+        _ entry: TrashedBackup,
+        _ fetching: (Int64) -> Void
+    ) async throws -> ArchivedBackup {
+        if let location = entry.file.location {
+            return try ArchivedBackup(location, name: entry.name)
+        }
+        fetching(entry.size)
+        let scratch = try ScratchDirectory(in: workplace)
+        let path = scratch.path.appending(entry.name)
+        try await trash.download(entry, to: path)
+        return try ArchivedBackup(path, name: entry.name, in: scratch)
+    }
+}

@@ -1,0 +1,32 @@
+package import Archives
+package import Files
+
+/// The sums of all entries of a backup, in whatever archives they are.
+package struct BackupTally {
+    package private(set) var entries = 0
+    package private(set) var files = 0
+    /// In all files.
+    package private(set) var bytes: Int64 = 0
+    package private(set) var state = StateDigest()
+    /// The same without times.
+    package private(set) var content = StateDigest()
+
+    package init() {}
+
+    /// Adds an entry; see `StateDigest`.
+    package mutating func add(
+        _ attributes: EntryAttributes,
+        size: Int64,
+        digests: some Sequence<Digest>
+    ) {
+        entries += 1
+        if attributes.kind == .file {
+            files += 1
+            bytes += size
+        }
+        state.add(attributes, size: size, digests: digests)
+        var timeless = attributes
+        timeless.modified = 0
+        content.add(timeless, size: size, digests: digests)
+    }
+}

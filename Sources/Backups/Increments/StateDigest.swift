@@ -1,0 +1,67 @@
+internal import Archives
+internal import Files
+
+/// The digest of all entries of a backup, in whatever order: the sum modulo 2²⁵⁶ of a SHA-256 of each.
+///
+/// A writer sums all that it saw, a reader all that it put together. If both are equal, the reader has what
+/// the writer saw, whatever archives it came from.
+package struct StateDigest: Equatable, CustomStringConvertible {
+    /// The least significant word first.
+    private var words: [UInt64] = [0, 0, 0, 0]
+
+    /// The digest of no entries.
+    package init() {}
+
+    /// Reads 64 hexadecimal digits, as `description` writes them.
+    package init?(_ text: String) {
+        guard let digest = Digest(hex: Array(text.utf8)) else { return nil }
+        words = Self.words(of: digest)
+    }
+
+    /// Adds an entry.
+    ///
+    /// - Parameters:
+    ///   - attributes: those of the manifest.
+    ///   - size: bytes of its content.
+    ///   - digests: the SHA-256 of each segment of its content.
+    mutating func add(_ attributes: EntryAttributes, size: Int64, digests: some Sequence<Digest>) {
+        var carry: UInt64 = 0
+        let summand = Self.words(of: Self.digest(of: attributes, size: size, digests: digests))
+        for (index, word) in summand.enumerated() {
+            let (sum, first) = words[index].addingReportingOverflow(word)
+            let (total, second) = sum.addingReportingOverflow(carry)
+            words[index] = total
+            carry = (first ? 1 : 0) + (second ? 1 : 0)
+        }
+    }
+
+    private static func digest(
+        of attributes: EntryAttributes,
+        size: Int64,
+        digests: some Sequence<Digest>
+    ) -> Digest {
+        let owner = "\(attributes.owner?.user ?? 0) \(attributes.owner?.group ?? 0)"
+        let mode = ManifestRecord.octal(attributes.mode)
+        let text = "\(attributes.kind.rawValue) \(size) \(mode) \(owner) \(attributes.modified)"
+        var bytes = attributes.path.bytes + [0] + Array(text.utf8) + [0]
+        for digest in digests { digest.withUnsafeBytes { bytes.append(contentsOf: $0) } }
+        return bytes.withUnsafeBytes { Digest(of: $0) }
+    }
+
+    private static func words(of digest: Digest) -> [UInt64] {
+        digest.withUnsafeBytes { bytes in
+            (0..<4).map {
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 24 - 8 * $0, as: UInt64.self))
+            }
+        }
+    }
+
+    /// 64 lower-case hexadecimal digits, the most significant first.
+    package var description: String {
+        words.reversed().map {
+            let digits = String($0, radix: 16)
+            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        }
+        .joined()
+    }
+}

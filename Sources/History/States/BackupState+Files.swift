@@ -1,0 +1,226 @@
+internal import Files
+internal import Foundation
+internal import GRDB
+
+// The files of a lineage's backups.
+extension BackupState {
+    /// A file, directory or link as the last backup had it.
+    public struct Entry: Sendable, Equatable {
+        /// As the manifest tells it: kind, mode, owner, times.
+        public var attributes: String
+        /// Bytes.
+        public var size: Int64
+        /// How its file stood on the disk; `nil` if that tells nothing of its content.
+        public var identity: String?
+        /// Bytes of a sector; 0 if its sectors are not kept.
+        public var sectorSize: Int
+        /// The number of the backup in which it appeared, in which its content changed last, and in which
+        /// anything of it did.
+        public var born: Int
+        public var changed: Int
+        public var touched: Int
+        /// The number of the backup in which it was gone; `nil` if it is there.
+        public var gone: Int?
+        /// The SHA-256 of each segment, one behind the other.
+        public var digests: [UInt8]
+
+        public init(
+            attributes: String,
+            size: Int64,
+            identity: String?,
+            sectorSize: Int,
+            born: Int,
+            changed: Int,
+            touched: Int,
+            gone: Int? = nil,
+            digests: [UInt8]
+        ) {
+            self.attributes = attributes
+            self.size = size
+            self.identity = identity
+            self.sectorSize = sectorSize
+            self.born = born
+            self.changed = changed
+            self.touched = touched
+            self.gone = gone
+            self.digests = digests
+        }
+
+        /// Everything but the digests, as text.
+        fileprivate var facts: [UInt8] {
+            let numbers = [
+                size, Int64(sectorSize), Int64(born), Int64(changed), Int64(touched),
+                Int64(gone ?? -1),
+            ]
+            let words = numbers.map { String($0) }.joined(separator: " ")
+            return Array("\(words)\n\(attributes)\n\(identity ?? "")".utf8)
+        }
+
+        fileprivate init?(facts: [UInt8], digests: [UInt8]) {
+            let lines = facts.split(separator: 0x0A, omittingEmptySubsequences: false)
+            guard lines.count == 3 else { return nil }
+            let numbers = lines[0].split(separator: 0x20).compactMap {
+                Int64(String(decoding: $0, as: UTF8.self))
+            }
+            guard numbers.count == 6, digests.count % 32 == 0 else { return nil }
+            self.init(
+                attributes: String(decoding: lines[1], as: UTF8.self),
+                size: numbers[0],
+                identity: lines[2].isEmpty ? nil : String(decoding: lines[2], as: UTF8.self),
+                sectorSize: Int(numbers[1]),
+                born: Int(numbers[2]),
+                changed: Int(numbers[3]),
+                touched: Int(numbers[4]),
+                gone: numbers[5] < 0 ? nil : Int(numbers[5]),
+                digests: digests
+            )
+        }
+    }
+
+    /// Returns a path's entry, and its number in this database.
+    ///
+    /// - Throws: `HistoryError`; `.damaged` if its checksum is wrong.
+    public func entry(_ path: [UInt8]) throws -> (id: Int64, entry: Entry)? {
+        try access { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT id, facts, digests, sum FROM file WHERE path = ?"
+            )
+            guard let row = try Row.fetchOne(statement, arguments: [Data(path)]) else { return nil }
+            return (row[0], try entry(row, path: path))
+        }
+    }
+
+    private func entry(_ row: Row, path: [UInt8]) throws -> Entry {
+        let (facts, digests): (Data, Data) = (row["facts"], row["digests"])
+        let sum: Data = row["sum"]
+        guard Array(sum) == Self.sum(path, Array(facts), Array(digests)),
+            let entry = Entry(facts: Array(facts), digests: Array(digests))
+        else { throw damaged("the row of a file is not as it was written") }
+        return entry
+    }
+
+    /// Writes a path's entry, under its number if it has one, and returns its number.
+    @discardableResult
+    public func put(_ entry: Entry, at path: [UInt8], id: Int64?) throws -> Int64 {
+        let facts = entry.facts
+        let sum = Self.sum(path, facts, entry.digests)
+        return try access { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    INSERT OR REPLACE INTO file (id, path, facts, digests, sum)
+                    VALUES (?, ?, ?, ?, ?)
+                    """
+            )
+            try statement.execute(
+                arguments: [id, Data(path), Data(facts), Data(entry.digests), Data(sum)]
+            )
+            return id ?? database.lastInsertedRowID
+        }
+    }
+
+    /// Calls `body` for every entry, in the order of the paths.
+    public func forEachEntry(_ body: (Int64, [UInt8], Entry) throws -> Void) throws {
+        try access { database in
+            let rows = try Row.fetchCursor(database, sql: "SELECT * FROM file ORDER BY path")
+            while let row = try rows.next() {
+                let path: Data = row["path"]
+                try body(row["id"], Array(path), entry(row, path: Array(path)))
+            }
+        }
+    }
+
+    // MARK: - Segments
+
+    /// A segment's sectors as the last backup had them.
+    public struct Sectors: Sendable, Equatable {
+        public var hashes: [UInt64]
+        /// For each sector, the number of the backup in which it changed last.
+        public var versions: [UInt16]
+        /// The number of the backup in which the segment's SHA-256 changed last.
+        public var digested: Int
+
+        public init(hashes: [UInt64], versions: [UInt16], digested: Int) {
+            self.hashes = hashes
+            self.versions = versions
+            self.digested = digested
+        }
+    }
+
+    /// Returns the sectors of a file's segment.
+    ///
+    /// - Throws: `HistoryError`; `.damaged` if its checksum is wrong.
+    public func sectors(of file: Int64, segment: Int) throws -> Sectors? {
+        try access { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT hashes, versions, digested, sum FROM segment WHERE file = ? AND i = ?"
+            )
+            guard let row = try Row.fetchOne(statement, arguments: [file, segment]) else {
+                return nil
+            }
+            let (hashes, versions): (Data, Data) = (row[0], row[1])
+            let digested: Int = row[2]
+            let sum: Data = row[3]
+            let key = Array("\(file) \(segment) \(digested)".utf8)
+            guard Array(sum) == Self.sum(key, Array(hashes), Array(versions)) else {
+                throw damaged("the row of a segment is not as it was written")
+            }
+            return Sectors(
+                hashes: hashes.numbers(),
+                versions: versions.numbers(),
+                digested: digested
+            )
+        }
+    }
+
+    /// Writes the sectors of a file's segment.
+    public func put(_ sectors: Sectors, of file: Int64, segment: Int) throws {
+        let hashes = sectors.hashes.withUnsafeBytes { Array($0) }
+        let versions = sectors.versions.withUnsafeBytes { Array($0) }
+        let key = Array("\(file) \(segment) \(sectors.digested)".utf8)
+        let sum = Self.sum(key, hashes, versions)
+        try access { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    INSERT OR REPLACE INTO segment (file, i, hashes, versions, digested, sum)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """
+            )
+            try statement.execute(
+                arguments: [
+                    file, segment, Data(hashes), Data(versions), sectors.digested, Data(sum),
+                ]
+            )
+        }
+    }
+
+    /// Forgets a file's segments from an index on.
+    public func removeSectors(of file: Int64, from segment: Int = 0) throws {
+        try access {
+            try $0.execute(
+                sql: "DELETE FROM segment WHERE file = ? AND i >= ?",
+                arguments: [file, segment]
+            )
+        }
+    }
+
+    /// Some bits of the SHA-256 of a row: it is no secret, and chance is all that it is held against.
+    private static func sum(_ key: [UInt8], _ first: [UInt8], _ second: [UInt8]) -> [UInt8] {
+        let lengths = Array("\(key.count) \(first.count)\n".utf8)
+        let digest = (lengths + key + first + second).withUnsafeBytes { Digest(of: $0) }
+        return Array(digest.bytes.prefix(8))
+    }
+}
+
+extension Data {
+    /// Reads numbers in this machine's order: the database never leaves it.
+    fileprivate func numbers<Number: FixedWidthInteger>() -> [Number] {
+        withUnsafeBytes { bytes in
+            (0..<bytes.count / MemoryLayout<Number>.size).map {
+                bytes.loadUnaligned(
+                    fromByteOffset: $0 * MemoryLayout<Number>.size,
+                    as: Number.self
+                )
+            }
+        }
+    }
+}

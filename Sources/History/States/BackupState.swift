@@ -1,0 +1,203 @@
+internal import Files
+internal import Foundation
+internal import GRDB
+public import SystemPackage
+
+/// What the backups of one lineage held, file by file and sector by sector, so that the next one finds what
+/// has changed without an archive being read.
+///
+/// It may be lost at any time: the next backup is then a whole one. Everything between `begin()` and
+/// `commit()` is one transaction; what is not committed never was. Each row that a restore would suffer from
+/// has a checksum.
+public final class BackupState {
+    private static let version = "1"
+    private static let schema = """
+        CREATE TABLE IF NOT EXISTS meta (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS made (
+            number INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL,
+            created TEXT NOT NULL, state TEXT NOT NULL, base INTEGER
+        );
+        CREATE TABLE IF NOT EXISTS file (
+            id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, facts BLOB NOT NULL,
+            digests BLOB NOT NULL, sum BLOB NOT NULL
+        );
+        CREATE TABLE IF NOT EXISTS segment (
+            file INTEGER NOT NULL, i INTEGER NOT NULL, hashes BLOB NOT NULL, versions BLOB NOT NULL,
+            digested INTEGER NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (file, i)
+        ) WITHOUT ROWID;
+        """
+
+    private let path: FilePath
+    private let queue: DatabaseQueue
+
+    /// Opens the database, which is made if it is missing; one that is damaged or of another version is
+    /// begun anew.
+    ///
+    /// - Throws: `HistoryError`, `FileError`.
+    public init(_ path: FilePath) throws {
+        self.path = path
+        do {
+            queue = try Self.open(path)
+        } catch HistoryError.damaged {
+            try Self.remove(path)
+            queue = try Self.open(path)
+        }
+    }
+
+    /// Removes a database, and SQLite's files beside it.
+    ///
+    /// - Throws: `FileError`.
+    public static func remove(_ path: FilePath) throws {
+        for suffix in ["", "-journal", "-wal", "-shm"] {
+            try LocalFileSystem().remove(FilePath(path.string + suffix))
+        }
+    }
+
+    private static func open(_ path: FilePath) throws -> DatabaseQueue {
+        try LocalFileSystem().createDirectories(path.removingLastComponent())
+        // SQLite would make it with whatever the umask leaves.
+        if try FileInfo.ifPresent(path) == nil { _ = try? File.create(path) }
+        return try translating(path) {
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let queue = try DatabaseQueue(path: path.string, configuration: configuration)
+            try queue.inDatabase { database in
+                try database.execute(sql: schema)
+                let version = try String.fetchOne(
+                    database,
+                    sql: "SELECT v FROM meta WHERE k = 'version'"
+                )
+                if let version, version != Self.version {
+                    throw HistoryError.damaged(path, reason: "it is of version \(version)")
+                }
+                try database.execute(
+                    sql: "INSERT OR IGNORE INTO meta VALUES ('version', ?)",
+                    arguments: [Self.version]
+                )
+            }
+            return queue
+        }
+    }
+
+    /// Closes the database; nothing more may be asked.
+    public func close() { try? queue.close() }
+
+    // MARK: - Transactions
+
+    /// Begins a transaction.
+    ///
+    /// - Throws: `HistoryError.busy` if another run has one.
+    public func begin() throws { try execute("BEGIN IMMEDIATE") }
+
+    /// Keeps everything since `begin()`.
+    public func commit() throws { try execute("COMMIT") }
+
+    /// Drops everything since `begin()`.
+    public func rollBack() { try? execute("ROLLBACK") }
+
+    /// Drops everything that is known of files and backups.
+    public func clear() throws {
+        try execute("DELETE FROM made; DELETE FROM file; DELETE FROM segment")
+    }
+
+    // MARK: - Values
+
+    /// Returns the value of a key.
+    public func text(_ key: String) throws -> String? {
+        try access {
+            try String.fetchOne($0, sql: "SELECT v FROM meta WHERE k = ?", arguments: [key])
+        }
+    }
+
+    /// Sets the value of a key.
+    public func set(_ key: String, _ value: String) throws {
+        try access {
+            try $0.execute(
+                sql: "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                arguments: [key, value]
+            )
+        }
+    }
+
+    // MARK: - Backups
+
+    /// A backup that was made.
+    public struct Made: Sendable, Equatable {
+        public var number: Int
+        public var name: String
+        /// Bytes of its archive.
+        public var size: Int64
+        public var created: String
+        public var state: String
+        /// The number of the backup that it is built on; `nil` for a whole one.
+        public var base: Int?
+
+        public init(
+            number: Int,
+            name: String,
+            size: Int64,
+            created: String,
+            state: String,
+            base: Int?
+        ) {
+            self.number = number
+            self.name = name
+            self.size = size
+            self.created = created
+            self.state = state
+            self.base = base
+        }
+    }
+
+    /// Returns the backups since the last whole one, by their numbers.
+    public func made() throws -> [Made] {
+        try access { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM made ORDER BY number").map { row in
+                Made(
+                    number: row["number"],
+                    name: row["name"],
+                    size: row["size"],
+                    created: row["created"],
+                    state: row["state"],
+                    base: row["base"]
+                )
+            }
+        }
+    }
+
+    /// Adds a backup, or replaces the one of its number.
+    public func add(_ made: Made) throws {
+        try access {
+            try $0.execute(
+                sql: """
+                    INSERT OR REPLACE INTO made (number, name, size, created, state, base)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    made.number, made.name, made.size, made.created, made.state, made.base,
+                ]
+            )
+        }
+    }
+
+    // MARK: - Access
+
+    func execute(_ sql: String) throws { try access { try $0.execute(sql: sql) } }
+
+    func access<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try Self.translating(path) { try queue.inDatabase(body) }
+    }
+
+    func damaged(_ reason: String) -> HistoryError { .damaged(path, reason: reason) }
+
+    private static func translating<Result>(
+        _ path: FilePath,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw HistoryError(error, of: path)
+        }
+    }
+}

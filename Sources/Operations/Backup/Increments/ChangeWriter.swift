@@ -1,0 +1,452 @@
+internal import Archives
+internal import Backups
+internal import Files
+internal import Foundation
+internal import History
+internal import Stores
+
+/// Writes what is different from an earlier backup, and keeps what the next one has to know.
+///
+/// Everything that goes into the backup is told to it, changed or not: only so does it know what is gone, and
+/// the digest of the whole. A file whose times stand as they did is not read; any other is hashed, and
+/// written only if it is not as it was.
+final class ChangeWriter {
+    /// Bytes of the least store whose sectors are kept.
+    private static let leastSectored: Int64 = 128 << 10
+    /// The most records of an increment: a reader has them in memory.
+    private static let recordsLimit = 100_000
+
+    let plan: LineagePlan
+    private let state: BackupState
+    private var archive: ArchiveWriter?
+    private let manifest: ManifestWriter
+    private let scanner: SegmentScanner
+    private let rereads: Bool
+    /// Files that are being written in whole, and what is to be kept of them.
+    private var pending: [RelativePath: (id: Int64?, entry: BackupState.Entry)] = [:]
+    private var seen: Set<Int64> = []
+    private(set) var tally = BackupTally()
+    private var records = 0
+    private var writtenBytes: Int64 = 0
+    /// Told of a store whose hashes contradict each other.
+    private let warn: (String) -> Void
+
+    init(
+        _ plan: LineagePlan,
+        _ state: BackupState,
+        telling manifest: ManifestWriter,
+        threads: Int,
+        rereads: Bool,
+        warn: @escaping (String) -> Void
+    ) {
+        self.plan = plan
+        self.state = state
+        self.manifest = manifest
+        self.rereads = rereads || !plan.isIncrement
+        self.warn = warn
+        scanner = SegmentScanner(threads: threads)
+    }
+
+    /// Has entries go into an archive, which calls `take` with each that it has.
+    func begin(_ archive: ArchiveWriter) { self.archive = archive }
+
+    /// Ends the threads.
+    func close() {
+        scanner.close()
+        archive = nil
+    }
+
+    // MARK: - Entries
+
+    /// Adds a directory, or a link with its target.
+    ///
+    /// - Throws: `FullNeeded`, `HistoryError`, `FileError`.
+    func add(_ attributes: EntryAttributes, content: [UInt8] = []) throws {
+        let digests = content.isEmpty ? [] : [content.withUnsafeBytes { Digest(of: $0) }]
+        let known = try known(attributes)
+        let entry = Self.entry(
+            attributes,
+            size: Int64(content.count),
+            digests,
+            after: known.entry,
+            number: plan.number
+        )
+        if entry.touched > plan.base {
+            pending[attributes.path] = (known.id, entry)
+            try archive?.add(attributes, content: content)
+        } else {
+            try keep(entry, of: attributes, id: known.id)
+        }
+    }
+
+    /// Adds a file.
+    ///
+    /// - Parameters:
+    ///   - attributes: those to write.
+    ///   - size: bytes.
+    ///   - identity: how it stood on the disk before it was read; `nil` if that tells nothing of its content.
+    ///   - isSnapshot: whether it reads the same however often it is read.
+    ///   - isStill: whether the file has not changed.
+    ///   - read: fills the buffer from an offset on, and returns how many bytes there were.
+    /// - Returns: `false` if it ended early or was not still.
+    /// - Throws: `FullNeeded`, `HistoryError`; the error of `isStill` or `read`.
+    func addFile(
+        _ attributes: EntryAttributes,
+        size: Int64,
+        identity: String?,
+        isSnapshot: Bool,
+        isStill: () throws -> Bool,
+        read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
+    ) throws -> Bool {
+        var (id, old) = try known(attributes)
+        var entry: BackupState.Entry
+        if !rereads, let old, let identity, old.identity == identity, old.size == size {
+            // Its times stand as they did when it was read.
+            entry = old
+            Self.touch(&entry, attributes, number: plan.number)
+        } else {
+            let file = ScannedFile(attributes: attributes, size: size, isSnapshot: isSnapshot)
+            guard let scanned = try scan(file, &id, old, isStill: isStill, read: read) else {
+                return false
+            }
+            entry = scanned
+            entry.identity = identity
+        }
+        var isGood = true
+        try write(entry, attributes, id: id) {
+            if entry.sectorSize > 0, entry.born <= plan.base, let id,
+                let patch = try patch(entry, id: id)
+            {
+                try add(patch, of: attributes, entry, id: id, read: read)
+            } else {
+                pending[attributes.path] = (id, entry)
+                isGood =
+                    try archive?.add(attributes, size: size, isStill: isStill, read: read) ?? false
+                if !isGood { pending[attributes.path] = nil }
+            }
+        }
+        return isGood
+    }
+
+    private struct ScannedFile {
+        var attributes: EntryAttributes
+        var size: Int64
+        var isSnapshot: Bool
+    }
+
+    /// Hashes a file, and keeps the hashes of its sectors if it is a snapshot of a store.
+    ///
+    /// - Returns: what is to be kept of it; `nil` if it was not still.
+    private func scan(
+        _ file: ScannedFile,
+        _ id: inout Int64?,
+        _ old: BackupState.Entry?,
+        isStill: () throws -> Bool,
+        read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
+    ) throws -> BackupState.Entry? {
+        let (attributes, size) = (file.attributes, file.size)
+        let sectorSize =
+            file.isSnapshot && size >= Self.leastSectored
+            ? SectorHasher.sectorSize(forSize: size) : 0
+        if id == nil, sectorSize > 0 {
+            // Its segments are kept under its number.
+            id = try state.put(
+                BackupState.Entry(
+                    attributes: "",
+                    size: 0,
+                    identity: nil,
+                    sectorSize: 0,
+                    born: plan.number,
+                    changed: plan.number,
+                    touched: plan.number,
+                    gone: plan.number,
+                    digests: []
+                ),
+                at: attributes.path.bytes,
+                id: nil
+            )
+        }
+        var digests: [Digest] = []
+        let isWhole = try scanner.scan(
+            size: size,
+            hasher: sectorSize > 0 ? plan.hasher(sectorSize) : nil,
+            isStill: isStill,
+            read: read
+        ) { scanned in
+            digests.append(scanned.digest)
+            if sectorSize > 0, let id {
+                try keep(scanned, of: attributes.path, id: id, old, sectorSize)
+            }
+        }
+        guard isWhole else { return nil }
+        if let id, sectorSize > 0 || old?.sectorSize ?? 0 > 0 {
+            try state.removeSectors(of: id, from: sectorSize > 0 ? digests.count : 0)
+        }
+        var entry = Self.entry(attributes, size: size, digests, after: old, number: plan.number)
+        entry.sectorSize = sectorSize
+        return entry
+    }
+
+    /// Writes as much of a file as is not in the base; nothing if all is.
+    private func write(
+        _ entry: BackupState.Entry,
+        _ attributes: EntryAttributes,
+        id: Int64?,
+        content: () throws -> Void
+    ) throws {
+        if max(entry.born, entry.changed) > plan.base { return try content() }
+        if entry.touched > plan.base {
+            let nothing = FilePatch(size: 0, segments: [], changed: [])
+            try tell(ManifestRecord(attributes, size: entry.size, patch: nothing))
+        }
+        try keep(entry, of: attributes, id: id)
+    }
+
+    /// Takes an entry that is in the archive by now.
+    ///
+    /// What was written is what counts: a file that never holds still may have been scanned otherwise.
+    func take(_ written: WrittenEntry) throws {
+        try count(written.compressedSize)
+        guard let (id, kept) = pending.removeValue(forKey: written.attributes.path) else { return }
+        var entry = kept
+        let digests = written.segments.flatMap(\.digest.bytes)
+        if digests != entry.digests || written.size != entry.size {
+            entry.digests = digests
+            entry.size = written.size
+            entry.identity = nil
+            entry.changed = plan.number
+            if let id, entry.sectorSize > 0 { try state.removeSectors(of: id) }
+            entry.sectorSize = 0
+            entry.born = plan.number
+        }
+        try keep(entry, of: written.attributes, id: id)
+    }
+
+    /// Keeps an entry for the next backup, and adds it to the whole.
+    private func keep(
+        _ entry: BackupState.Entry,
+        of attributes: EntryAttributes,
+        id: Int64?
+    ) throws {
+        tally.add(attributes, size: entry.size, digests: entry.segmentDigests)
+        let path = attributes.path.bytes
+        if let id, try state.entry(path)?.entry == entry {
+            seen.insert(id)
+        } else {
+            seen.insert(try state.put(entry, at: path, id: id))
+        }
+    }
+
+    // MARK: - Patches
+
+    /// Merges the hashes of a segment with those of the last backup.
+    private func keep(
+        _ scanned: SegmentScanner.Scanned,
+        of path: RelativePath,
+        id: Int64,
+        _ old: BackupState.Entry?,
+        _ sectorSize: Int
+    ) throws {
+        let number = UInt16(plan.number)
+        let known =
+            old?.sectorSize == sectorSize
+            ? try state.sectors(of: id, segment: scanned.index) : nil
+        let hashes = known?.hashes ?? []
+        let versions = known?.versions ?? []
+        var merged = BackupState.Sectors(hashes: scanned.sectors, versions: [], digested: 0)
+        var isAnyNew = false
+        merged.versions = scanned.sectors.indices.map { index in
+            if index < hashes.count, hashes[index] == scanned.sectors[index] {
+                return versions[index]
+            }
+            isAnyNew = true
+            return number
+        }
+        let isOther = old?.digest(ofSegment: scanned.index) != scanned.digest
+        merged.digested = isOther ? plan.number : known?.digested ?? plan.number
+        if known != nil, isOther != isAnyNew, hashes.count == scanned.sectors.count {
+            warn("two hashes of '\(path)' contradict each other: 1 MiB of it is saved once more")
+            merged.versions = scanned.sectors.map { _ in number }
+            merged.digested = plan.number
+        }
+        if merged != known { try state.put(merged, of: id, segment: scanned.index) }
+    }
+
+    /// A file's ranges that are not as the base has them.
+    private struct Changes {
+        var ranges: [Range<Int64>] = []
+        var segments: [FilePatch.ChangedSegment] = []
+    }
+
+    /// Returns what is different from the base; `nil` if the whole file is as good.
+    private func patch(_ entry: BackupState.Entry, id: Int64) throws -> Changes? {
+        var changes = Changes()
+        var bytes: Int64 = 0
+        for (index, digest) in entry.segmentDigests.enumerated() {
+            guard let sectors = try state.sectors(of: id, segment: index) else { return nil }
+            if sectors.digested > plan.base {
+                changes.segments.append(.init(index: index, digest: digest))
+            }
+            let start = Int64(index) * Int64(Segment.size)
+            for (sector, version) in sectors.versions.enumerated() where Int(version) > plan.base {
+                let low = start + Int64(sector * entry.sectorSize)
+                let high = min(low + Int64(entry.sectorSize), entry.size)
+                if let last = changes.ranges.last, last.upperBound == low {
+                    changes.ranges[changes.ranges.count - 1] = last.lowerBound..<high
+                } else {
+                    changes.ranges.append(low..<high)
+                }
+                bytes += high - low
+            }
+            guard bytes <= entry.size / 2 else { return nil }
+        }
+        return changes
+    }
+
+    private func add(
+        _ changes: Changes,
+        of attributes: EntryAttributes,
+        _ entry: BackupState.Entry,
+        id: Int64,
+        read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
+    ) throws {
+        var layout = PatchLayout(of: changes.ranges)
+        let patch = FilePatch(size: 0, segments: [], changed: changes.segments)
+        let record = ManifestRecord(attributes, size: entry.size, patch: patch)
+        if layout.size == 0 {
+            try tell(record)
+        } else {
+            var patched = attributes
+            patched.path = manifest.expectPatch(of: record)
+            let isGood = try archive?.add(patched, size: layout.size) { buffer, _ in
+                try layout.read(into: buffer, from: read)
+            }
+            guard isGood == true else {
+                throw FullNeeded(reason: "'\(attributes.path)' ended early")
+            }
+        }
+        try keep(entry, of: attributes, id: id)
+    }
+
+    // MARK: - The end
+
+    /// Tells what is gone, and adds what helps to restore without this program.
+    ///
+    /// - Throws: `FullNeeded`, `HistoryError`, `FileError`.
+    func finish() throws {
+        var gone: [(id: Int64, path: [UInt8], entry: BackupState.Entry)] = []
+        var removed: Set<RelativePath> = []
+        try state.forEachEntry { id, path, entry in
+            guard !seen.contains(id) else { return }
+            var entry = entry
+            if entry.gone == nil {
+                entry.gone = plan.number
+                gone.append((id, path, entry))
+            }
+            let relative = try RelativePath(validating: path)
+            guard let end = entry.gone, end > plan.base, entry.born <= plan.base else { return }
+            removed.insert(relative)
+        }
+        for (id, path, entry) in gone { try state.put(entry, at: path, id: id) }
+        for path in removed.sorted() where !path.hasAncestor(in: removed) {
+            try tell(ManifestRecord(removed: path))
+        }
+        guard plan.isIncrement else { return }
+        for helper in IncrementHelper.all(needs: plan.needs.map(\.name)) {
+            try archive?.add(helper.attributes, content: Array(helper.text.utf8))
+        }
+    }
+
+    private func tell(_ record: ManifestRecord) throws {
+        try manifest.append(record)
+        try count(0)
+    }
+
+    /// Counts a record and the bytes of its entry.
+    private func count(_ bytes: Int64) throws {
+        records += 1
+        writtenBytes += bytes
+        guard plan.isIncrement else { return }
+        guard records <= Self.recordsLimit else { throw FullNeeded(reason: "much has changed") }
+        guard writtenBytes <= plan.sizeLimit else { throw FullNeeded(reason: "much has changed") }
+    }
+
+    // MARK: - Known
+
+    /// Returns what the last backup had at a path; the number of its row also if it had nothing there.
+    private func known(
+        _ attributes: EntryAttributes
+    ) throws -> (id: Int64?, entry: BackupState.Entry?) {
+        guard let (id, entry) = try state.entry(attributes.path.bytes) else { return (nil, nil) }
+        let wasDirectory = entry.attributes.hasPrefix(EntryAttributes.Kind.directory.rawValue)
+        let isDirectory = attributes.kind == .directory
+        if plan.isIncrement, wasDirectory != isDirectory, !entry.attributes.isEmpty,
+            entry.gone ?? .max > plan.base
+        {
+            // Tools that unzip one archive over another cannot follow that.
+            throw FullNeeded(reason: "'\(attributes.path)' was a directory, or is one now")
+        }
+        let isSame = entry.gone == nil && entry.attributes.hasPrefix(attributes.kind.rawValue)
+        return (id, isSame ? entry : nil)
+    }
+
+    private static func entry(
+        _ attributes: EntryAttributes,
+        size: Int64,
+        _ digests: [Digest],
+        after old: BackupState.Entry?,
+        number: Int
+    ) -> BackupState.Entry {
+        let bytes = digests.flatMap(\.bytes)
+        let isOther = old.map { $0.digests != bytes || $0.size != size } ?? true
+        var entry = BackupState.Entry(
+            attributes: old?.attributes ?? "",
+            size: size,
+            identity: nil,
+            sectorSize: 0,
+            born: old?.born ?? number,
+            changed: isOther ? number : old?.changed ?? number,
+            touched: isOther ? number : old?.touched ?? number,
+            digests: bytes
+        )
+        touch(&entry, attributes, number: number)
+        return entry
+    }
+
+    private static func touch(
+        _ entry: inout BackupState.Entry,
+        _ attributes: EntryAttributes,
+        number: Int
+    ) {
+        let owner = attributes.owner.map { "\($0.user) \($0.group)" } ?? ""
+        let text =
+            "\(attributes.kind.rawValue) \(attributes.mode) \(attributes.modified) \(owner)"
+        if entry.attributes != text { entry.touched = number }
+        entry.attributes = text
+    }
+}
+
+extension BackupState.Entry {
+    /// Returns the SHA-256 of a segment; `nil` if it had fewer.
+    fileprivate func digest(ofSegment index: Int) -> Digest? {
+        guard 32 * (index + 1) <= digests.count else { return nil }
+        return digests[(32 * index)..<(32 * (index + 1))].withUnsafeBytes { Digest(bytes: $0) }
+    }
+
+    /// The SHA-256 of each segment.
+    fileprivate var segmentDigests: [Digest] {
+        (0..<digests.count / 32).compactMap { digest(ofSegment: $0) }
+    }
+}
+
+extension RelativePath {
+    /// Whether a directory above it is among some paths.
+    fileprivate func hasAncestor(in paths: Set<RelativePath>) -> Bool {
+        var ancestor = parent
+        while let path = ancestor {
+            if paths.contains(path) { return true }
+            ancestor = path.parent
+        }
+        return false
+    }
+}

@@ -1,0 +1,51 @@
+internal import Backups
+internal import Files
+internal import History
+internal import Remotes
+
+// A backup that is built on others, or that others may be built on.
+extension CreateBackup {
+    /// Opens what the last backups held.
+    ///
+    /// - Returns: `nil` if nobody asked for increments, or if nothing can be known or kept: then the backup
+    ///   stands alone.
+    func openLineage() throws -> Lineage? {
+        guard let increments = options.increments, refusal == nil else { return nil }
+        do {
+            return try Lineage(increments)
+        } catch let error where error is HistoryError || error is FileError {
+            context.warn("a whole backup is made, and none is built on it: \(explain(error))")
+            return nil
+        }
+    }
+
+    /// Returns the reason for which an increment was given up that a whole backup may be made for.
+    static func reasonForFull(_ error: any Error) -> String? {
+        switch error {
+        case let needed as FullNeeded: needed.reason
+        case HistoryError.damaged: explain(error)
+        default: nil
+        }
+    }
+
+    /// Throws `FullNeeded` if a backup that this one is built on has gone meanwhile.
+    func refuseWithoutNeeds(of place: LineagePlan?) async throws {
+        guard let place, place.isIncrement else { return }
+        let files = try await folder.remote.list()
+        for need in place.needs
+        where !files.contains(where: { $0.name == need.name && $0.size == need.size }) {
+            throw FullNeeded(reason: "'\(BackupName.display(need.name))' has gone meanwhile")
+        }
+    }
+
+    /// Keeps what was learnt of a backup that has its name; if that fails, none is built on it.
+    func keep(_ backup: Backup, _ written: WrittenArchive, in lineage: Lineage?) {
+        guard let lineage, let place = written.place else { return }
+        do {
+            try lineage.keep(backup, written, place)
+        } catch {
+            lineage.drop()
+            context.warn("no other backup is built on this one: \(explain(error))")
+        }
+    }
+}

@@ -1,0 +1,113 @@
+internal import Archives
+internal import Backups
+internal import Files
+internal import Foundation
+internal import History
+
+/// The place of a new backup in its lineage: a whole one, or an increment on an earlier one.
+///
+/// The nth increment is built on the one whose number has one bit less, so that it needs at most
+/// 1 + log2(n) others, and half of all increments are needed by nobody. These are the skip-deltas of Subversion
+/// (https://svn.apache.org/repos/asf/subversion/trunk/notes/skip-deltas).
+struct LineagePlan {
+    /// The most backups that one may need.
+    private static let needsLimit = 12
+    /// A number has two bytes in the state; a chain of weeks has hundreds.
+    private static let numbersLimit = 4096
+
+    /// Stands for this machine, stores directory and folder.
+    var lineage: String
+    /// 0 for a whole one.
+    var number = 0
+    /// The backups that it is built on, the whole one first; none for a whole one.
+    var needs: [BackupState.Made] = []
+    var hasher: (Int) -> SectorHasher
+
+    var isIncrement: Bool { !needs.isEmpty }
+
+    /// The number that it is built on; less than every number for a whole one.
+    var base: Int { needs.last?.number ?? -1 }
+
+    /// Bytes of an archive at which a whole one is as good.
+    var sizeLimit: Int64 { (needs.first?.size ?? .max) / 2 }
+
+    /// Chooses the place of the next backup.
+    ///
+    /// - Parameters:
+    ///   - state: what the last backups held; it gets a lineage if it has none.
+    ///   - backups: those of the folder.
+    ///   - options: those of the backup.
+    ///   - date: now.
+    /// - Throws: `HistoryError`.
+    init(
+        _ state: BackupState,
+        among backups: [Backup],
+        _ options: IncrementOptions,
+        at date: Date
+    ) throws {
+        let secret: [UInt8]
+        if let known = try state.text("lineage"), let text = try state.text("secret"),
+            let bytes = Data(base64Encoded: text), bytes.count == SectorHasher.secretLength
+        {
+            (lineage, secret) = (known, Array(bytes))
+        } else {
+            lineage = BackupID.random().rawValue
+            secret = (0..<SectorHasher.secretLength).map { _ in .random(in: .min ... .max) }
+            try state.clear()
+            try state.set("lineage", lineage)
+            try state.set("secret", Data(secret).base64EncodedString())
+        }
+        hasher = { SectorHasher(sectorSize: $0, secret: secret) }
+        guard !options.isFull else { return }
+        let made = try state.made()
+        guard let full = made.first, full.base == nil, let last = made.last,
+            last.number + 1 < Self.numbersLimit, full.size >= options.leastFullSize,
+            made.dropFirst().reduce(0, { $0 + $1.size }) <= full.size,
+            let age = Timestamp.date(rfc3339: full.created).map(date.timeIntervalSince),
+            (0..<options.fullEvery.inSeconds).contains(age)
+        else { return }
+        let next = last.number + 1
+        let chains = Self.usableChains(made, among: backups)
+        let candidates = chains.keys.filter { $0 <= next & (next - 1) }.sorted(by: >)
+        guard let needs = candidates.lazy.compactMap({ chains[$0] }).first else { return }
+        (number, self.needs) = (next, needs)
+    }
+
+    /// Returns the backups that can be built on, by their numbers, each with all that it needs before it.
+    private static func usableChains(
+        _ made: [BackupState.Made],
+        among backups: [Backup]
+    ) -> [Int: [BackupState.Made]] {
+        let listed = Dictionary(backups.map { ($0.name, $0) }) { first, _ in first }
+        var chains: [Int: [BackupState.Made]] = [:]
+        for backup in made {
+            guard let there = listed[backup.name], there.size == backup.size, there.damage == nil
+            else { continue }
+            guard let base = backup.base else {
+                chains[backup.number] = [backup]
+                continue
+            }
+            if let chain = chains[base], chain.count < needsLimit {
+                chains[backup.number] = chain + [backup]
+            }
+        }
+        return chains
+    }
+
+    /// Has a manifest's first line tell the place.
+    func mark(_ header: inout ManifestHeader) {
+        header.lineage = lineage
+        header.number = number
+        guard isIncrement else { return }
+        header.format = ManifestHeader.currentFormat
+        header.needs = needs.map {
+            Need(
+                name: $0.name,
+                size: $0.size,
+                created: $0.created,
+                number: $0.number,
+                state: $0.state
+            )
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import Files
+import Foundation
+import GRDB
+import Remotes
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Backups
+@testable import Operations
+
+@Suite("Increments")
+struct IncrementTests {
+    /// A store of some 700 kB, and a whole backup and three increments of it: the second needs the whole one
+    /// alone, the third the second.
+    private func chain(_ count: Int = 4) async throws -> (life: IncrementScene, backups: [Backup]) {
+        let life = try IncrementScene(seed: 7)
+        try life.makeStore("store0.sqlite", rows: 2500)
+        try LocalFileSystem().createDirectories(life.scene.stores.appending("d/e"))
+        try Data("one".utf8).write(to: URL(filePath: life.scene.stores.appending("d/f").string))
+        var backups: [Backup] = []
+        for number in 0..<count {
+            try life.write("store0.sqlite") {
+                try $0.execute(sql: "UPDATE item SET name = 'n\(number)' WHERE id = \(number + 7)")
+            }
+            backups.append(try await life.backUp())
+        }
+        return (life, backups)
+    }
+
+    @Test("are small, need few others, and restore what a whole backup has")
+    func chained() async throws {
+        let (life, backups) = try await chain(9)
+        #expect(backups.map(\.isIncrement) == [false] + Array(repeating: true, count: 8))
+        #expect(backups.allSatisfy { !$0.isIncrement || $0.size < backups[0].size / 20 })
+        #expect(backups.map(\.needs.count) == [0, 1, 1, 2, 1, 2, 2, 3, 1])
+        for backup in backups { #expect(try await life.differences(backup.name).isEmpty) }
+        #expect(backups[1].name.hasSuffix(" Changes.zip"))
+    }
+
+    @Test(
+        "restore without this program, with unzip and Python",
+        .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")
+    )
+    func withoutUs() async throws {
+        let (life, _) = try await chain(7)
+        try FileManager.default.removeItem(atPath: life.scene.stores.appending("d/e").string)
+        try Data("two".utf8).write(
+            to: URL(filePath: life.scene.stores.appending("d/f").string)
+        )
+        let last = try await life.backUp()
+        #expect(last.needs.count == 3)
+        let target = try life.scene.sandbox.directory("Unzipped")
+        for name in last.needs.map(\.name) + [last.name] {
+            let archive = life.scene.remotePath.appending(name).string
+            try Tool.check("unzip", ["-q", "-o", archive, "-d", target.string])
+            guard name.hasSuffix(" Changes.zip") else { continue }
+            try Tool.check("python3", [target.appending(".grocerydude/apply.py").string])
+        }
+        try FileManager.default.removeItem(atPath: target.appending(".grocerydude").string)
+        let expected = try #require(life.expected[last.name])
+        #expect(
+            try IncrementScene.tree(target, withTimes: false)
+                == IncrementScene.tree(expected, withTimes: false)
+        )
+        // In a wrong order the script refuses.
+        let wrong = try life.scene.sandbox.directory("Wrong")
+        for name in [last.needs[0].name, last.name] {
+            let archive = life.scene.remotePath.appending(name).string
+            try Tool.check("unzip", ["-q", "-o", archive, "-d", wrong.string])
+        }
+        #expect(throws: (any Error).self) {
+            try Tool.check("python3", [wrong.appending(".grocerydude/apply.py").string])
+        }
+    }
+
+    @Test("find what they need under another name, and in the trash; else they say what is missing")
+    func needs() async throws {
+        let (life, backups) = try await chain()
+        let folder = life.scene.remotePath
+        let renamed = folder.appending("renamed Stores.zip")
+        try FileManager.default.moveItem(
+            atPath: folder.appending(backups[0].name).string,
+            toPath: renamed.string
+        )
+        for backup in backups.dropFirst() {
+            #expect(try await life.differences(backup.name).isEmpty)
+        }
+        try FileManager.default.moveItem(
+            atPath: renamed.string,
+            toPath: folder.appending(backups[0].name).string
+        )
+        _ = try await life.scene.folder().remove(
+            backups[0],
+            at: life.date,
+            keepingTrash: .seconds(60)
+        )
+        #expect(try await life.differences(backups[3].name).isEmpty)
+        try FileManager.default.removeItem(
+            atPath: folder.appending(BackupFolder.trashName).string
+        )
+        let error = await #expect(throws: BackupFolderError.self) {
+            try await life.differences(backups[3].name)
+        }
+        #expect(error?.description.contains(backups[0].displayName) == true)
+        // The next one is whole again.
+        #expect(try await !life.backUp().isIncrement)
+    }
+
+    @Test("keep what they need from being pruned and deleted")
+    func pruned() async throws {
+        let (life, backups) = try await chain()
+        var policy = RetentionPolicy()
+        policy.counts[.last] = 1
+        var options = PruneBackups.Options(policy: policy, now: life.date + 1)
+        let prune = PruneBackups(
+            in: life.scene.folder(),
+            options: options,
+            context: life.scene.context()
+        )
+        let outcome = try await prune.run()
+        #expect(outcome.removed.map(\.name) == [backups[1].name])
+        let reasons = outcome.plan.keep.map(\.reasons)
+        #expect(reasons.filter { $0.first?.hasPrefix("needed by") == true }.count == 2)
+        #expect(try await life.differences(backups[3].name).isEmpty)
+
+        let delete = DeleteBackup(from: life.scene.folder(), context: life.scene.context())
+        await #expect(throws: BackupFolderError.self) {
+            try await delete.run(backups[0], at: life.date, keepingTrash: .seconds(60))
+        }
+        #expect(try await life.scene.folder().list().backups.count == 3)
+        try await delete.run(
+            backups[0],
+            at: life.date + 2,
+            keepingTrash: .seconds(60),
+            withDependants: true
+        )
+        #expect(try await life.scene.folder().list().backups.isEmpty)
+
+        // One comes back: what it needs stays in the trash, however old.
+        _ = try await delete.undo(backups[2].name)
+        options.keepsTrash = .seconds(1)
+        options.now = life.date + 1_000_000
+        _ = try await PruneBackups(
+            in: life.scene.folder(),
+            options: options,
+            context: life.scene.context()
+        ).run()
+        #expect(try await life.scene.folder().trashed().map(\.name) == [backups[0].name])
+        #expect(try await life.differences(backups[2].name).isEmpty)
+    }
+
+    @Test("are checked, copied with what they need, and damaged ones are told")
+    func checked() async throws {
+        let (life, backups) = try await chain()
+        let check = CheckBackups(
+            in: life.scene.folder(),
+            options: .init(),
+            context: life.scene.context()
+        )
+        #expect(try await check.run(backups[3], at: life.date).isGood)
+
+        let other = LocalFolder(try life.scene.sandbox.directory("Copies"))
+        let copied = try await CopyBackups(
+            from: life.scene.folder(),
+            to: life.scene.folder(other),
+            options: .init(date: life.date),
+            context: life.scene.context()
+        ).run([backups[3].name])
+        #expect(
+            Set(copied.copied.map(\.backup.name))
+                == [backups[0].name, backups[2].name, backups[3].name]
+        )
+        let target = try life.scene.sandbox.directory("FromCopies")
+        let folder = life.scene.folder(other)
+        try await life.extract(folder.find(backups[3].name), from: folder, to: target)
+        let expected = try #require(life.expected[backups[3].name])
+        #expect(try IncrementScene.differences(target, expected).isEmpty)
+
+        // A byte in the middle of the one between.
+        let path = life.scene.remotePath.appending(backups[2].name)
+        var bytes = try Data(contentsOf: URL(filePath: path.string))
+        bytes[60] ^= 0xFF
+        try bytes.write(to: URL(filePath: path.string))
+        #expect(try await !check.run(backups[3], at: life.date).isGood)
+        #expect(try await check.run(backups[1], at: life.date).isGood)
+    }
+
+    @Test("begin anew when their state is gone, damaged, or much has changed")
+    func renewed() async throws {
+        let (life, _) = try await chain(2)
+        let path = life.increments.statePath
+        try Data("no database".utf8).write(to: URL(filePath: path.string))
+        #expect(try await !life.backUp().isIncrement)
+        #expect(try await life.backUp().isIncrement)
+        try life.write("store0.sqlite") {
+            try $0.execute(sql: "UPDATE item SET data = randomblob(200)")
+        }
+        #expect(try await !life.backUp().isIncrement)
+        // A directory in the place of a file is nothing that can be unzipped over it.
+        try FileManager.default.removeItem(atPath: life.scene.stores.appending("d/f").string)
+        try LocalFileSystem().createDirectories(life.scene.stores.appending("d/f"))
+        #expect(try await !life.backUp().isIncrement)
+        for name in life.names { #expect(try await life.differences(name).isEmpty) }
+    }
+}

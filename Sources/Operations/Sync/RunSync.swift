@@ -120,7 +120,7 @@ public struct RunSync: Sendable {
         } catch {
             result.error = error
         }
-        let isAway = result.outcome.map { !$0.hasContainer } ?? before.isAway
+        let isAway = result.outcome.map { !$0.hasContainer || $0.isCutOff } ?? before.isAway
         try sidecar.note(result.error as? SyncDecision, isAway: isAway)
         result.overview = try SyncOverview(of: sidecar)
         result.newConflicts = result.overview.conflicts - before.conflicts

@@ -1,4 +1,5 @@
 public import Files
+internal import Remotes
 public import Sync
 public import SystemPackage
 
@@ -39,6 +40,8 @@ public enum SyncError: ExplainedError {
 
     /// What was edited here is kept, and goes out once the container is back.
     case noContainer(String, unsent: Int64)
+    /// The container failed, at once or in the middle; the next run goes on.
+    case cutOff(any ExplainedError, unsent: Int64)
     /// An application has the store open.
     case openStore(String, rows: Int64, by: [LockHolder])
     /// Another run of ours has the stores directory.
@@ -79,6 +82,8 @@ public enum SyncError: ExplainedError {
         case .noContainer(let address, let unsent):
             "the container '\(address)' is not there, or has nothing of this group"
                 + (unsent == 0 ? "" : ": \(Self.waiting(unsent)) on this machine")
+        case .cutOff(let cause, let unsent):
+            cause.description + (unsent == 0 ? "" : "; \(Self.waiting(unsent)) on this machine")
         case .openStore(let store, let rows, let users):
             "\(Self.waiting(rows)) until '\(store)' is closed: it is in use by \(Self.list(users))"
         case .lockedStores(let path, let rows, let holder):
@@ -106,11 +111,36 @@ public enum SyncError: ExplainedError {
         case .noConflict: nil
         case .noDevice: nil
         case .noContainer: nil
+        case .cutOff(let cause, _):
+            isOfAbsence
+                ? "see that its disk, the network and the server work: the next run goes on"
+                : cause.hint
         case .openStore: "close the application; the next run writes what waits"
         case .lockedStores: "the next run writes what waits"
         case .unreadFiles: "see what is in the container, and whether its folder is copied wholly"
         }
     }
+
+    /// Whether the container is not there for now, or not any more.
+    public var isOfAbsence: Bool {
+        switch self {
+        case .noContainer: true
+        case .cutOff(let cause as RemoteError, _):
+            switch cause {
+            case .missing, .notAFolder, .noRemote, .noFile, .unreachable, .stalled, .unsure, .rclone:
+                true
+            default: false
+            }
+        case .cutOff(FileError.failed(_, _, let errno), _): Self.absences.contains(errno)
+        default: false
+        }
+    }
+
+    /// The errors of a disk or of a file server that went away.
+    private static let absences: Set<Errno> = [
+        .ioError, .noSuchAddressOrDevice, .staleNFSFileHandle, .timedOut, .hostIsDown,
+        .noRouteToHost, .socketNotConnected,
+    ]
 
     private static func waiting(_ count: Int64) -> String {
         counted(Int(count), "change waits", "changes wait")

@@ -1,9 +1,11 @@
-internal import Changes
+public import Files
 
 /// What an exchange did.
 public struct ExchangeOutcome: Sendable {
     /// Whether the container was there.
     public var hasContainer = true
+    /// How the container failed, if it did: at once, or after something was exchanged.
+    public var trouble: (any ExplainedError)?
     /// Whether what arrived was left for a later run; see `StoreExchange.Options.reserve`.
     public var isPutOff = false
     public var inserted = 0
@@ -31,13 +33,5 @@ public struct ExchangeOutcome: Sendable {
     /// Whether nothing was exchanged, and nothing written.
     public var isQuiet: Bool {
         sent.files == 0 && taken.files == 0 && inserted + updated + deleted == 0
-    }
-}
-
-extension Publication.Sent {
-    static func += (left: inout Self, right: Self) {
-        left.files += right.files
-        left.bytes += right.bytes
-        left.changes += right.changes
     }
 }

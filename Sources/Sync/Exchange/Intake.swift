@@ -31,9 +31,13 @@ struct Intake {
 
     /// Takes every file that is not known yet.
     ///
-    /// - Throws: `RemoteError` of the connection, `SidecarError`; `CancellationError` between two files.
-    func run(_ listing: Container.Listing, _ check: () throws -> Void) async throws -> Taken {
-        var taken = Taken()
+    /// - Throws: `RemoteError` of the connection, `SidecarError`; `CancellationError` between two files. What
+    ///   was taken before stays taken.
+    func run(
+        _ listing: Container.Listing,
+        _ check: () throws -> Void,
+        _ taken: inout Taken
+    ) async throws {
         // Baselines first: what they stand for need not be read.
         _ = try sidecar.write { try $0.completeStandIns(at: now) }
         var cover = Cover(try sidecar.read { try $0.standIns() })
@@ -65,7 +69,6 @@ struct Intake {
         }
         let names = Set(listing.all.map(\.file.name))
         try sidecar.write { try $0.keepWaiting(names) }
-        return taken
     }
 
     private func take(
@@ -82,7 +85,7 @@ struct Intake {
         } catch RemoteError.noFile {
             // Gone since it was listed.
             return
-        } catch let error as FileError {
+        } catch let error as FileError where !error.isNoSpace {
             try wait(for: file, error)
             return
         }

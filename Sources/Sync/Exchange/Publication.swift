@@ -20,8 +20,7 @@ struct Publication {
     ///
     /// What was sent before an error stays sent.
     /// - Throws: `RemoteError`, `FileError`, `SidecarError`.
-    func run() async throws -> Sent {
-        var sent = Sent()
+    func run(_ sent: inout Sent) async throws {
         for file in try sidecar.read({ try $0.unpublished() }) {
             try await send(file)
             try sidecar.write { try $0.setPublished(file, at: now) }
@@ -30,7 +29,6 @@ struct Publication {
             sent.changes += file.changes
         }
         try removeOrphans()
-        return sent
     }
 
     private func send(_ file: OwnFile) async throws {

@@ -88,60 +88,61 @@ public struct StoreExchange {
 
     /// Exchanges.
     ///
-    /// - Returns: what was sent, taken and written.
-    /// - Throws: `SyncDecision`, `StoreError`, `SidecarError`, `RemoteError` of the connection.
+    /// A container that fails, at once or in the middle, ends nothing: what was edited is captured, and what
+    /// has arrived is written.
+    ///
+    /// - Returns: what was sent, taken and written, and how the container failed.
+    /// - Throws: `SyncDecision`, `StoreError`, `SidecarError`, `FileError`.
     public func run() async throws -> ExchangeOutcome {
         var outcome = ExchangeOutcome()
         try recover()
         try pass(.recovered)
-        let listing = try await look(&outcome)
-        try pass(.looked)
-        guard let identity = try await identify(listing) else { return outcome }
+        let (listing, identity) = try await meet(&outcome)
+        guard let identity else { return outcome }
         let isEnabling = try sidecar.read { try $0.phase == .enabling }
         let takesFirst = try isEnabling || sidecar.read { try $0.integer("rolled") != nil }
         var isTaken = false
         if takesFirst, let listing {
             // What others have comes first: rows that are alike become one.
-            outcome.taken = try await intake(listing)
-            isTaken = true
+            isTaken = try await intake(listing, &outcome)
         }
         // Without the others' files, nobody can say what a sidecar that was rolled back has missed.
-        if listing != nil || !takesFirst || isEnabling { try capture(seeds: isEnabling) }
+        if isTaken || !takesFirst || isEnabling && listing == nil {
+            try capture(seeds: isEnabling)
+        }
         try pass(.captured)
         if listing != nil {
-            outcome.sent = try await publication.run()
+            try await publish(&outcome)
             try pass(.published)
         }
-        if let listing, !isTaken { outcome.taken = try await intake(listing) }
+        if let listing, !takesFirst { isTaken = try await intake(listing, &outcome) }
         if outcome.taken.unknownOwn > 0 || outcome.taken.isForgotten {
             try sidecar.write { try $0.renew() }
         }
         try pass(.taken)
         try await write(&outcome)
         if let listing {
-            try await tidy(listing, isEnabling || identity.isMoved || identity.isRolledBack)
-            outcome.sent += try await publication.run()
+            _ = try await reach(&outcome) { _ in
+                try await tidy(
+                    listing,
+                    isEnabling || identity.isMoved || identity.isRolledBack
+                )
+            }
+            try await publish(&outcome)
             try pass(.tidied)
         }
-        if isEnabling, listing != nil {
+        if isEnabling, isTaken {
             try sidecar.write { try $0.set("phase", SidecarAccess.Phase.on.rawValue) }
         }
-        if listing != nil { try sidecar.write { try $0.set("exchanged", now) } }
+        if listing != nil, outcome.trouble == nil {
+            try sidecar.write { try $0.set("exchanged", now) }
+        }
         return outcome
     }
 
     func pass(_ step: Step) throws {
         try options.passed(step)
         try options.check()
-    }
-
-    private var publication: Publication {
-        Publication(sidecar: sidecar, container: container, now: now)
-    }
-
-    private func intake(_ listing: Container.Listing) async throws -> Intake.Taken {
-        try await Intake(sidecar: sidecar, container: container, now: now)
-            .run(listing, options.check)
     }
 
     // MARK: - The store
@@ -236,7 +237,7 @@ public struct StoreExchange {
             let (planned, missing) = try plan()
             // Content that rows wait for is fetched once; what is not there keeps only them waiting.
             let lacking = missing.subtracting(fetched)
-            if !lacking.isEmpty, try await fetch(lacking) {
+            if !lacking.isEmpty, try await fetch(lacking, &outcome) {
                 fetched.formUnion(lacking)
                 continue
             }
@@ -259,13 +260,17 @@ public struct StoreExchange {
         if isOutdated { throw StoreError.busy(store.path.description) }
     }
 
-    private func fetch(_ blobs: Set<BlobReference>) async throws -> Bool {
+    private func fetch(
+        _ blobs: Set<BlobReference>,
+        _ outcome: inout ExchangeOutcome
+    ) async throws -> Bool {
         var isAnyThere = false
         for blob in blobs {
             try options.check()
-            if try await BlobCache(sidecar: sidecar).fetch(blob, from: container) {
-                isAnyThere = true
+            let isThere = try await reach(&outcome) { _ in
+                try await BlobCache(sidecar: sidecar).fetch(blob, from: container)
             }
+            if isThere == true { isAnyThere = true }
         }
         return isAnyThere
     }

@@ -177,6 +177,7 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: SyncError) {
         switch error {
         case .noContainer: self = .notFound
+        case .cutOff(let cause, _): self = error.isOfAbsence ? .notFound : ExitStatus(cause)
         case .openStore, .storeInUse: self = .inUse
         case .lockedStores: self = .locked
         case .unreadFiles: self = .partial

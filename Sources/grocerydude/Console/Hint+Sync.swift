@@ -23,7 +23,8 @@ extension Hint {
         case .noContainer:
             "see that its disk is mounted: the next run sends what waits; if it was emptied, run 'grocerydude sync seed'"
         case .noDevice: "see 'grocerydude sync status'"
-        case .nothingToSync, .noTable, .synchronisedFolder, .storeInUse, .unreadFiles:
+        case .cutOff(let cause, _) where !error.isOfAbsence: Hint.after(cause)
+        case .cutOff, .nothingToSync, .noTable, .synchronisedFolder, .storeInUse, .unreadFiles:
             error.hint
         }
     }

@@ -15,6 +15,8 @@ public enum SyncError: ExplainedError {
     case severalStores([String], in: FilePath)
     /// None of the stores takes part, or the one that was named does not.
     case notEnabled(String)
+    /// The file of a store that takes part is not there any more.
+    case storeGone(String, group: String)
     /// It takes part in another group, or through another container.
     case alreadyEnabled(store: String, group: String, container: String)
     /// It cannot sync until a person decides something.
@@ -22,6 +24,8 @@ public enum SyncError: ExplainedError {
     /// The store has no table that syncs.
     case nothingToSync(store: String)
     case noTable(String, store: String)
+    /// The group has another map than the one that was named.
+    case otherMap(group: String)
     case badGroup(String)
     case noContainerNamed
     case containerInsideStores(String, FilePath)
@@ -59,6 +63,8 @@ public enum SyncError: ExplainedError {
         case .noDevice(let text, let names):
             "there is no one device '\(text)' in the group; there "
                 + (names.isEmpty ? "is no other" : "are: \(names.joined(separator: ", "))")
+        case .storeGone(let name, let group):
+            "'\(name)' takes part in '\(group)', and is gone from the stores directory: nothing is sent or deleted for that"
         case .notEnabled(let name): "'\(name)' does not take part in any group"
         case .alreadyEnabled(let store, let group, let container):
             "'\(store)' takes part in '\(group)' through '\(container)' already"
@@ -67,6 +73,7 @@ public enum SyncError: ExplainedError {
                 + refusals.map(\.description).joined(separator: "; ")
         case .nothingToSync(let store): "'\(store)' has no table that syncs"
         case .noTable(let name, let store): "there is no table '\(name)' in '\(store)'"
+        case .otherMap(let group): "the group '\(group)' has another map"
         case .badGroup(let name): "'\(name)' is no name for a group"
         case .noContainerNamed: "no container is named"
         case .containerInsideStores(let address, let stores):
@@ -98,9 +105,11 @@ public enum SyncError: ExplainedError {
         case .noStore, .noStores: "is it the right directory?"
         case .severalStores: "name one"
         case .notEnabled: nil
+        case .storeGone: "put it back, or have it leave its group"
         case .alreadyEnabled: "leave that group first; the store stays as it is"
         case .refused(_, let refusals): refusals.lazy.compactMap(\.hint).first
         case .nothingToSync, .noTable: "see the names of its tables"
+        case .otherMap: "go by the group's map, or publish another for all"
         case .badGroup: "use 1 to 40 of the letters a to z, digits and hyphens"
         case .noContainerNamed: "name a folder that your machines share"
         case .containerInsideStores, .storesInsideContainer: "name a folder elsewhere"
@@ -127,7 +136,8 @@ public enum SyncError: ExplainedError {
         case .noContainer: true
         case .cutOff(let cause as RemoteError, _):
             switch cause {
-            case .missing, .notAFolder, .noRemote, .noFile, .unreachable, .stalled, .unsure, .rclone:
+            case .missing, .notAFolder, .noRemote, .noFile, .unreachable, .stalled, .unsure,
+                .rclone:
                 true
             default: false
             }

@@ -5,21 +5,21 @@ internal import Remotes
 extension StoreExchange {
     /// Does something with the container, unless that has failed before in this run.
     ///
-    /// - Returns: `nil` if the container fails, or has failed: the outcome then has the error.
+    /// - Returns: whether it was done; if the container fails, or has failed, the outcome has the error.
     /// - Throws: what is no failure of the container.
-    func reach<Result>(
+    func reach(
         _ outcome: inout ExchangeOutcome,
-        _ body: (inout ExchangeOutcome) async throws -> Result
-    ) async throws -> Result? {
-        guard outcome.trouble == nil else { return nil }
+        _ body: (inout ExchangeOutcome) async throws -> Void
+    ) async throws -> Bool {
+        guard outcome.trouble == nil else { return false }
         do {
-            return try await body(&outcome)
+            try await body(&outcome)
         } catch let error as RemoteError {
             outcome.trouble = error
         } catch let error as FileError {
             outcome.trouble = error
         }
-        return nil
+        return outcome.trouble == nil
     }
 
     /// Lists the container, and finds out whether this device is still the one that it was.
@@ -28,18 +28,15 @@ extension StoreExchange {
     func meet(
         _ outcome: inout ExchangeOutcome
     ) async throws -> (listing: Container.Listing?, identity: Identity?) {
-        let listing = try await reach(&outcome) { try await look(&$0) } ?? nil
+        var listing: Container.Listing?
+        var identity: Identity?
+        _ = try await reach(&outcome) { listing = try await look(&$0) }
         try pass(.looked)
-        guard let listing else {
-            outcome.hasContainer = false
-            return (nil, try await identify(nil))
+        if let listing, try await reach(&outcome, { _ in identity = try await identify(listing) }) {
+            return (listing, identity)
         }
-        let found = try await reach(&outcome) { _ in try await identify(listing) }
-        guard outcome.trouble == nil else {
-            outcome.hasContainer = false
-            return (nil, try await identify(nil))
-        }
-        return (listing, found ?? nil)
+        outcome.hasContainer = false
+        return (nil, try await identify(nil))
     }
 
     /// Takes what others have sent.
@@ -52,12 +49,39 @@ extension StoreExchange {
         let intake = Intake(sidecar: sidecar, container: container, now: now)
         return try await reach(&outcome) { outcome in
             try await intake.run(listing, options.check, &outcome.taken)
-        } != nil
+        }
     }
 
-    /// Sends what waits.
+    /// Sends what waits; a container that is full, or may only be read, keeps nothing from being taken.
     func publish(_ outcome: inout ExchangeOutcome) async throws {
+        guard outcome.refusal == nil else { return }
+        if options.isDryRun {
+            let waiting = try sidecar.read { try $0.unpublished() }
+            outcome.sent = Publication.Sent(
+                files: waiting.count,
+                bytes: waiting.reduce(0) { $0 + $1.size },
+                changes: waiting.reduce(0) { $0 + $1.changes }
+            )
+            return
+        }
         let publication = Publication(sidecar: sidecar, container: container, now: now)
-        _ = try await reach(&outcome) { try await publication.run(&$0.sent) }
+        _ = try await reach(&outcome) { outcome in
+            do {
+                try await publication.run(&outcome.sent)
+            } catch let error as FileError {
+                outcome.refusal = error
+            } catch RemoteError.readOnly(let address, let reason) {
+                outcome.refusal = RemoteError.readOnly(address, reason: reason)
+            } catch RemoteError.noSpace(let address, let reason) {
+                outcome.refusal = RemoteError.noSpace(address, reason: reason)
+            }
+        }
+    }
+
+    /// Ends a run: what the container refused is told as its failure.
+    func conclude(_ outcome: inout ExchangeOutcome, hasListed: Bool) throws {
+        outcome.trouble = outcome.trouble ?? outcome.refusal
+        guard hasListed, outcome.trouble == nil else { return }
+        try sidecar.write { try $0.set("exchanged", now) }
     }
 }

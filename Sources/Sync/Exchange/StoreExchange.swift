@@ -30,6 +30,8 @@ public struct StoreExchange {
         public var rejoining: Rejoining?
         /// Whether the container is filled with all that this device knows: it was emptied, or is new.
         public var refills = false
+        /// Whether nothing is sent and nothing written, and only counted; the sidecar is a copy then.
+        public var isDryRun = false
         /// Which machine this is; see `Machine`.
         public var machine = Machine.current
         /// When baselines and bundles are written, and files removed.
@@ -96,6 +98,7 @@ public struct StoreExchange {
     public func run() async throws -> ExchangeOutcome {
         var outcome = ExchangeOutcome()
         try recover()
+        try adoptMap()
         try pass(.recovered)
         let (listing, identity) = try await meet(&outcome)
         guard let identity else { return outcome }
@@ -107,7 +110,8 @@ public struct StoreExchange {
             isTaken = try await intake(listing, &outcome)
         }
         // Without the others' files, nobody can say what a sidecar that was rolled back has missed.
-        if isTaken || !takesFirst || isEnabling && listing == nil {
+        let isAlone = try isEnabling && listing == nil && sidecar.read { try $0.match == nil }
+        if isTaken || !takesFirst || isAlone {
             try capture(seeds: isEnabling)
         }
         try pass(.captured)
@@ -119,9 +123,10 @@ public struct StoreExchange {
         if outcome.taken.unknownOwn > 0 || outcome.taken.isForgotten {
             try sidecar.write { try $0.renew() }
         }
+        try adoptMap()
         try pass(.taken)
         try await write(&outcome)
-        if let listing {
+        if let listing, outcome.refusal == nil, !options.isDryRun {
             _ = try await reach(&outcome) { _ in
                 try await tidy(
                     listing,
@@ -134,9 +139,7 @@ public struct StoreExchange {
         if isEnabling, isTaken {
             try sidecar.write { try $0.set("phase", SidecarAccess.Phase.on.rawValue) }
         }
-        if listing != nil, outcome.trouble == nil {
-            try sidecar.write { try $0.set("exchanged", now) }
-        }
+        try conclude(&outcome, hasListed: listing != nil)
         return outcome
     }
 
@@ -162,7 +165,7 @@ public struct StoreExchange {
     }
 
     /// Captures what was edited since the last look; if nobody has written since, no page is read.
-    private func capture(seeds: Bool) throws {
+    func capture(seeds: Bool) throws {
         let look = try store.look()
         let last = try sidecar.read { try $0.text("look") }
         if !seeds, options.rejoining == nil, let look, look == last { return }
@@ -202,12 +205,14 @@ public struct StoreExchange {
                     wall: now,
                     program: options.program
                 )
+                var captureOptions = meaning.options(seeds: seeds)
+                if seeds { captureOptions.match = try access.match }
                 var capture = Capture(
                     of: tables,
                     in: access,
                     stamp: Stamp(clock: reading, device: try access.own),
                     random: options.random(),
-                    options: meaning.options(seeds: seeds),
+                    options: captureOptions,
                     outgoing: outgoing
                 )
                 try capture.run(snapshot)
@@ -225,6 +230,7 @@ public struct StoreExchange {
     /// Writes until the store shows its view, or an application is too busy.
     private func write(_ outcome: inout ExchangeOutcome) async throws {
         guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
+        if options.isDryRun { return outcome.count(try plan().0?.plan.steps ?? []) }
         guard let reservation = try await options.reserve() else {
             outcome.isPutOff = true
             return
@@ -264,15 +270,11 @@ public struct StoreExchange {
         _ blobs: Set<BlobReference>,
         _ outcome: inout ExchangeOutcome
     ) async throws -> Bool {
-        var isAnyThere = false
-        for blob in blobs {
-            try options.check()
-            let isThere = try await reach(&outcome) { _ in
-                try await BlobCache(sidecar: sidecar).fetch(blob, from: container)
-            }
-            if isThere == true { isAnyThere = true }
-        }
-        return isAnyThere
+        guard outcome.trouble == nil else { return false }
+        let fetched = try await BlobCache(sidecar: sidecar)
+            .fetch(blobs, from: container, options.check)
+        outcome.trouble = fetched.failure
+        return fetched.isAnyThere
     }
 
     /// A plan, and the schema that it is for.

@@ -87,8 +87,10 @@ final class Trial {
         return values
     }
 
-    /// Fills in for long values whose content is not here: another of the same length, the same for the
-    /// same content. Without it a column that may not be NULL would refuse a row that the store shows.
+    /// Fills in for long values whose content is not here: another of the same length.
+    ///
+    /// It is the same for the same content. Without it a column that may not be NULL would refuse a row
+    /// that the store shows.
     func filled(
         _ values: [StoredValue?],
         _ row: ViewRow,

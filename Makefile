@@ -19,7 +19,7 @@ bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build deps test faults simulations ablations remotes fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
+.PHONY: build deps test faults simulations ablations remotes cuts fuzz verdicts sanitize lint format demo benchmark manual install uninstall clean
 
 build: deps
 	swift build -c release $(BUILD_FLAGS) --product grocerydude
@@ -52,6 +52,12 @@ ablations: deps
 # Remotes over real servers on the loopback, all of them and with 300 MB; see Documentation/Remotes.md.
 remotes: deps
 	GROCERYDUDE_REMOTES=all swift test --filter 'RemotesTests|CommandTests.*Remote|CommandTests.*Served'
+
+# Two machines that share a folder on a server, over a connection that is cut at random, so many times over
+# each kind of server; a failure prints its seed. To try that one again: make cuts CUTS=1 SEED=n
+CUTS = 100
+cuts: deps
+	GROCERYDUDE_CUTS=$(CUTS) GROCERYDUDE_CUTS_SEED=$(SEED) swift test --filter ServedSyncTests
 
 # Many random mutations of archives, stores and change files, so many of each of eleven; a failure prints its seed. To
 # try that one again:

@@ -46,6 +46,15 @@ public struct LocalFileSystem: FileSystem {
         guard call(path, newPath, cfiles_rename) == 0 else { throw lastError(.move, path) }
     }
 
+    /// Makes a symbolic link (symlink(2)).
+    ///
+    /// - Throws: `FileError`; `.exists` if the name is taken.
+    public func makeLink(at path: FilePath, to target: FilePath) throws {
+        try systemCall(.link, path) {
+            path.withPlatformString { name in target.withPlatformString { symlink($0, name) } }
+        }
+    }
+
     public func swap(_ first: FilePath, _ second: FilePath) throws -> Bool {
         if call(first, second, cfiles_rename_exchange) == 0 { return true }
         switch errno {

@@ -10,6 +10,8 @@ public enum SyncDecision: ExplainedError, Equatable {
     case replaced(String)
     /// The container has a group of this name that is not ours.
     case otherGroup(String)
+    /// The group's map is a new one, which leaves out tables or columns, or knows rows of tables otherwise.
+    case newMap(leavesOut: [String], identifies: [String])
     /// The settings name another container than the one that the store was synced with.
     case otherContainer(String, was: String)
 
@@ -20,6 +22,7 @@ public enum SyncDecision: ExplainedError, Equatable {
         case .manyDeletions: "many_deletions"
         case .replaced: "replaced"
         case .otherGroup: "other_group"
+        case .newMap: "new_map"
         case .otherContainer: "other_container"
         }
     }
@@ -34,6 +37,12 @@ public enum SyncDecision: ExplainedError, Equatable {
             "'\(store)' is not the file, or not the state, that was synced last"
         case .otherGroup(let name):
             "the group '\(name)' in the container is another one than this store's"
+        case .newMap(let leavesOut, let identifies):
+            "the group has a new map, which "
+                + [("leaves out ", leavesOut), ("knows rows otherwise of ", identifies)]
+                .filter { !$0.1.isEmpty }
+                .map { verb, names in verb + names.map { "'\($0)'" }.joined(separator: ", ") }
+                .joined(separator: "; it ")
         case .otherContainer(let container, let was):
             "the container is '\(container)', and this store was synced with '\(was)'"
         }

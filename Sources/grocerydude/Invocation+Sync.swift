@@ -1,3 +1,4 @@
+internal import Changes
 internal import Files
 internal import Operations
 internal import Remotes
@@ -6,13 +7,20 @@ internal import SystemPackage
 
 extension Invocation {
     /// The directory of what sync keeps of each store.
-    private static var sidecars: FilePath {
+    static var sidecars: FilePath {
         FilePath(ProcessEnvironment.state + "/grocerydude/sync")
     }
 
     /// The stores, and what sync keeps of them.
     func syncPlaces() throws -> SyncPlaces {
         try SyncPlaces(stores, sidecars: Self.sidecars, context: context)
+    }
+
+    /// Reads a map.
+    ///
+    /// - Throws: `FileError`, `ChangeError.malformed`.
+    func syncMap(at path: FilePath) throws -> SyncMap {
+        try SyncMap(json: File.contents(of: path, limit: 1 << 20), name: printable(path))
     }
 
     /// The address of the container that the settings name.
@@ -51,6 +59,7 @@ extension Invocation {
     ///   - acceptsChanges: whether most rows of a table may go.
     ///   - rejoining: what the local data mean after an accident; `nil` asks.
     ///   - refills: whether the container is filled with all that this machine knows.
+    ///   - isDryRun: whether nothing is changed, and only told what would be.
     ///   - answersNewsOnly: whether nothing is said where nothing was to do.
     /// - Returns: the result; uneventful if nothing was to do.
     /// - Throws: `SyncError`, `OperationError`, `FileError`, `CancellationError`.
@@ -59,6 +68,7 @@ extension Invocation {
         acceptsChanges: Bool,
         rejoining: Rejoining? = nil,
         refills: Bool = false,
+        isDryRun: Bool = false,
         answersNewsOnly: Bool = false
     ) async throws -> CommandResult {
         let places = try syncPlaces()
@@ -66,6 +76,7 @@ extension Invocation {
         options.acceptsChanges = acceptsChanges
         options.rejoining = rejoining
         options.refills = refills
+        options.isDryRun = isDryRun
         let synced = try await RunSync(
             in: places,
             folder: containerFolder,
@@ -73,7 +84,9 @@ extension Invocation {
             context: context
         ).run(places.enabled(named: names))
         let isNews = synced.contains { $0.error != nil || $0.outcome?.isQuiet == false }
-        if isNews || !answersNewsOnly { try console.answer(SyncRunAnswer(synced, self)) }
+        if isNews || !answersNewsOnly {
+            try console.answer(SyncRunAnswer(synced, isDryRun: isDryRun, self))
+        }
         var result = result(of: synced)
         result.isUneventful = !isNews
         return result

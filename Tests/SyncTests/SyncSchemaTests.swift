@@ -335,22 +335,26 @@ struct SyncSchemaTests {
         #expect(plain.refusals.isEmpty && plain.table("item")?.references.isEmpty == true)
     }
 
-    @Test("refuses a column named like a table if its values are all keys of that, and many")
+    @Test("refuses a column named like a table if its values are all keys of that")
     func undeclaredByValues() throws {
         let numbers = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < "
         let create = [
             "CREATE TABLE list (id INTEGER PRIMARY KEY, name)",
             "CREATE TABLE item (id INTEGER PRIMARY KEY, list INTEGER)",
             "\(numbers) 30) INSERT INTO list SELECT i, 'x' FROM n",
-            "\(numbers) 19) INSERT INTO item SELECT i, i % 7 + 1 FROM n",
+            "INSERT INTO item VALUES (51, NULL)",
         ]
-        let few = try SyncSchema(of: stores.snapshot(create), rules: SchemaRules())
-        #expect(few.refusals.isEmpty)
-        let more = "INSERT INTO item VALUES (50, 30), (51, NULL)"
-        let many = try SyncSchema(of: stores.snapshot([more]), rules: SchemaRules())
-        #expect(
-            many.refusals == [.undeclaredReference(table: "item", column: "list", parent: "list")]
-        )
+        let none = try SyncSchema(of: stores.snapshot(create), rules: SchemaRules())
+        #expect(none.refusals.isEmpty)
+        // As in a new library of calibre's, whose links have few rows at first.
+        for more in ["(50, 30)", "(1, 3), (2, 3), (3, 4)"] {
+            let insertion = "INSERT INTO item VALUES \(more)"
+            let schema = try SyncSchema(of: stores.snapshot([insertion]), rules: SchemaRules())
+            #expect(
+                schema.refusals
+                    == [.undeclaredReference(table: "item", column: "list", parent: "list")]
+            )
+        }
         let other = "INSERT INTO item VALUES (52, 31)"
         let no = try SyncSchema(of: stores.snapshot([other]), rules: SchemaRules())
         #expect(no.refusals.isEmpty)

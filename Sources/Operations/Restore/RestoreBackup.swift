@@ -40,6 +40,8 @@ public struct RestoreBackup: Sendable {
         public var application = ApplicationCommands()
         /// Word to the application that its stores were replaced.
         public var announcement = RestoreAnnouncement()
+        /// The directory of what sync keeps of each store; `nil` if nothing syncs.
+        public var sidecars: FilePath?
         /// How the safety backup is made.
         public var backup: CreateBackup.Options
 
@@ -156,6 +158,9 @@ public struct RestoreBackup: Sendable {
             }
             let replaced = options.force ? (try? StoresDirectory(paths.live).survey().stores) : nil
             let replacement = try await replace(with: plan, paths, locks)
+            if let sidecars = options.sidecars {
+                SyncPlaces.markReplaced(paths.live, sidecars: sidecars, context)
+            }
             outcome.stores = replacement.stores
             outcome.problems = replacement.problems
             context.tell(outcome.problems)

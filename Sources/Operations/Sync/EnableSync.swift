@@ -21,6 +21,8 @@ public struct EnableSync: Sendable {
         public var map = SyncMap()
         /// Tables that do not sync, besides those that the map names.
         public var exclude: [String] = []
+        /// How rows are found among those of a group that is joined, besides by their ids.
+        public var match: JoinMatch?
         /// Whether nothing is changed.
         public var isDryRun = false
 
@@ -40,6 +42,8 @@ public struct EnableSync: Sendable {
         /// What was found in the container.
         public var look: Enrolment.Look
         public var preview: SyncPreview
+        /// What becomes of the rows; `nil` if the store begins the group.
+        public var join: JoinPreview?
     }
 
     /// What was done.
@@ -130,7 +134,9 @@ public struct EnableSync: Sendable {
             sidecar,
             as: options.device,
             plan.look,
-            map: map,
+            map: plan.look.begins ? map : SyncMap(),
+            excluded: plan.look.begins ? [] : map.exclude,
+            match: plan.look.begins ? nil : options.match,
             at: running.date,
             program: running.program
         )
@@ -140,10 +146,11 @@ public struct EnableSync: Sendable {
 
     private func plan(_ store: Store, _ container: Container) async throws -> Plan {
         let look = try await Enrolment(in: container).look()
+        let agreed = try agreedMap(look, container)
         let preview = try store.withSnapshot(context) { snapshot in
             try SyncPreview(
                 of: snapshot,
-                map: map,
+                map: agreed,
                 checkCancellation: context.checkCancellation
             )
         }
@@ -159,14 +166,41 @@ public struct EnableSync: Sendable {
             context.warn("the map tells of '\(unknown)', which '\(name)' has not")
         }
         guard !preview.tables.isEmpty else { throw SyncError.nothingToSync(store: name) }
+        var join: JoinPreview?
+        if !look.begins {
+            var exchange = StoreExchange.Options(scratch: context.scratch, program: running.program)
+            exchange.check = context.checkCancellation
+            join = try await JoinPreview(
+                of: store,
+                joining: container,
+                look,
+                excluded: map.exclude,
+                match: options.match,
+                at: running.date,
+                options: exchange
+            )
+        }
         return Plan(
             store: name,
             group: container.group.description,
             container: container.address,
             device: options.device,
             look: look,
-            preview: preview
+            preview: preview,
+            join: join
         )
+    }
+
+    /// Returns what this device will go by: who joins a group goes by its map, and may leave out more.
+    private func agreedMap(_ look: Enrolment.Look, _ container: Container) throws -> SyncMap {
+        guard !look.begins else { return map }
+        var (agreed, own) = (look.map?.content ?? SyncMap(), map)
+        own.exclude = agreed.exclude
+        guard own == agreed || own.isSilent else {
+            throw SyncError.otherMap(group: container.group.description)
+        }
+        agreed.exclude.formUnion(map.exclude)
+        return agreed
     }
 
     private var map: SyncMap {
@@ -227,4 +261,9 @@ public struct EnableSync: Sendable {
             throw RemoteError.readOnly(options.container, reason: "it may not be changed")
         }
     }
+}
+
+extension SyncMap {
+    /// Whether it says nothing, but perhaps which tables do not sync.
+    fileprivate var isSilent: Bool { tables.isEmpty && triggers.isEmpty }
 }

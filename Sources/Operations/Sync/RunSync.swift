@@ -4,6 +4,7 @@ public import Foundation
 public import Remotes
 public import Stores
 public import Sync
+internal import SystemPackage
 
 /// Exchanges stores with their groups: each by itself, whatever becomes of another.
 ///
@@ -23,6 +24,8 @@ public struct RunSync: Sendable {
         public var rejoining: Rejoining?
         /// Whether the container is filled with all that this machine knows.
         public var refills = false
+        /// Whether nothing is changed, and only told what would be.
+        public var isDryRun = false
         /// Whether a store is written that an application has open.
         public var writesWhileOpen = true
         /// The user's commands around the write of others' changes.
@@ -73,7 +76,22 @@ public struct RunSync: Sendable {
             try await context.withLock(on: directory) {
                 let sidecar = try Sidecar(in: directory)
                 defer { try? sidecar.close() }
-                result = try await exchange(store, sidecar)
+                if places.isGone(store) {
+                    result.overview = try SyncOverview(of: sidecar)
+                    throw SyncError.storeGone(
+                        result.store,
+                        group: result.overview.group ?? ""
+                    )
+                }
+                guard options.isDryRun else {
+                    result = try await exchange(store, sidecar)
+                    return
+                }
+                let scratch = try ScratchDirectory(in: context.scratch)
+                let copy = try sidecar.copy(to: scratch.path.appending("sync"))
+                defer { try? copy.close() }
+                result = try await exchange(store, copy)
+                withExtendedLifetime(scratch) {}
             }
         } catch let error as CancellationError {
             throw error
@@ -93,6 +111,7 @@ public struct RunSync: Sendable {
             result.error = SyncError.notEnabled(result.store)
             return result
         }
+        try sidecar.note(store: store.location)
         let writing = StoreReservation(store, options.writesWhileOpen, context)
         do {
             var exchangeOptions = StoreExchange.Options(
@@ -102,6 +121,7 @@ public struct RunSync: Sendable {
             exchangeOptions.acceptsChanges = options.acceptsChanges
             exchangeOptions.rejoining = options.rejoining
             exchangeOptions.refills = options.refills
+            exchangeOptions.isDryRun = options.isDryRun
             exchangeOptions.check = context.checkCancellation
             let (commands, context) = (options.commands, context)
             exchangeOptions.willWrite = { try await commands.runBefore($0, store, context) }
@@ -120,7 +140,7 @@ public struct RunSync: Sendable {
         } catch {
             result.error = error
         }
-        let isAway = result.outcome.map { !$0.hasContainer } ?? before.isAway
+        let isAway = result.outcome.map { !$0.hasContainer || $0.isCutOff } ?? before.isAway
         try sidecar.note(result.error as? SyncDecision, isAway: isAway)
         result.overview = try SyncOverview(of: sidecar)
         result.newConflicts = result.overview.conflicts - before.conflicts

@@ -39,6 +39,11 @@ public struct ShowSync: Sendable {
     }
 
     private func preview(of store: Store, _ overview: SyncOverview) throws -> SyncPreview? {
+        if places.isGone(store) {
+            let error = SyncError.storeGone(store.path.description, group: overview.group ?? "")
+            context.warn(explain(error))
+            return nil
+        }
         do {
             return try store.withSnapshot(context) { snapshot in
                 try SyncPreview(

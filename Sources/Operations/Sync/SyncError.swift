@@ -1,4 +1,5 @@
 public import Files
+internal import Remotes
 public import Sync
 public import SystemPackage
 
@@ -14,6 +15,8 @@ public enum SyncError: ExplainedError {
     case severalStores([String], in: FilePath)
     /// None of the stores takes part, or the one that was named does not.
     case notEnabled(String)
+    /// The file of a store that takes part is not there any more.
+    case storeGone(String, group: String)
     /// It takes part in another group, or through another container.
     case alreadyEnabled(store: String, group: String, container: String)
     /// It cannot sync until a person decides something.
@@ -21,6 +24,8 @@ public enum SyncError: ExplainedError {
     /// The store has no table that syncs.
     case nothingToSync(store: String)
     case noTable(String, store: String)
+    /// The group has another map than the one that was named.
+    case otherMap(group: String)
     case badGroup(String)
     case noContainerNamed
     case containerInsideStores(String, FilePath)
@@ -39,6 +44,8 @@ public enum SyncError: ExplainedError {
 
     /// What was edited here is kept, and goes out once the container is back.
     case noContainer(String, unsent: Int64)
+    /// The container failed, at once or in the middle; the next run goes on.
+    case cutOff(any ExplainedError, unsent: Int64)
     /// An application has the store open.
     case openStore(String, rows: Int64, by: [LockHolder])
     /// Another run of ours has the stores directory.
@@ -56,6 +63,8 @@ public enum SyncError: ExplainedError {
         case .noDevice(let text, let names):
             "there is no one device '\(text)' in the group; there "
                 + (names.isEmpty ? "is no other" : "are: \(names.joined(separator: ", "))")
+        case .storeGone(let name, let group):
+            "'\(name)' takes part in '\(group)', and is gone from the stores directory: nothing is sent or deleted for that"
         case .notEnabled(let name): "'\(name)' does not take part in any group"
         case .alreadyEnabled(let store, let group, let container):
             "'\(store)' takes part in '\(group)' through '\(container)' already"
@@ -64,6 +73,7 @@ public enum SyncError: ExplainedError {
                 + refusals.map(\.description).joined(separator: "; ")
         case .nothingToSync(let store): "'\(store)' has no table that syncs"
         case .noTable(let name, let store): "there is no table '\(name)' in '\(store)'"
+        case .otherMap(let group): "the group '\(group)' has another map"
         case .badGroup(let name): "'\(name)' is no name for a group"
         case .noContainerNamed: "no container is named"
         case .containerInsideStores(let address, let stores):
@@ -79,6 +89,8 @@ public enum SyncError: ExplainedError {
         case .noContainer(let address, let unsent):
             "the container '\(address)' is not there, or has nothing of this group"
                 + (unsent == 0 ? "" : ": \(Self.waiting(unsent)) on this machine")
+        case .cutOff(let cause, let unsent):
+            cause.description + (unsent == 0 ? "" : "; \(Self.waiting(unsent)) on this machine")
         case .openStore(let store, let rows, let users):
             "\(Self.waiting(rows)) until '\(store)' is closed: it is in use by \(Self.list(users))"
         case .lockedStores(let path, let rows, let holder):
@@ -93,9 +105,11 @@ public enum SyncError: ExplainedError {
         case .noStore, .noStores: "is it the right directory?"
         case .severalStores: "name one"
         case .notEnabled: nil
+        case .storeGone: "put it back, or have it leave its group"
         case .alreadyEnabled: "leave that group first; the store stays as it is"
         case .refused(_, let refusals): refusals.lazy.compactMap(\.hint).first
         case .nothingToSync, .noTable: "see the names of its tables"
+        case .otherMap: "go by the group's map, or publish another for all"
         case .badGroup: "use 1 to 40 of the letters a to z, digits and hyphens"
         case .noContainerNamed: "name a folder that your machines share"
         case .containerInsideStores, .storesInsideContainer: "name a folder elsewhere"
@@ -106,11 +120,37 @@ public enum SyncError: ExplainedError {
         case .noConflict: nil
         case .noDevice: nil
         case .noContainer: nil
+        case .cutOff(let cause, _):
+            isOfAbsence
+                ? "see that its disk, the network and the server work: the next run goes on"
+                : cause.hint
         case .openStore: "close the application; the next run writes what waits"
         case .lockedStores: "the next run writes what waits"
         case .unreadFiles: "see what is in the container, and whether its folder is copied wholly"
         }
     }
+
+    /// Whether the container is not there for now, or not any more.
+    public var isOfAbsence: Bool {
+        switch self {
+        case .noContainer: true
+        case .cutOff(let cause as RemoteError, _):
+            switch cause {
+            case .missing, .notAFolder, .noRemote, .noFile, .unreachable, .stalled, .unsure,
+                .rclone:
+                true
+            default: false
+            }
+        case .cutOff(FileError.failed(_, _, let errno), _): Self.absences.contains(errno)
+        default: false
+        }
+    }
+
+    /// The errors of a disk or of a file server that went away.
+    private static let absences: Set<Errno> = [
+        .ioError, .noSuchAddressOrDevice, .staleNFSFileHandle, .timedOut, .hostIsDown,
+        .noRouteToHost, .socketNotConnected,
+    ]
 
     private static func waiting(_ count: Int64) -> String {
         counted(Int(count), "change waits", "changes wait")

@@ -9,6 +9,8 @@ public struct SyncPlaces: Sendable {
     public let directory: FilePath
     /// In the order of their paths.
     public let stores: [Store]
+    /// Those that take part, and whose files are not there any more.
+    let gone: [Store]
     /// The directory of all sidecars.
     private let sidecars: FilePath
 
@@ -30,6 +32,7 @@ public struct SyncPlaces: Sendable {
         self.directory = directory.path
         self.stores = survey.stores
         self.sidecars = sidecars
+        gone = try Self.gone(from: directory.path, survey.stores, sidecars)
     }
 
     /// The directory for a store's sidecar.
@@ -37,11 +40,11 @@ public struct SyncPlaces: Sendable {
         Sidecar.directory(for: store.location, in: sidecars)
     }
 
-    /// The stores that take part, or began to.
+    /// The stores that take part, or began to; also those whose files are gone.
     ///
     /// - Throws: `FileError`.
     public func enabled() throws -> [Store] {
-        try stores.filter { try Sidecar.isThere(in: sidecar(of: $0)) }
+        try stores.filter { try Sidecar.isThere(in: sidecar(of: $0)) } + gone
     }
 
     /// Returns the store that a person means, by its path, or that without the extension; the only one of
@@ -56,6 +59,7 @@ public struct SyncPlaces: Sendable {
             }
             return only
         }
+        let stores = stores + gone
         let found =
             stores.first { $0.path.description == name }
             ?? stores.first {

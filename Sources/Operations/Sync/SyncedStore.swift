@@ -22,7 +22,9 @@ public struct SyncedStore: Sendable {
     /// Finds what an exchange without an error left undone.
     mutating func judge(putOffBy reason: (any Error)?, at date: Date) {
         guard let outcome, error == nil else { return }
-        if !outcome.hasContainer {
+        if let trouble = outcome.trouble {
+            error = SyncError.cutOff(trouble, unsent: overview.unsentChanges)
+        } else if !outcome.hasContainer {
             error = SyncError.noContainer(
                 overview.container ?? "",
                 unsent: overview.unsentChanges
@@ -40,4 +42,9 @@ public struct SyncedStore: Sendable {
             )
         }
     }
+}
+
+extension ExchangeOutcome {
+    /// Whether the container went away in the middle.
+    var isCutOff: Bool { trouble.map { SyncError.cutOff($0, unsent: 0).isOfAbsence } ?? false }
 }

@@ -68,6 +68,11 @@ extension RcloneFolder {
         }
     }
 
+    /// Lists what options say, with the ways from this folder.
+    func paths(_ options: [String]) async throws -> [(path: String, file: RemoteFile)] {
+        try await entries(options).map { ($0.Path, $0.file) }
+    }
+
     private func entries(_ options: [String]) async throws -> [Entry] {
         let output = try await run(["lsjson"] + Self.listOptions + options + [place]).output
         do {

@@ -33,10 +33,5 @@ struct RowMatch {
 
 extension TableMapping {
     /// The values that a state has for its columns.
-    func values(of state: RowState) -> [Value] {
-        columns.map { column in
-            state.cell(column.name)?.value
-                ?? (column.parent == nil ? (column.defaultValue ?? .null).wire : .null)
-        }
-    }
+    func values(of state: RowState) -> [Value] { columns.values(of: state) }
 }

@@ -27,6 +27,9 @@ struct Capture {
         /// Whether new rows may be rows of the state that the shadow has lost sight of.
         var matches = false
 
+        /// How rows are found among the group's besides by their ids, as the store joins it.
+        var match: JoinMatch?
+
         /// Whether the shadow cannot be trusted.
         var isAfterAccident: Bool { matches || meaning != .edits }
     }
@@ -50,6 +53,8 @@ struct Capture {
     private let random: (high: UInt64, low: UInt32)
     private var idCount: UInt32 = 0
     var result = Result()
+    /// Rows of this store for which others are shown, since they are alike.
+    var standIns: [RowID: RowID] = [:]
 
     init(
         of tables: [TableMapping],

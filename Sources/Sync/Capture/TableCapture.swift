@@ -16,7 +16,7 @@ final class TableCapture {
     let kind: Capture.Kind
     private let numbers: [Int64]
     private let isSeeded: Bool
-    private var news: [New] = []
+    var news: [New] = []
     private var changed: [(old: ShownRow, values: [StoredValue], image: RowImage)] = []
     private var gone: [ShownRow] = []
     private var greatestKey: RowKey?
@@ -165,6 +165,7 @@ final class TableCapture {
                 news[index].id = try id(of: news[index], &occurrences, &capture, isCyclic)
             }
         }
+        try self.match(&capture)
         // A key of the shadow may be another row's now.
         for row in gone { try capture.access.hide(row, in: table.name) }
         for row in news {
@@ -279,6 +280,10 @@ final class TableCapture {
         var cells = try table.columns.map { column in
             Cell(column.name, stamp, try capture.wire(row.values[column.index], of: column))
         }
+        if let standIn = capture.standIns[row.id] {
+            cells.append(Cell(.same, capture.stamp, .row(standIn)))
+            try capture.access.markDirty(row.id)
+        }
         if capture.options.matches, let state = known?.state, state.isAlive {
             // It was found again: only what differs is an edit.
             cells.removeAll { state.cell($0.column)?.value == $0.value.named }
@@ -381,7 +386,7 @@ final class TableCapture {
 
 extension Value {
     /// The value as a state has it: a long one by its name.
-    fileprivate var named: Value {
+    var named: Value {
         let delta = RowDelta(
             RowID(high: 0, low: 1),
             RowState(birth: nil, cells: [Cell(.same, .zero, self)])

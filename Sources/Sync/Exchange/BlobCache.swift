@@ -31,25 +31,66 @@ struct BlobCache {
         return bytes
     }
 
-    /// Fetches a blob.
+    /// Fetches blobs, one after the other or at once.
     ///
-    /// - Returns: whether it is here now; one that is not there, or not whole yet, is not.
-    func fetch(_ blob: BlobReference, from container: Container) async throws -> Bool {
-        let name = ContainerName.blob(blob.digest)
-        let fileSystem = LocalFileSystem()
-        try fileSystem.createDirectories(directory)
-        let path = directory.appending(name.file)
+    /// - Returns: whether any is here now, and why the others did not come if the container failed. One that
+    ///   is not there, or not whole yet, is no failure.
+    func fetch(
+        _ blobs: Set<BlobReference>,
+        from container: Container,
+        _ check: () throws -> Void
+    ) async throws -> (isAnyThere: Bool, failure: RemoteError?) {
+        try LocalFileSystem().createDirectories(directory)
+        let scratch = try ScratchDirectory(in: directory)
+        var failure: RemoteError?
         do {
-            let scratch = try ScratchDirectory(in: directory)
-            let copy = scratch.path.appending("blob")
-            try await container.folder(name.folder).download(name.file, to: copy)
-            try fileSystem.move(copy, to: path)
+            try await fetch(blobs, from: container, to: scratch.path, check)
+        } catch let error as RemoteError {
+            // What has come is kept all the same.
+            failure = error
+        }
+        var isAnyThere = false
+        for blob in blobs {
+            let place = container.place(of: blob)
+            let copy = scratch.path.pushing(FilePath(place.path))
+            guard try FileInfo.ifPresent(copy) != nil else { continue }
+            if try keep(copy, as: place.name, blob) { isAnyThere = true }
+        }
+        return (isAnyThere, failure)
+    }
+
+    private func fetch(
+        _ blobs: Set<BlobReference>,
+        from container: Container,
+        to directory: FilePath,
+        _ check: () throws -> Void
+    ) async throws {
+        if let root = container.root as? any BatchFolder {
+            let places = blobs.map { container.place(of: $0) }
+            return try await root.download(places, to: directory, scratch: self.directory)
+        }
+        for blob in blobs {
+            try check()
+            let place = container.place(of: blob)
+            let copy = directory.pushing(FilePath(place.path))
+            try LocalFileSystem().createDirectories(copy.removingLastComponent())
+            do {
+                try await container.folder(place.folders.last).download(place.name, to: copy)
+            } catch RemoteError.noFile {
+                continue
+            }
+        }
+    }
+
+    /// Keeps a blob's file, if it is whole.
+    private func keep(_ copy: FilePath, as name: String, _ blob: BlobReference) throws -> Bool {
+        let path = directory.appending(name)
+        try LocalFileSystem().remove(path)
+        try LocalFileSystem().move(copy, to: path)
+        do {
             return try content(blob) != nil
         } catch is ChangeError {
-            // Not whole yet.
-            try fileSystem.remove(path)
-            return false
-        } catch RemoteError.noFile {
+            try LocalFileSystem().remove(path)
             return false
         }
     }
@@ -64,5 +105,12 @@ struct BlobCache {
             if try FileInfo.ifPresent(path)?.kind == .file { return path }
         }
         return nil
+    }
+}
+
+extension Container {
+    fileprivate func place(of blob: BlobReference) -> BatchPlace {
+        let name = ContainerName.blob(blob.digest)
+        return place(name.file, in: name.folder)
     }
 }

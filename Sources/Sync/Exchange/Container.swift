@@ -35,12 +35,13 @@ public struct Container: Sendable {
     }
 
     /// The greatest length of a file that is read into memory: header, body and what is around them.
-    private static let readableSize: Int64 = 64 + (1 << 20) + (16 << 20)
+    static let readableSize: Int64 = 64 + (1 << 20) + (16 << 20)
 
     let root: any RemoteFolder
     public let group: GroupName
     /// The directory for copies of what is not on this machine.
-    private let scratch: FilePath
+    let scratch: FilePath
+    let prefetched = Prefetch()
 
     public init(_ root: any RemoteFolder, group: GroupName, scratch: FilePath) {
         self.root = root
@@ -55,23 +56,42 @@ public struct Container: Sendable {
         return root.subfolder(group.description).subfolder(name)
     }
 
-    /// Lists the container: four listings.
+    /// Lists the container: one process of rclone's, elsewhere four listings.
     ///
     /// - Throws: `RemoteError.missing` if it is not there.
     func look() async throws -> Listing {
-        var listing = Listing()
-        let prefix = "\(group)."
-        let files = try await root.list()
-        listing.marks = files.filter {
-            $0.name.hasPrefix(prefix) && $0.name.contains(".group") && $0.size < 1 << 20
+        if let root = root as? any BatchFolder {
+            let ways = Folder.allCases.map { [group.description, $0.rawValue] }
+            let files = try await root.list([[]] + ways)
+            var listing = listing(ofRoot: files[[]] ?? [])
+            for (folder, way) in zip(Folder.allCases, ways) {
+                listing.files[folder] = visible(files[way] ?? [])
+            }
+            return listing
         }
-        listing.partials = files.filter { PartialName.matches($0.name) }
+        var listing = listing(ofRoot: try await root.list())
         for folder in Folder.allCases {
-            // Hidden files are uploads under way, or another program's.
-            listing.files[folder] = try await self.folder(folder.rawValue).list()
-                .filter { !$0.name.hasPrefix(".") }
+            listing.files[folder] = visible(try await self.folder(folder.rawValue).list())
         }
         return listing
+    }
+
+    private func listing(ofRoot files: [RemoteFile]) -> Listing {
+        Listing(
+            marks: marks(among: files),
+            partials: files.filter { PartialName.matches($0.name) }
+        )
+    }
+
+    private func marks(among files: [RemoteFile]) -> [RemoteFile] {
+        files.filter {
+            $0.name.hasPrefix("\(group).") && $0.name.contains(".group") && $0.size < 1 << 20
+        }
+    }
+
+    /// Hidden files are uploads under way, or another program's.
+    private func visible(_ files: [RemoteFile]) -> [RemoteFile] {
+        files.filter { !$0.name.hasPrefix(".") }
     }
 
     /// Reads a file, if it is not longer than any of ours can be.
@@ -81,7 +101,8 @@ public struct Container: Sendable {
         guard file.size <= Self.readableSize else {
             throw ChangeError.malformed(file.name, reason: "it is longer than such files are")
         }
-        if let location = file.location {
+        let near = prefetched.path(of: place(file.name, in: folder), size: file.size)
+        if let location = file.location ?? near {
             return try File.contents(of: location, limit: Self.readableSize)
         }
         let directory = try ScratchDirectory(in: scratch)

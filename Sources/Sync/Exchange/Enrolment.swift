@@ -14,6 +14,9 @@ public struct Enrolment: Sendable {
         /// The names of the devices that take part, as far as they say.
         public var devices: [String]
 
+        /// The group's map, and its clock; `nil` if it has none.
+        public var map: (content: SyncMap, clock: UInt64)?
+
         /// Whether nobody has begun the group.
         public var begins: Bool { groups.isEmpty }
     }
@@ -33,6 +36,7 @@ public struct Enrolment: Sendable {
         for file in listing.marks {
             if let mark = try await container.mark(file) { groups.append(mark.content.id) }
         }
+        try await container.prefetch((listing.files[.info] ?? []).map { ("info", $0) })
         var names: [DeviceID: String] = [:]
         for file in listing.files[.info] ?? [] {
             guard let card = try await container.card(file), groups.contains(card.header.group),
@@ -40,7 +44,12 @@ public struct Enrolment: Sendable {
             else { continue }
             names[card.header.device] = card.content.name
         }
-        return Look(groups: Array(Set(groups)).sorted(), devices: names.values.sorted())
+        let map = try await container.map(in: listing, of: groups)
+        return Look(
+            groups: Array(Set(groups)).sorted(),
+            devices: names.values.sorted(),
+            map: map.map { ($0.content, $0.header.clock) }
+        )
     }
 
     /// Notes in a new sidecar what this device is.
@@ -49,7 +58,9 @@ public struct Enrolment: Sendable {
     ///   - sidecar: the sidecar, empty.
     ///   - name: the device's name, for people.
     ///   - look: what was found in the container.
-    ///   - map: the group's map.
+    ///   - map: the group's map; who begins a group tells it to others.
+    ///   - excluded: tables that only this device leaves out.
+    ///   - match: how rows are found among the group's besides by their ids; `nil` for not at all.
     ///   - date: now.
     ///   - program: the program and its version, as files tell it.
     ///   - random: makes the ids of the device, and of the group if it begins.
@@ -59,11 +70,14 @@ public struct Enrolment: Sendable {
         as name: String,
         _ look: Look,
         map: SyncMap,
+        excluded: Set<TableName> = [],
+        match: JoinMatch? = nil,
         at date: Date,
         program: String,
         random: () -> UInt64 = { .random(in: 1 ... .max) }
     ) throws {
         let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        let map = look.map?.content ?? map
         try sidecar.write { access in
             guard try access.phase == nil else { return }
             let device = DeviceID(high: random(), low: random())
@@ -82,15 +96,19 @@ public struct Enrolment: Sendable {
                 let group = GroupID(high: random(), low: random())
                 groups = [group]
                 try access.setGroups(groups)
-                try mark(group, sidecar, access, reading, now, program)
+                try mark(group, map, sidecar, access, reading, now, program)
             }
             try access.setGroups(groups)
+            try access.setExcluded(excluded)
+            try access.set("match", match?.rawValue)
+            if let clock = look.map?.clock { try access.set("map_clock", Int64(clamping: clock)) }
             try access.set("phase", SidecarAccess.Phase.enabling.rawValue)
         }
     }
 
     private func mark(
         _ group: GroupID,
+        _ map: SyncMap,
         _ sidecar: Sidecar,
         _ access: SidecarAccess,
         _ clock: UInt64,
@@ -111,5 +129,7 @@ public struct Enrolment: Sendable {
             DocumentFile<GroupMark>.write(header, mark),
             as: .group(container.group, group)
         )
+        guard map != SyncMap() else { return }
+        try GroupMap(access: access).publish(map, through: outgoing, now: now)
     }
 }

@@ -1,9 +1,13 @@
-internal import Changes
+public import Files
 
 /// What an exchange did.
 public struct ExchangeOutcome: Sendable {
     /// Whether the container was there.
     public var hasContainer = true
+    /// How the container failed, if it did: at once, or after something was exchanged.
+    public var trouble: (any ExplainedError)?
+    /// Why the container took nothing, though it is there.
+    var refusal: (any ExplainedError)?
     /// Whether what arrived was left for a later run; see `StoreExchange.Options.reserve`.
     public var isPutOff = false
     public var inserted = 0
@@ -28,16 +32,19 @@ public struct ExchangeOutcome: Sendable {
     /// Rows of the store that were written.
     var written: Int { inserted + updated + deleted }
 
+    /// Counts what would be written.
+    mutating func count(_ steps: [WritePlan.Step]) {
+        for step in steps {
+            switch step.change {
+            case .insert: inserted += 1
+            case .update: updated += 1
+            case .delete: deleted += 1
+            }
+        }
+    }
+
     /// Whether nothing was exchanged, and nothing written.
     public var isQuiet: Bool {
         sent.files == 0 && taken.files == 0 && inserted + updated + deleted == 0
-    }
-}
-
-extension Publication.Sent {
-    static func += (left: inout Self, right: Self) {
-        left.files += right.files
-        left.bytes += right.bytes
-        left.changes += right.changes
     }
 }

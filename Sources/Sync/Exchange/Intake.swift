@@ -31,21 +31,21 @@ struct Intake {
 
     /// Takes every file that is not known yet.
     ///
-    /// - Throws: `RemoteError` of the connection, `SidecarError`; `CancellationError` between two files.
-    func run(_ listing: Container.Listing, _ check: () throws -> Void) async throws -> Taken {
-        var taken = Taken()
+    /// - Throws: `RemoteError` of the connection, `SidecarError`; `CancellationError` between two files. What
+    ///   was taken before stays taken.
+    func run(
+        _ listing: Container.Listing,
+        _ check: () throws -> Void,
+        _ taken: inout Taken
+    ) async throws {
         // Baselines first: what they stand for need not be read.
         _ = try sidecar.write { try $0.completeStandIns(at: now) }
         var cover = Cover(try sidecar.read { try $0.standIns() })
-        for (folder, file) in listing.inReadingOrder {
+        let order = listing.inReadingOrder
+        var failure: RemoteError?
+        for (index, (folder, file)) in order.enumerated() {
             try check()
-            let isKnown = try sidecar.read { access in
-                if try access.hasSeen(name: file.name, size: file.size) { return true }
-                guard let waiting = try access.waiting(file.name) else { return false }
-                return waiting.size == file.size && now - waiting.tried < Self.patience
-                    && now >= waiting.tried
-            }
-            if isKnown { continue }
+            if try isKnown(file) { continue }
             if let covered = cover.id(of: file.name, in: folder) {
                 try sidecar.write { access in
                     try access.pass(
@@ -58,14 +58,47 @@ struct Intake {
                 }
                 continue
             }
+            if container.lacks(file, in: folder.rawValue) {
+                // What has come of a batch that was cut off is taken.
+                if failure != nil { continue }
+                do {
+                    try await prefetch(order[index...], cover)
+                } catch let error as RemoteError {
+                    failure = error
+                    if container.lacks(file, in: folder.rawValue) { continue }
+                }
+            }
             try await take(file, in: folder, &taken)
             if folder == .base, try sidecar.write({ try $0.completeStandIns(at: now) }) {
                 cover = Cover(try sidecar.read { try $0.standIns() })
             }
         }
+        if let failure { throw failure }
         let names = Set(listing.all.map(\.file.name))
         try sidecar.write { try $0.keepWaiting(names) }
-        return taken
+    }
+
+    /// Whether a file was read, or is to be left alone for now.
+    private func isKnown(_ file: RemoteFile) throws -> Bool {
+        try sidecar.read { access in
+            if try access.hasSeen(name: file.name, size: file.size) { return true }
+            guard let waiting = try access.waiting(file.name) else { return false }
+            return waiting.size == file.size && now - waiting.tried < Self.patience
+                && now >= waiting.tried
+        }
+    }
+
+    /// Brings files at once: those of baselines, or all else, that are not known and not stood for.
+    private func prefetch(
+        _ files: ArraySlice<(folder: Container.Folder, file: RemoteFile)>,
+        _ cover: Cover
+    ) async throws {
+        let isBase = files.first?.folder == .base
+        let wanted = try files.filter { folder, file in
+            try (folder == .base) == isBase && cover.id(of: file.name, in: folder) == nil
+                && !isKnown(file)
+        }
+        try await container.prefetch(wanted.map { ($0.folder.rawValue, $0.file) })
     }
 
     private func take(
@@ -82,7 +115,7 @@ struct Intake {
         } catch RemoteError.noFile {
             // Gone since it was listed.
             return
-        } catch let error as FileError {
+        } catch let error as FileError where !error.isNoSpace {
             try wait(for: file, error)
             return
         }
@@ -122,6 +155,7 @@ struct Intake {
                     return
                 }
                 try see(map.id, .map, map.header.device, file, access)
+                try GroupMap(access: access).take(map)
             }
         case .blob, .group:
             throw ChangeError.otherKind(file.name, kind: envelope.kind)

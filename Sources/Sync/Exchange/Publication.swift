@@ -20,8 +20,8 @@ struct Publication {
     ///
     /// What was sent before an error stays sent.
     /// - Throws: `RemoteError`, `FileError`, `SidecarError`.
-    func run() async throws -> Sent {
-        var sent = Sent()
+    func run(_ sent: inout Sent) async throws {
+        if let root = container.root as? any BatchFolder { try await send(through: root, &sent) }
         for file in try sidecar.read({ try $0.unpublished() }) {
             try await send(file)
             try sidecar.write { try $0.setPublished(file, at: now) }
@@ -30,7 +30,27 @@ struct Publication {
             sent.changes += file.changes
         }
         try removeOrphans()
-        return sent
+    }
+
+    /// Sends all that is in the outbox at once.
+    private func send(through root: any BatchFolder, _ sent: inout Sent) async throws {
+        let waiting = try sidecar.read { try $0.unpublished() }.filter {
+            try FileInfo.ifPresent(sidecar.outbox.appending($0.name)) != nil
+        }
+        let files = waiting.map { file in
+            (
+                path: sidecar.outbox.appending(file.name),
+                place: container.place(file.name, in: file.folder.isEmpty ? nil : file.folder)
+            )
+        }
+        try await root.upload(files, scratch: container.scratch)
+        for file in waiting {
+            try sidecar.write { try $0.setPublished(file, at: now) }
+            try LocalFileSystem().remove(sidecar.outbox.appending(file.name))
+            sent.files += 1
+            sent.bytes += file.size
+            sent.changes += file.changes
+        }
     }
 
     private func send(_ file: OwnFile) async throws {

@@ -45,6 +45,13 @@ extension StoreExchange {
         var adopted: [GroupID] = []
         var joined: [GroupID] = []
         for file in listing.marks {
+            // What a mark of ours says is known.
+            if case .group(container.group, let id)? = ContainerName(file: file.name, in: nil),
+                ours.contains(id)
+            {
+                found = true
+                continue
+            }
             guard let mark = try await container.mark(file) else { continue }
             let id = mark.content.id
             if ours.contains(id) {
@@ -72,6 +79,14 @@ extension StoreExchange {
             found = true
         }
         return found
+    }
+
+    /// Goes by the group's newest map; whoever begins to take part was shown it.
+    func adoptMap() throws {
+        try sidecar.write { access in
+            let accepts = try options.acceptsChanges || access.phase == .enabling
+            try GroupMap(access: access).adopt(accepts: accepts)
+        }
     }
 
     /// Whether a person has said that this container is to be joined with what is here.
@@ -116,6 +131,14 @@ extension Container {
 
     /// Reads a device's card; `nil` if the file is none, or not whole.
     func card(_ file: RemoteFile) async throws -> DocumentFile<DeviceCard>? {
+        guard file.size < 2 << 20 else { return nil }
+        return try await whole(file, in: .info) {
+            try DocumentFile(reading: $0, name: $1, inflate: RawDeflate.inflate)
+        }
+    }
+
+    /// Reads a map; `nil` if the file is none, or not whole.
+    func map(_ file: RemoteFile) async throws -> DocumentFile<SyncMap>? {
         guard file.size < 2 << 20 else { return nil }
         return try await whole(file, in: .info) {
             try DocumentFile(reading: $0, name: $1, inflate: RawDeflate.inflate)

@@ -30,6 +30,8 @@ public struct StoreExchange {
         public var rejoining: Rejoining?
         /// Whether the container is filled with all that this device knows: it was emptied, or is new.
         public var refills = false
+        /// Whether nothing is sent and nothing written, and only counted; the sidecar is a copy then.
+        public var isDryRun = false
         /// Which machine this is; see `Machine`.
         public var machine = Machine.current
         /// When baselines and bundles are written, and files removed.
@@ -88,60 +90,62 @@ public struct StoreExchange {
 
     /// Exchanges.
     ///
-    /// - Returns: what was sent, taken and written.
-    /// - Throws: `SyncDecision`, `StoreError`, `SidecarError`, `RemoteError` of the connection.
+    /// A container that fails, at once or in the middle, ends nothing: what was edited is captured, and what
+    /// has arrived is written.
+    ///
+    /// - Returns: what was sent, taken and written, and how the container failed.
+    /// - Throws: `SyncDecision`, `StoreError`, `SidecarError`, `FileError`.
     public func run() async throws -> ExchangeOutcome {
         var outcome = ExchangeOutcome()
         try recover()
+        try adoptMap()
         try pass(.recovered)
-        let listing = try await look(&outcome)
-        try pass(.looked)
-        guard let identity = try await identify(listing) else { return outcome }
+        let (listing, identity) = try await meet(&outcome)
+        guard let identity else { return outcome }
         let isEnabling = try sidecar.read { try $0.phase == .enabling }
         let takesFirst = try isEnabling || sidecar.read { try $0.integer("rolled") != nil }
         var isTaken = false
         if takesFirst, let listing {
             // What others have comes first: rows that are alike become one.
-            outcome.taken = try await intake(listing)
-            isTaken = true
+            isTaken = try await intake(listing, &outcome)
         }
         // Without the others' files, nobody can say what a sidecar that was rolled back has missed.
-        if listing != nil || !takesFirst || isEnabling { try capture(seeds: isEnabling) }
+        let isAlone = try isEnabling && listing == nil && sidecar.read { try $0.match == nil }
+        if isTaken || !takesFirst || isAlone {
+            try capture(seeds: isEnabling)
+        }
         try pass(.captured)
         if listing != nil {
-            outcome.sent = try await publication.run()
+            try await publish(&outcome)
             try pass(.published)
         }
-        if let listing, !isTaken { outcome.taken = try await intake(listing) }
+        if let listing, !takesFirst { isTaken = try await intake(listing, &outcome) }
         if outcome.taken.unknownOwn > 0 || outcome.taken.isForgotten {
             try sidecar.write { try $0.renew() }
         }
+        try adoptMap()
         try pass(.taken)
         try await write(&outcome)
-        if let listing {
-            try await tidy(listing, isEnabling || identity.isMoved || identity.isRolledBack)
-            outcome.sent += try await publication.run()
+        if let listing, outcome.refusal == nil, !options.isDryRun {
+            _ = try await reach(&outcome) { _ in
+                try await tidy(
+                    listing,
+                    isEnabling || identity.isMoved || identity.isRolledBack
+                )
+            }
+            try await publish(&outcome)
             try pass(.tidied)
         }
-        if isEnabling, listing != nil {
+        if isEnabling, isTaken {
             try sidecar.write { try $0.set("phase", SidecarAccess.Phase.on.rawValue) }
         }
-        if listing != nil { try sidecar.write { try $0.set("exchanged", now) } }
+        try conclude(&outcome, hasListed: listing != nil)
         return outcome
     }
 
     func pass(_ step: Step) throws {
         try options.passed(step)
         try options.check()
-    }
-
-    private var publication: Publication {
-        Publication(sidecar: sidecar, container: container, now: now)
-    }
-
-    private func intake(_ listing: Container.Listing) async throws -> Intake.Taken {
-        try await Intake(sidecar: sidecar, container: container, now: now)
-            .run(listing, options.check)
     }
 
     // MARK: - The store
@@ -161,7 +165,7 @@ public struct StoreExchange {
     }
 
     /// Captures what was edited since the last look; if nobody has written since, no page is read.
-    private func capture(seeds: Bool) throws {
+    func capture(seeds: Bool) throws {
         let look = try store.look()
         let last = try sidecar.read { try $0.text("look") }
         if !seeds, options.rejoining == nil, let look, look == last { return }
@@ -201,12 +205,14 @@ public struct StoreExchange {
                     wall: now,
                     program: options.program
                 )
+                var captureOptions = meaning.options(seeds: seeds)
+                if seeds { captureOptions.match = try access.match }
                 var capture = Capture(
                     of: tables,
                     in: access,
                     stamp: Stamp(clock: reading, device: try access.own),
                     random: options.random(),
-                    options: meaning.options(seeds: seeds),
+                    options: captureOptions,
                     outgoing: outgoing
                 )
                 try capture.run(snapshot)
@@ -226,6 +232,7 @@ public struct StoreExchange {
         // What a killed run has fetched may be cut: it did not wait for the disk.
         try BlobCache(sidecar: sidecar).clear()
         guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
+        if options.isDryRun { return outcome.count(try plan().0?.plan.steps ?? []) }
         guard let reservation = try await options.reserve() else {
             outcome.isPutOff = true
             return
@@ -238,7 +245,7 @@ public struct StoreExchange {
             let (planned, missing) = try plan()
             // Content that rows wait for is fetched once; what is not there keeps only them waiting.
             let lacking = missing.subtracting(fetched)
-            if !lacking.isEmpty, try await fetch(lacking) {
+            if !lacking.isEmpty, try await fetch(lacking, &outcome) {
                 fetched.formUnion(lacking)
                 continue
             }
@@ -261,15 +268,15 @@ public struct StoreExchange {
         if isOutdated { throw StoreError.busy(store.path.description) }
     }
 
-    private func fetch(_ blobs: Set<BlobReference>) async throws -> Bool {
-        var isAnyThere = false
-        for blob in blobs {
-            try options.check()
-            if try await BlobCache(sidecar: sidecar).fetch(blob, from: container) {
-                isAnyThere = true
-            }
-        }
-        return isAnyThere
+    private func fetch(
+        _ blobs: Set<BlobReference>,
+        _ outcome: inout ExchangeOutcome
+    ) async throws -> Bool {
+        guard outcome.trouble == nil else { return false }
+        let fetched = try await BlobCache(sidecar: sidecar)
+            .fetch(blobs, from: container, options.check)
+        outcome.trouble = fetched.failure
+        return fetched.isAnyThere
     }
 
     /// A plan, and the schema that it is for.

@@ -100,7 +100,7 @@ struct StoreView {
         _ trial: Trial
     ) throws -> DesiredRow {
         let numbers = numbers[table.name] ?? []
-        let taken = trial.taken(values, of: table)
+        let taken = trial.taken(trial.filled(values, row, of: table), of: table)
         var parts: [(column: Int64, part: RowImage.Part)] = []
         for (index, column) in table.columns.enumerated() {
             let part: RowImage.Part

@@ -1,4 +1,5 @@
 internal import Changes
+internal import Files
 internal import Stores
 
 /// Rows of a view, tried in a mirror of the store: with the keys that their parents have here.
@@ -40,14 +41,24 @@ final class Trial {
         guard let table = tables[table] else { return true }
         if lacksContent(row, of: table) { return true }
         return trying(true) {
-            try mirror.take(values(row, of: table).map { $0 ?? .null }, of: table.schema) == nil
+            let values = filled(values(row, of: table), row, of: table)
+            guard try mirror.take(values.map { $0 ?? .null }, of: table.schema) == nil else {
+                return false
+            }
+            let untried = try row.values.compactMap(\.reference).filter { try !blobs.has($0) }
+            if untried.isEmpty { return true }
+            // The store shows them, so SQLite has taken them; with other values beside them they are
+            // tried once they are here.
+            if try !isAsShown(row, of: table) { missing.formUnion(untried) }
+            return false
         }
     }
 
     func uniqueKeys(_ row: ViewRow, of table: TableName) -> [[UInt8]] {
         guard let table = tables[table] else { return [] }
         return trying([]) {
-            try mirror.uniqueKeys(taken(values(row, of: table), of: table), of: table.schema)
+            let values = filled(values(row, of: table), row, of: table)
+            return try mirror.uniqueKeys(taken(values, of: table), of: table.schema)
         }
     }
 
@@ -74,6 +85,44 @@ final class Trial {
             values[column.index] = stored(value)
         }
         return values
+    }
+
+    /// Fills in for long values whose content is not here: another of the same length.
+    ///
+    /// It is the same for the same content. Without it a column that may not be NULL would refuse a row
+    /// that the store shows.
+    func filled(
+        _ values: [StoredValue?],
+        _ row: ViewRow,
+        of table: TableMapping
+    ) -> [StoredValue?] {
+        var values = values
+        for (column, value) in zip(table.columns, row.values) where values[column.index] == nil {
+            guard let content = value.reference else { continue }
+            let name = Array(content.digest.description.utf8)
+            let bytes = StoredBytes((0..<Int(content.size)).map { name[$0 % name.count] })
+            if case .longText = value {
+                values[column.index] = .text(bytes)
+            } else {
+                values[column.index] = .blob(bytes)
+            }
+        }
+        return values
+    }
+
+    /// Whether the store shows a row just so.
+    private func isAsShown(_ row: ViewRow, of table: TableMapping) throws -> Bool {
+        guard let shown = try access.shown(row.id) else { return false }
+        let parts = Dictionary(try shown.image.parts().map { ($0.column, $0.part) }) { $1 }
+        return try zip(table.columns, row.values).allSatisfy { column, value in
+            let part: RowImage.Part? =
+                switch value {
+                case .longText(let content): .hash(.text, content.digest)
+                case .longBlob(let content): .hash(.blob, content.digest)
+                default: stored(value).map { .init($0) }
+                }
+            return try parts[access.number(of: column.name)] == part
+        }
     }
 
     private func stored(_ value: Value) -> StoredValue? {

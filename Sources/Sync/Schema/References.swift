@@ -158,21 +158,19 @@ struct References {
 }
 
 extension StoreSnapshot {
-    /// The values of a column that make it a reference if all of them are keys.
-    private static let referencesEnough = 20
     /// The most values that are looked up.
     private static let referencesLimit = 10_000
 
-    /// Returns whether 20 or more values of a column, and no fewer than all, are numbers of rows of a table.
+    /// Returns whether a column has values, and all are numbers of rows of a table.
     ///
-    /// In long tables it looks at the first 10,000 different values.
+    /// Few are enough: a person is asked once too often, where rows would refer to other rows else. In long
+    /// tables it looks at the first 10,000 different values.
     func seemsToRefer(
         from table: TableSchema,
         _ column: Int,
         to parent: TableSchema
     ) throws -> Bool {
         var values: Set<Int64> = []
-        var count = 0
         var cursor = try rows(of: table, columns: [column])
         while values.count < Self.referencesLimit, try cursor.next() {
             switch cursor.storageClass(0) {
@@ -180,9 +178,8 @@ extension StoreSnapshot {
             case .integer: values.insert(cursor.integer(0))
             default: return false
             }
-            count += 1
         }
-        guard count >= Self.referencesEnough else { return false }
+        guard !values.isEmpty else { return false }
         var parents = try rows(of: parent, columns: [])
         while !values.isEmpty, try parents.next() { values.remove(parents.rowID) }
         return values.isEmpty

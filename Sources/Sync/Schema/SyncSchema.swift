@@ -40,7 +40,7 @@ public struct SyncSchema: Sendable {
     /// - Parameters:
     ///   - schema: the store's.
     ///   - rules: what the group's map says of it.
-    ///   - seemsToRefer: whether the values of a column are all keys of a table, and many.
+    ///   - seemsToRefer: whether a column has values, and all are keys of a table.
     /// - Throws: `StoreError`; what `seemsToRefer` throws.
     public init(
         of schema: StoreSchema,

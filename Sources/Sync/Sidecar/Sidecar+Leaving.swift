@@ -45,7 +45,8 @@ extension Sidecar {
     /// - Throws: `FileError`.
     public static func remove(in directory: FilePath) throws {
         let fileSystem = LocalFileSystem()
-        for name in [fileName, fileName + "-wal", fileName + "-shm", "outbox", "blobs"] {
+        let names = [fileName, fileName + "-wal", fileName + "-shm", storeFileName]
+        for name in names + ["outbox", "blobs"] {
             try fileSystem.remove(directory.appending(name))
         }
         try fileSystem.sync(directory)

@@ -14,7 +14,7 @@ public final class Sidecar: Sendable {
 
     /// The directory that it has for itself.
     public let directory: FilePath
-    private let queue: DatabaseQueue
+    let queue: DatabaseQueue
 
     /// The database file.
     let path: FilePath

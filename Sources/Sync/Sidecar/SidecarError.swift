@@ -11,9 +11,18 @@ public enum SidecarError: ExplainedError, Equatable {
     /// SQLite cannot open, read or write it.
     case unreadable(FilePath, reason: String)
 
+    /// Its disk is full.
+    case noSpace(FilePath)
+
     init(_ error: DatabaseError, of path: FilePath) {
+        if error.extendedResultCode == .SQLITE_IOERR_SHMSIZE {
+            // The log's index could not be made as long as it has to be.
+            self = .noSpace(path)
+            return
+        }
         let reason = error.message ?? "\(error.resultCode)"
         switch error.resultCode {
+        case .SQLITE_FULL: self = .noSpace(path)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: self = .damaged(path, reason: reason)
         default: self = .unreadable(path, reason: reason)
         }
@@ -25,6 +34,8 @@ public enum SidecarError: ExplainedError, Equatable {
             "what was kept for sync in '\(printable(path))' is damaged: \(reason)"
         case .tooNew(let path, let format):
             "a newer version of the program keeps '\(printable(path))' (format \(format))"
+        case .noSpace(let path):
+            "there is no space left for what is kept for sync in '\(printable(path))'"
         case .unreadable(let path, let reason):
             "what is kept for sync in '\(printable(path))' cannot be used: \(reason)"
         }

@@ -18,8 +18,10 @@ extension StoreExchange {
             }.map(\.name)
         }
         guard names.count > options.upkeep.bundledFiles else { return }
+        let files = (listing.files[.log] ?? []).filter { names.contains($0.name) }
+        try await container.prefetch(files.map { ("log", $0) })
         var bundle = Bundle()
-        for file in listing.files[.log] ?? [] where names.contains(file.name) {
+        for file in files {
             try options.check()
             guard let changes = try await container.changes(file) else { continue }
             if bundle.isFull { break }

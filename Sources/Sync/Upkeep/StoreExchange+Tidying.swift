@@ -92,6 +92,14 @@ extension StoreExchange {
                     return isOurs ? (folder, known) : nil
                 }
         }
+        if let root = container.root as? any BatchFolder {
+            let places = removed.map { container.place($0.1.name, in: $0.0.rawValue) }
+            try await root.delete(places, scratch: options.scratch)
+            for (_, file) in removed where file.isOwn {
+                try sidecar.write { try $0.setRemoved(file.id, at: now) }
+            }
+            return
+        }
         for (folder, file) in removed {
             try options.check()
             do {

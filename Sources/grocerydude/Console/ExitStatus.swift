@@ -76,6 +76,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case let error as SyncError: self.init(error)
         case is SyncDecision: self = .needsDecision
         case SidecarError.damaged: self = .damaged
+        case SidecarError.noSpace: self = .noSpace
         case OutboxError.full(_, _, _, let cause): self.init(cause)
         case HookError.skipped: self = .skipped
         case HistoryError.busy: self = .locked
@@ -178,13 +179,14 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: SyncError) {
         switch error {
         case .noContainer: self = .notFound
+        case .cutOff(let cause, _): self = error.isOfAbsence ? .notFound : ExitStatus(cause)
         case .openStore, .storeInUse: self = .inUse
         case .lockedStores: self = .locked
         case .unreadFiles: self = .partial
         case .noContainerNamed, .severalStores, .badGroup: self = .usage
         case .noStore, .noStores, .notEnabled, .alreadyEnabled, .refused, .nothingToSync, .noTable,
             .containerInsideStores, .storesInsideContainer, .synchronisedFolder, .nothingBefore,
-            .noConflict, .noDevice:
+            .noConflict, .noDevice, .storeGone, .otherMap:
             self = .failed
         }
     }

@@ -16,14 +16,19 @@ extension Hint {
         case .refused: error.hint.map { "\($0), and name its file with '--map FILE'" }
         case .openStore: "close the application, or write all the same with '--while-open'"
         case .lockedStores: "wait for it with '--lock-wait 60s'; the next run writes what waits"
+        case .storeGone(let store, _):
+            "put it back, or restore it with 'grocerydude restore'; if it is not to come back, run 'grocerydude sync disable --store \(store)'"
         case .alreadyEnabled:
             "leave that group first with 'grocerydude sync disable'; the store stays as it is"
+        case .otherMap:
+            "leave out '--map', or publish another map for all with 'grocerydude sync seed --map FILE' on a device that takes part"
         case .nothingBefore: "leave out '--as-before'"
         case .noConflict: "see them with 'grocerydude sync conflicts'"
         case .noContainer:
             "see that its disk is mounted: the next run sends what waits; if it was emptied, run 'grocerydude sync seed'"
         case .noDevice: "see 'grocerydude sync status'"
-        case .nothingToSync, .noTable, .synchronisedFolder, .storeInUse, .unreadFiles:
+        case .cutOff(let cause, _) where !error.isOfAbsence: Hint.after(cause)
+        case .cutOff, .nothingToSync, .noTable, .synchronisedFolder, .storeInUse, .unreadFiles:
             error.hint
         }
     }
@@ -34,6 +39,7 @@ extension Hint {
         case .damaged(let path, _):
             "move '\(printable(path.removingLastComponent()))' away, and take part again with 'grocerydude sync enable'"
         case .tooNew: "update this program"
+        case .noSpace(let path): "free some space where '\(printable(path))' is, and try again"
         case .unreadable: nil
         }
     }
@@ -41,7 +47,7 @@ extension Hint {
     /// Returns the advice where only the user knows what the data mean.
     static func after(_ decision: SyncDecision) -> String? {
         switch decision {
-        case .manyGone, .manyDeletions:
+        case .manyGone, .manyDeletions, .newMap:
             "if that is right, run 'grocerydude sync --accept-changes'"
         case .replaced, .otherGroup:
             "say what the data here mean: 'grocerydude sync rejoin --take merge', or 'edits', or 'container'"

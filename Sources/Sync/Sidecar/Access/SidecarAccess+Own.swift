@@ -58,7 +58,27 @@ extension SidecarAccess {
         return UInt64(next)
     }
 
+    /// What this device goes by: the group's map, and the tables that only this one leaves out.
     var map: SyncMap {
+        get throws {
+            var map = try groupMap
+            let excluded = try text("excluded")?.split(separator: "\0") ?? []
+            map.exclude.formUnion(excluded.compactMap { TableName(String($0)) })
+            return map
+        }
+    }
+
+    /// How rows are found among the group's, while the store joins it.
+    var match: JoinMatch? {
+        get throws { try text("match").flatMap(JoinMatch.init) }
+    }
+
+    func setExcluded(_ tables: Set<TableName>) throws {
+        try set("excluded", tables.map(\.description).sorted().joined(separator: "\0"))
+    }
+
+    /// What the group's map says.
+    var groupMap: SyncMap {
         get throws {
             guard let json = try bytes("map") else { return SyncMap() }
             do {

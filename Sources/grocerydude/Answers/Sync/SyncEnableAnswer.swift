@@ -32,6 +32,12 @@ struct SyncEnableAnswer: Answer {
         var identity: String
         var columns: [String]
         var rows: Int64?
+        /// Rows in the store and in the group, in one of them, and those that others have deleted; `nil` if
+        /// the store begins the group.
+        var alike: Int64?
+        var onlyHere: Int64?
+        var onlyThere: Int64?
+        var deletedThere: Int64?
     }
 
     struct LeftOutTable: Encodable {
@@ -47,8 +53,18 @@ struct SyncEnableAnswer: Answer {
         device = plan.device
         begins = plan.look.begins
         devices = plan.look.devices
-        tables = plan.preview.tables.map {
-            Table(name: $0.name, identity: $0.identity.rawValue, columns: $0.columns, rows: $0.rows)
+        tables = plan.preview.tables.map { [plan] table in
+            let join = plan.join?.tables[table.name]
+            return Table(
+                name: table.name,
+                identity: table.identity.rawValue,
+                columns: table.columns,
+                rows: table.rows,
+                alike: join?.alike,
+                onlyHere: join?.onlyHere,
+                onlyThere: join?.onlyThere,
+                deletedThere: join?.deletedThere
+            )
         }
         leftOut = plan.preview.leftOut.map {
             LeftOutTable(table: $0.table, reason: $0.description)
@@ -88,9 +104,23 @@ extension EnableSync.Plan {
             let columns = table.columns.map { "'\($0)'" }.joined(separator: ", ")
             let how = columns.isEmpty ? "their content" : columns
             let count = table.rows.map { counted(Int($0), "row", "rows") } ?? "rows"
-            return ["  \(table.name)", "\(count)", "known by \(how)"]
+            return [
+                "  \(table.name)", count,
+                "known by \(how)" + (join?.tables[table.name]?.words ?? ""),
+            ]
         }
         return Columns(rows: rows, right: [1]).lines
             + preview.leftOut.map { "  left out: \($0)" }
+    }
+}
+
+extension JoinPreview.Table {
+    /// What becomes of the rows, in a few words.
+    fileprivate var words: String {
+        let parts = [
+            (alike, "alike"), (onlyHere, "only here"), (onlyThere, "only there"),
+            (deletedThere, "deleted there"),
+        ].filter { $0.0 > 0 }.map { "\($0) \($1)" }
+        return parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))"
     }
 }

@@ -6,13 +6,15 @@ internal import Sync
 struct SyncRunAnswer: Answer {
     var messageType = "summary"
     var stores: [StoreAnswer]
+    var dryRun: Bool
 
-    init(_ synced: [SyncedStore], _ invocation: Invocation) {
+    init(_ synced: [SyncedStore], isDryRun: Bool = false, _ invocation: Invocation) {
+        dryRun = isDryRun
         stores = synced.map { StoreAnswer($0, invocation) }
     }
 
     func write(to console: Console) {
-        let rows = stores.map { [$0.store, $0.line] }
+        let rows = stores.map { [$0.store, (dryRun ? "would do: " : "") + $0.line] }
         for line in Columns(rows: rows).lines { console.done(line) }
     }
 
@@ -120,6 +122,7 @@ extension SyncedStore {
         } else if !written.isEmpty {
             parts.append(written)
         }
+        if outcome.trouble != nil { parts.append("cut off") }
         var text = parts.isEmpty ? "in step, nothing new" : parts.joined(separator: ", ")
         if outcome.isPutOff {
             text += "; \(counted(Int(overview.unwritten), "row waits", "rows wait"))"

@@ -123,6 +123,7 @@ struct RestoreCommand: FolderCommand {
         var options = options(invocation)
         // With its folder away, what is replaced has to wait too.
         options.backup.queues = invocation.profile.queues || backup.isWaiting
+        options.sidecars = Invocation.sidecars
         let restore = RestoreBackup(
             from: folder,
             options: options,

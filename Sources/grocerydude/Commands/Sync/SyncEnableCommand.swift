@@ -1,9 +1,9 @@
-internal import ArgumentParser
+public import ArgumentParser
 internal import Changes
 internal import Files
 internal import Foundation
 internal import Operations
-internal import Sync
+public import Sync
 internal import SystemPackage
 
 struct SyncEnableCommand: SyncingCommand {
@@ -54,6 +54,14 @@ struct SyncEnableCommand: SyncingCommand {
     var map: String?
 
     @Option(
+        help: ArgumentHelp(
+            "How rows are found among those of a group, besides by keys and first content: content (as it is now), copy (by their numbers: this store is a copy of another's), key (by keys alone).",
+            valueName: "how"
+        )
+    )
+    var match: JoinMatch?
+
+    @Option(
         help: ArgumentHelp("This device's name, for people; else the machine's.", valueName: "name")
     )
     var device: String?
@@ -94,10 +102,10 @@ struct SyncEnableCommand: SyncingCommand {
         var options = EnableSync.Options(container: container, device: device ?? Self.machine)
         options.group = invocation.profile.sync.group
         if let path = invocation.profile.sync.map {
-            let bytes = try File.contents(of: path, limit: 1 << 20)
-            options.map = try SyncMap(json: bytes, name: printable(path))
+            options.map = try invocation.syncMap(at: path)
         }
         options.exclude = exclude
+        options.match = match
         options.isDryRun = dryRun
         let outcome = try await EnableSync(
             in: places,
@@ -110,8 +118,13 @@ struct SyncEnableCommand: SyncingCommand {
             if dryRun { return true }
             if !output.json { invocation.console.show(plan) }
             let verb = plan.look.begins ? "begin" : "join"
+            let deletions = Int(plan.join?.deletions ?? 0)
+            let loss =
+                deletions == 0
+                ? ""
+                : " \(counted(deletions, "row goes", "rows go")) from here that others have deleted."
             return try invocation.confirm(
-                "Let '\(plan.store)' \(verb) '\(plan.group)' in '\(plan.container)'?",
+                "Let '\(plan.store)' \(verb) '\(plan.group)' in '\(plan.container)'?\(loss)",
                 yes: yes
             )
         }
@@ -126,3 +139,5 @@ struct SyncEnableCommand: SyncingCommand {
         return name ?? "device"
     }
 }
+
+extension JoinMatch: ExpressibleByArgument {}

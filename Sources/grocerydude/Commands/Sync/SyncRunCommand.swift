@@ -19,12 +19,15 @@ struct SyncRunCommand: SyncingCommand {
     @Flag(help: "Go on even if most rows of a table were deleted, here or elsewhere.")
     var acceptChanges = false
 
+    @Flag(name: [.customShort("n"), .long], help: "Only show what would happen.")
+    var dryRun = false
+
     @Flag(help: "Write what arrives even if an application has the store open.")
     var whileOpen = false
 
     @OptionGroup var sync: SyncOptions
 
-    var logged: Run.Command? { .sync }
+    var logged: Run.Command? { dryRun ? nil : .sync }
     var ownFlags: [FlagValue?] {
         [FlagValue("--while-open", "sync.while_open", whileOpen ? "true" : nil)]
     }
@@ -37,6 +40,10 @@ struct SyncRunCommand: SyncingCommand {
             result.isUneventful = true
             return result
         }
-        return try await invocation.exchange(stores.store, acceptsChanges: acceptChanges)
+        return try await invocation.exchange(
+            stores.store,
+            acceptsChanges: acceptChanges,
+            isDryRun: dryRun
+        )
     }
 }

@@ -1,5 +1,8 @@
 internal import ArgumentParser
+internal import Files
 internal import Operations
+internal import Stores
+internal import SystemPackage
 
 struct SyncSeedCommand: SyncingCommand {
     static let configuration = CommandConfiguration(
@@ -7,11 +10,21 @@ struct SyncSeedCommand: SyncingCommand {
         "Fill the container with all that this machine knows.",
         discussion: """
             For a container that was emptied, or is new. Others that know more add it with their next run.
+
+            With '--map' a new map is published instead: all devices go by it. Where it leaves out what \
+            synced, or knows rows by other columns, each asks its person first (exit code 26).
             """,
-        example: "grocerydude sync seed"
+        example: "grocerydude sync seed",
+        "grocerydude sync seed --map map.json"
     )
 
     @OptionGroup var stores: SyncedStoresOption
+
+    @Option(
+        help: ArgumentHelp("Publish this map for the group: a JSON file.", valueName: "file"),
+        completion: .file(extensions: ["json"])
+    )
+    var map: String?
 
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
@@ -21,8 +34,23 @@ struct SyncSeedCommand: SyncingCommand {
     var logged: Run.Command? { .sync }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
+        if let map { return try await publish(FilePath(map), invocation) }
         let question = "Fill the container with all rows that this machine knows?"
         guard try invocation.confirm(question, yes: yes) else { return .declined }
         return try await invocation.exchange(stores.store, acceptsChanges: false, refills: true)
+    }
+
+    private func publish(_ path: FilePath, _ invocation: Invocation) async throws -> CommandResult {
+        let map = try invocation.syncMap(at: path)
+        let places = try invocation.syncPlaces()
+        let enabled = try places.enabled(named: stores.store)
+        guard enabled.count == 1, let store = enabled.first else {
+            throw SyncError.severalStores(enabled.map(\.path.description), in: places.directory)
+        }
+        let question = "Have all devices that share '\(store.path)' go by this map?"
+        guard try invocation.confirm(question, yes: yes) else { return .declined }
+        try await PublishMap(in: places, context: invocation.context)
+            .run(map, of: store, at: invocation.now, program: invocation.tool)
+        return try await invocation.exchange([store.path.description], acceptsChanges: false)
     }
 }

@@ -1,0 +1,117 @@
+public import Changes
+public import Foundation
+internal import Remotes
+
+/// The group's map: what the schema does not say, one for all devices.
+///
+/// The one with the greatest clock counts. One that newly leaves out what synced, or knows rows by other
+/// columns, waits until a person agrees: whoever can write into the container could stop tables from syncing.
+struct GroupMap {
+    let access: SidecarAccess
+
+    /// Notes a map that has come, if it is newer than all that are known.
+    func take(_ map: DocumentFile<SyncMap>) throws {
+        var clock = try access.clock
+        clock.observe(map.header.clock)
+        try access.setClock(clock)
+        let known = max(try access.integer("map_clock") ?? 0, try access.integer("next_clock") ?? 0)
+        guard Int64(map.header.clock) > known else { return }
+        try access.set("next_map", bytes: map.content.json())
+        try access.set("next_clock", Int64(map.header.clock))
+    }
+
+    /// Goes by the newest map from now on, if there is a newer one.
+    ///
+    /// - Parameter accepts: whether it may leave out and identify as it likes.
+    /// - Throws: `SyncDecision.newMap`.
+    func adopt(accepts: Bool) throws {
+        guard let json = try access.bytes("next_map"), let clock = try access.integer("next_clock")
+        else { return }
+        let next = try SyncMap(json: json, name: "map")
+        let present = try access.groupMap
+        let (lost, identified) = (next.leavesOut(since: present), next.identifies(since: present))
+        guard accepts || lost.isEmpty && identified.isEmpty else {
+            throw SyncDecision.newMap(leavesOut: lost, identifies: identified)
+        }
+        try set(next, clock: UInt64(clamping: clock))
+    }
+
+    /// Goes by a map from now on.
+    func set(_ map: SyncMap, clock: UInt64) throws {
+        if try access.groupMap != map {
+            try access.set("map", bytes: map.json())
+            // What is read of the store, and what is shown, depends on it.
+            try access.set("look", nil)
+            try access.forgetLooks()
+            try access.wakeHeld()
+        }
+        try access.set("map_clock", Int64(clamping: clock))
+        try access.forget("next_map")
+        try access.forget("next_clock")
+    }
+
+    /// Puts a map into the outbox, and goes by it from now on.
+    func publish(_ map: SyncMap, through outgoing: Outgoing, now: Int64) throws {
+        var clock = try access.clock
+        let reading = clock.tick(now: now, modified: now)
+        try access.setClock(clock)
+        let header = DocumentHeader(
+            group: try access.groups.first ?? .zero,
+            device: try access.own,
+            clock: reading
+        )
+        let file = try DocumentFile<SyncMap>.write(header, map)
+        try outgoing.keep(file, as: .map(header, file.id))
+        try set(map, clock: reading)
+    }
+}
+
+extension Sidecar {
+    /// Makes a map the group's: it goes out with the next exchange.
+    ///
+    /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
+    public func publish(_ map: SyncMap, at date: Date, program: String) throws {
+        let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        try write { access in
+            let outgoing = Outgoing(
+                access,
+                outbox: outbox,
+                clock: try access.clock.last,
+                wall: now,
+                program: program
+            )
+            try GroupMap(access: access).publish(map, through: outgoing, now: now)
+        }
+    }
+}
+
+extension SyncMap {
+    /// Tables and columns that do not sync any more.
+    fileprivate func leavesOut(since old: SyncMap) -> [String] {
+        let tables = exclude.subtracting(old.exclude).map(\.description)
+        let columns = self.tables.flatMap { name, table in
+            table.local.subtracting(old.tables[name]?.local ?? []).map { "\(name).\($0)" }
+        }
+        return (tables + columns).sorted()
+    }
+
+    /// Tables whose rows are known by other columns.
+    fileprivate func identifies(since old: SyncMap) -> [String] {
+        Set(tables.keys).union(old.tables.keys).filter { name in
+            let (new, old) = (tables[name] ?? Table(), old.tables[name] ?? Table())
+            return new.identity != old.identity || new.sharesKey != old.sharesKey
+        }.map(\.description).sorted()
+    }
+}
+
+extension Container {
+    /// Reads the group's map; `nil` if it has none.
+    func map(in listing: Listing, of groups: [GroupID]) async throws -> DocumentFile<SyncMap>? {
+        var newest: DocumentFile<SyncMap>?
+        for file in listing.files[.info] ?? [] where file.name.contains(".map") {
+            guard let map = try await map(file), groups.contains(map.header.group) else { continue }
+            if map.header.clock > newest?.header.clock ?? 0 { newest = map }
+        }
+        return newest
+    }
+}

@@ -1,0 +1,123 @@
+import Changes
+import Files
+import Foundation
+import Remotes
+import SystemPackage
+import Testing
+
+@testable import Sync
+
+@Suite("The map of a group")
+struct GroupMapTests {
+    let scene: AccidentScene
+
+    init() throws { scene = try AccidentScene() }
+
+    private var desk: Device { scene.desk }
+    private var phone: Device { scene.phone }
+
+    private func map(_ json: String) throws -> SyncMap {
+        try SyncMap(json: Array(json.utf8), name: "map")
+    }
+
+    private func publish(_ json: String, on device: Device) throws {
+        let sidecar = try Sidecar(in: device.sidecarPath)
+        defer { try? sidecar.close() }
+        try sidecar.publish(map(json), at: scene.now, program: "test 1")
+    }
+
+    @Test("is told by who begins, and taken by who joins and by who is there")
+    func taken() async throws {
+        try desk.edit(
+            "INSERT INTO list VALUES (1, 'home'); INSERT INTO item VALUES (1, 'milk', 2, 1)"
+        )
+        try await desk.enable(at: scene.now, map: map(#"{"exclude": ["unit"]}"#))
+        try await scene.exchange(desk)
+        let look = try await Enrolment(in: phone.container()).look()
+        #expect(try look.map?.content == map(#"{"exclude": ["unit"]}"#))
+        try await scene.enable(phone)
+        try await scene.exchange(phone, desk)
+        #expect(try phone.inspect { try $0.map.exclude } == [#require(TableName("unit"))])
+        try desk.edit("INSERT INTO unit VALUES ('kg', 1000, NULL)")
+        try await scene.exchange(desk, phone)
+        #expect(try phone.rows("SELECT * FROM unit").isEmpty)
+        // Less is left out now: nobody need be asked, and what was left out goes out.
+        try publish("{}", on: desk)
+        try await scene.exchange(desk, phone)
+        #expect(try phone.rows("SELECT name FROM unit") == ["kg"])
+    }
+
+    @Test(
+        "that newly leaves out or identifies waits for a person; nothing is removed by it",
+        arguments: [
+            (#"{"exclude": ["unit"]}"#, "leaves out 'unit'"),
+            (#"{"tables": {"unit": {"local": ["note"]}}}"#, "leaves out 'unit.note'"),
+            (#"{"tables": {"list": {"identity": ["name"]}}}"#, "knows rows otherwise of 'list'"),
+        ]
+    )
+    func asks(json: String, text: String) async throws {
+        try await scene.begin()
+        try publish(json, on: desk)
+        try await scene.exchange(desk)
+        try phone.edit("INSERT INTO item (name) VALUES ('figs')")
+        for _ in 0..<2 {
+            do {
+                try await scene.exchange(phone)
+                Issue.record("nothing was asked")
+            } catch let decision as SyncDecision {
+                #expect(decision.code == "new_map")
+                #expect(decision.description.contains(text))
+            }
+        }
+        phone.options.acceptsChanges = true
+        try await scene.exchange(phone)
+        phone.options.acceptsChanges = false
+        try await scene.exchange(desk, phone)
+        #expect(try scene.items(desk).contains("figs|1|NULL"))
+        #expect(try scene.items(desk) == scene.items(phone))
+        for device in [desk, phone] {
+            #expect(try device.rows("SELECT name FROM unit") == ["kg"])
+            #expect(try device.inspect { try $0.map } == map(json))
+        }
+    }
+
+    @Test("counts if its clock is the greatest, wherever it comes from and in whatever order")
+    func greatest() async throws {
+        try await scene.begin()
+        try publish(#"{"exclude": ["unit"]}"#, on: phone)
+        try publish(#"{"triggers": {"t": "skip"}}"#, on: desk)
+        try publish(#"{"triggers": {"t": "run"}}"#, on: desk)
+        for device in [desk, phone] { device.options.acceptsChanges = true }
+        try await scene.exchange(phone, desk, phone, desk)
+        let both = try [desk, phone].map { try $0.inspect { try $0.map } }
+        #expect(both[0] == both[1])
+    }
+
+    @Test("is refused if it is hostile, and keeps nothing else from being taken")
+    func hostile() async throws {
+        try await scene.begin()
+        let (group, device) = try desk.inspect { (try $0.groups[0], try $0.own) }
+        var writer = ByteWriter()
+        writer.identifier(group)
+        writer.identifier(device)
+        writer.bigEndian(UInt64(1) << 50)
+        let deep = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
+        let bodies = [
+            #"{"tables": {"unit": {"local": \#(deep)}}}"#,
+            #"{"tables": {"unit": {"identity": []}}}"#, "no JSON",
+        ]
+        for (number, body) in bodies.enumerated() {
+            let file = try Envelope.write(.map, header: writer.bytes, body: Array(body.utf8))
+            let path = scene.container.appending("a/info/hostile-\(number).map")
+            try LocalFileSystem().write(file.bytes, to: path)
+        }
+        // A table that nobody has is nothing to mind.
+        try publish(#"{"tables": {"none": {"local": ["x"]}}}"#, on: desk)
+        phone.options.acceptsChanges = true
+        try desk.edit("INSERT INTO item (name) VALUES ('figs')")
+        try await scene.exchange(desk, phone)
+        #expect(try scene.items(phone).contains("figs|1|NULL"))
+        #expect(try phone.inspect { try $0.map.exclude.isEmpty })
+        #expect(try phone.inspect { try $0.waitingFiles().count } == bodies.count)
+    }
+}

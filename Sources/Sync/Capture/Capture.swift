@@ -108,7 +108,9 @@ struct Capture {
 
     /// Returns a value as it travels: a reference as the id of the row that it names.
     func wire(_ value: StoredValue, of column: ColumnMapping) throws -> Value {
-        guard let parent = column.parent else { return value.wire }
+        guard let parent = column.parent else {
+            return (column.entities?.name(value) ?? value).wire
+        }
         switch value {
         case .null: return .null
         case .integer(let number):

@@ -92,12 +92,12 @@ final class TableCapture {
 
     /// A key that SQLite gave out again is another row: the table's highest, and nothing is as it was.
     private func splitReused(_ capture: Capture) throws {
-        guard table.identity == .content, !table.schema.isAutoincrement, table.columns.count >= 3,
+        guard table.identity == .content, !table.neverReusesKeys, table.columns.count >= 3,
             let last = changed.last, last.old.key == greatestKey
         else { return }
         let parts = Dictionary(try last.old.image.parts().map { ($0.column, $0.part) }) { $1 }
         let isOther = zip(table.columns, numbers).allSatisfy { column, number in
-            parts[number] != RowImage.Part(last.values[column.index])
+            parts[number] != column.part(last.values)
         }
         guard isOther else { return }
         changed.removeLast()
@@ -116,7 +116,7 @@ final class TableCapture {
         for row in all {
             let parts = Dictionary(try row.old.image.parts().map { ($0.column, $0.part) }) { $1 }
             let differing = zip(table.columns, numbers).filter { column, number in
-                parts[number] != RowImage.Part(row.values[column.index])
+                parts[number] != column.part(row.values)
             }
             if differing.count * 2 <= table.columns.count {
                 changed.append(row)
@@ -224,7 +224,7 @@ final class TableCapture {
 
     /// A row that was deleted and is back at its key is the same row, unless SQLite gave the key out again.
     private func formerID(of row: New, _ capture: Capture) throws -> RowID? {
-        if row.key == greatestKey, !table.schema.isAutoincrement,
+        if row.key == greatestKey, !table.neverReusesKeys,
             capture.options.meaning == .edits
         {
             return nil
@@ -309,7 +309,7 @@ final class TableCapture {
         for (column, number) in zip(table.columns, numbers) {
             let value = values[column.index]
             if let part = parts[number] {
-                if part == RowImage.Part(value) { continue }
+                if part == column.part(values) { continue }
             } else if value == column.defaultValue ?? .null {
                 // A new column with its default is no edit.
                 continue

@@ -191,6 +191,9 @@ public struct StoreExchange {
                     // What a shadow holds depends on the columns.
                     try access.forgetLooks()
                     try access.set("schema", bytes: id)
+                    // So does the view: what was held may be shown.
+                    try access.wakeHeld()
+                    try access.markDirty(.zero)
                 }
                 var clock = try access.clock
                 let reading = clock.tick(now: now, modified: modified)

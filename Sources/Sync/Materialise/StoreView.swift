@@ -107,7 +107,7 @@ struct StoreView {
             switch row.values[index] {
             case .longText(let content): part = .hash(.text, content.digest)
             case .longBlob(let content): part = .hash(.blob, content.digest)
-            default: part = .init(taken[column.index])
+            default: part = column.part(taken)
             }
             parts.append((numbers[index], part))
         }

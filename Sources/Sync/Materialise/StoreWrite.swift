@@ -92,6 +92,7 @@ struct StoreWrite {
                 try execute("ROLLBACK", handle)
                 return .outdated
             }
+            try raiseCounters(written, handle)
             try execute("COMMIT", handle)
             return .done(written)
         } catch {

@@ -38,7 +38,7 @@ final class Trial {
 
     func refuses(_ row: ViewRow, of table: TableName) -> Bool {
         guard let table = tables[table] else { return true }
-        if lacksContent(row, of: table) { return true }
+        if lacksContent(row, of: table) || lacksEntity(row, of: table) { return true }
         return trying(true) {
             try mirror.take(values(row, of: table).map { $0 ?? .null }, of: table.schema) == nil
         }
@@ -71,9 +71,18 @@ final class Trial {
             return keys.key(of: row.id).map { .integer($0) }
         }
         for (column, value) in zip(table.columns, row.values) {
-            values[column.index] = stored(value)
+            let stored = stored(value)
+            values[column.index] = column.entities.map { stored.flatMap($0.number) } ?? stored
         }
         return values
+    }
+
+    /// Whether a row is of an entity that this store's model has not, or refers to one.
+    private func lacksEntity(_ row: ViewRow, of table: TableMapping) -> Bool {
+        zip(table.columns, row.values).contains { column, value in
+            guard let entities = column.entities else { return false }
+            return value.stored.flatMap(entities.number) == nil
+        }
     }
 
     private func stored(_ value: Value) -> StoredValue? {

@@ -23,8 +23,9 @@ public struct RunSync: Sendable {
         public var rejoining: Rejoining?
         /// Whether the container is filled with all that this machine knows.
         public var refills = false
-        /// Whether a store is written that an application has open.
-        public var writesWhileOpen = true
+        /// Whether a store is written that an application has open; `nil` for any but those of Core Data,
+        /// which keeps rows in memory and writes them whole.
+        public var writesWhileOpen: Bool?
         /// The user's commands around the write of others' changes.
         public var commands = ImportCommands()
 

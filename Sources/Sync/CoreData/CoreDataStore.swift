@@ -23,17 +23,12 @@ struct CoreDataStore: Equatable, Sendable {
         self.model = model
     }
 
-    /// Whether a schema is one of Core Data.
-    static func has(_ schema: StoreSchema) -> Bool {
-        schema.table("Z_METADATA") != nil && schema.table("Z_PRIMARYKEY") != nil
-    }
-
     /// Reads what a store says.
     ///
     /// - Returns: `nil` if it is not one of Core Data.
     /// - Throws: `StoreError`.
     init?(_ snapshot: StoreSnapshot, _ schema: StoreSchema) throws {
-        guard Self.has(schema) else { return nil }
+        guard schema.isCoreData else { return nil }
         var entities: [Entity] = []
         let names = ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"]
         if let table = schema.table("Z_PRIMARYKEY") {

@@ -93,6 +93,7 @@ public struct StoreExchange {
     public func run() async throws -> ExchangeOutcome {
         var outcome = ExchangeOutcome()
         try recover()
+        try tidyFiles()
         try pass(.recovered)
         let listing = try await look(&outcome)
         try pass(.looked)
@@ -118,6 +119,7 @@ public struct StoreExchange {
         }
         try pass(.taken)
         try await write(&outcome)
+        try tidyFiles()
         if let listing {
             try await tidy(listing, isEnabling || identity.isMoved || identity.isRolledBack)
             outcome.sent += try await publication.run()
@@ -210,7 +212,8 @@ public struct StoreExchange {
                     stamp: Stamp(clock: reading, device: try access.own),
                     random: options.random(),
                     options: meaning.options(seeds: seeds),
-                    outgoing: outgoing
+                    outgoing: outgoing,
+                    files: files
                 )
                 try capture.run(snapshot)
                 try outgoing.finish()
@@ -278,6 +281,8 @@ public struct StoreExchange {
         var plan: WritePlan
         var schema: SyncSchema
         var numbers: [TableName: [Int64]]
+        /// The files that rows will name.
+        var files: [ExternalReference: BlobReference]
     }
 
     /// Compares the view with the store.
@@ -286,7 +291,11 @@ public struct StoreExchange {
     private func plan() throws -> (Planned?, missing: Set<BlobReference>) {
         try withSnapshot { schema, tables in
             try sidecar.write { access in
-                let view = try StoreView(tables, access, BlobCache(sidecar: sidecar))
+                let view = try StoreView(
+                    tables,
+                    access,
+                    BlobCache(sidecar: sidecar, files: files)
+                )
                 let acceptsLoss = options.acceptsChanges || options.rejoining != nil
                 let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
                 try access.replaceHeld(view.held)
@@ -297,8 +306,14 @@ public struct StoreExchange {
                     return (nil, view.missing)
                 }
                 try access.intend(plan)
+                try noteFiles(of: plan, writing: view.files, access)
                 try access.keepDirty(waiting + plan.steps.map(\.id))
-                let planned = Planned(plan: plan, schema: schema, numbers: view.numbers)
+                let planned = Planned(
+                    plan: plan,
+                    schema: schema,
+                    numbers: view.numbers,
+                    files: view.files
+                )
                 return (planned, view.missing)
             }
         }
@@ -322,7 +337,7 @@ public struct StoreExchange {
             numbers: planned.numbers,
             busyTimeout: options.busyTimeout
         )
-        guard case .done(let written) = try write.run() else {
+        guard try writeFiles(planned.files), case .done(let written) = try write.run() else {
             try sidecar.write { try $0.dropIntents() }
             return .outdated
         }

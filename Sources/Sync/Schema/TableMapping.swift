@@ -49,6 +49,8 @@ struct ColumnMapping: Equatable {
     let parent: TableName?
     /// The names of the entities whose numbers it holds, and which travel.
     let entities: EntityNumbers?
+    /// Whether its values may stand in files beside the store.
+    let holdsFiles: Bool
 
     /// The part of a row's image that stands for the column, which outlasts the store's numbers.
     ///
@@ -93,7 +95,9 @@ extension TableMapping {
                 parent: parent.flatMap { parent in
                     reference?.namesNumbers(of: parent) == true ? TableName(parent.wireName) : nil
                 },
-                entities: column.isEntity ? table.coreData?.numbers : nil
+                entities: column.isEntity ? table.coreData?.numbers : nil,
+                holdsFiles: table.coreData != nil
+                    && table.schema.columns[column.place].affinity == .blob
             )
         }
         let names = Dictionary(columns.map { ($0.place, $0.name) }) { first, _ in first }

@@ -2,8 +2,8 @@
 ///
 /// Tables and columns are named as Core Data names them, by the entities' numbers: those of the roots come
 /// in the order of the entities, and each root's subentities after it.
-public struct ModelCache {
-    public struct Relationship {
+public struct ModelCache: Sendable {
+    public struct Relationship: Sendable {
         public var destination: String
         public var inverse: String
         public var isToMany: Bool
@@ -26,13 +26,13 @@ public struct ModelCache {
         }
     }
 
-    public enum Property {
+    public enum Property: Sendable {
         /// Its type in SQL.
         case attribute(String)
         case relationship(Relationship)
     }
 
-    public struct Entity {
+    public struct Entity: Sendable {
         public var name: String
         public var parent: String?
         public var properties: [(name: String, property: Property)]

@@ -19,6 +19,9 @@ final class TableCapture {
     private var changed: [(old: ShownRow, values: [StoredValue], image: RowImage)] = []
     private var gone: [ShownRow] = []
     private var greatestKey: RowKey?
+    /// Whether the shadow had rows, and the ids of those that are gone.
+    private var hasShown = false
+    private var goneIDs: Set<RowID> = []
     /// Rows that were found again, at other keys.
     private var found: Set<RowID> = []
 
@@ -148,6 +151,8 @@ final class TableCapture {
         if capture.options.isAfterAccident, table.identifyingPlaces == nil {
             match = try RowMatch(table, gone: gone, capture.access)
         }
+        hasShown = try capture.access.shownCount(in: table.name) > 0
+        goneIDs = Set(gone.map(\.id))
         for index in news.indices {
             let values = news[index].values
             let wire =
@@ -216,10 +221,20 @@ final class TableCapture {
             )
         }
         let first = RowID(content: content, in: table.name, occurrence: 0)
-        let occurrence = occurrences[first, default: 0]
-        occurrences[first] = occurrence + 1
-        if occurrence == 0 { return first }
-        return RowID(content: content, in: table.name, occurrence: occurrence)
+        var occurrence = occurrences[first, default: 0]
+        var id = first
+        while true {
+            if occurrence > 0 {
+                id = RowID(content: content, in: table.name, occurrence: occurrence)
+            }
+            occurrence += 1
+            // A seed that was interrupted has given ids to rows that are alike.
+            guard hasShown, try capture.access.shown(id) != nil, !goneIDs.contains(id) else {
+                break
+            }
+        }
+        occurrences[first] = occurrence
+        return id
     }
 
     /// A row that was deleted and is back at its key is the same row, unless SQLite gave the key out again.

@@ -32,6 +32,7 @@ struct CoreDataNaming {
                 table.columns[place] = column(schema.columns[place], family)
             }
         }
+        table.leaveEntities(schema)
         table.makeNamesUnique(schema)
         return table
     }
@@ -231,6 +232,19 @@ private struct Family {
 }
 
 extension CoreDataTable {
+    /// Takes out the columns whose values follow from a reference.
+    fileprivate mutating func leaveEntities(_ schema: TableSchema) {
+        for (place, column) in columns where column.isEntity {
+            let name = schema.columns[place].name.foldedIdentifier
+            guard let numbered = NumberedName(name, prefix: "z"), numbered.name.hasPrefix("_"),
+                let reference = schema.column("z\(numbered.name.dropFirst())"),
+                columns[reference]?.reference != nil
+            else { continue }
+            entities[place] = reference
+            columns[place] = nil
+        }
+    }
+
     /// Has columns that would travel by one name travel by their own.
     fileprivate mutating func makeNamesUnique(_ schema: TableSchema) {
         var taken: Set<String> = []

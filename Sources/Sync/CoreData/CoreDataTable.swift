@@ -34,9 +34,15 @@ struct CoreDataTable: Equatable, Sendable {
     var columns: [Int: Column] = [:]
     /// The place of `Z_OPT`, by which an application notices that a row was written by others.
     var version: Int?
+    /// The places of columns with the number of the entity that a reference names, and those of the
+    /// references. They do not travel: of a reference and such a number two devices might each win one.
+    var entities: [Int: Int] = [:]
     /// `nil` of a table that joins two others.
     var counter: Counter?
     var numbers: EntityNumbers
+
+    /// The places of the columns that do not travel.
+    var local: Set<Int> { Set(entities.keys).union(version.map { [$0] } ?? []) }
 
     /// The places of the key's columns in an order that is the same on all devices.
     func identity(_ key: [Int]) -> [Int] {

@@ -48,4 +48,28 @@ extension StoreWrite {
             _ = try statement.step()
         }
     }
+
+    /// Writes the numbers of the entities that references of written rows name, beside those.
+    func writeEntities(_ written: Written, _ handle: OpaquePointer) throws {
+        for (step, _) in written.rows where step.new != nil {
+            guard let table = step.table.coreData, case .rowID(let key) = step.key else { continue }
+            let schema = step.table.schema
+            for (place, reference) in table.entities.sorted(by: { $0.key < $1.key }) {
+                guard let parent = table.columns[reference]?.reference?.parent else { continue }
+                let column = schema.columns[reference].name.sqlIdentifier
+                let statement = try Statement(
+                    handle,
+                    name: store.path.description,
+                    """
+                    UPDATE main.\(schema.name.sqlIdentifier) AS c
+                    SET \(schema.columns[place].name.sqlIdentifier) =
+                        (SELECT Z_ENT FROM main.\(parent.sqlIdentifier) p WHERE p.Z_PK = c.\(column))
+                    WHERE Z_PK = ?
+                    """
+                )
+                try statement.bind(key, at: 1)
+                _ = try statement.step()
+            }
+        }
+    }
 }

@@ -189,13 +189,16 @@ public struct StoreExchange {
                 let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)
                 let id = Array(schema.digest.bytes.prefix(16))
-                if try access.bytes("schema") != id {
+                let former = try access.bytes("schema")
+                if former != id {
                     // What a shadow holds depends on the columns.
                     try access.forgetLooks()
                     try access.set("schema", bytes: id)
                     // So does the view: what was held may be shown.
-                    try access.wakeHeld()
-                    try access.markDirty(.zero)
+                    if former != nil {
+                        try access.wakeHeld()
+                        try access.markDirty(.zero)
+                    }
                 }
                 var clock = try access.clock
                 let reading = clock.tick(now: now, modified: modified)

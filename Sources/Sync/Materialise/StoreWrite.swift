@@ -93,6 +93,7 @@ struct StoreWrite {
                 return .outdated
             }
             try raiseCounters(written, handle)
+            try writeEntities(written, handle)
             try execute("COMMIT", handle)
             return .done(written)
         } catch {

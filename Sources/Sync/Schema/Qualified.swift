@@ -60,7 +60,7 @@ extension Qualified {
         return Qualified(
             schema: schema,
             identity: identity,
-            local: coreData.version.map { local.union([$0]) } ?? local,
+            local: local.union(coreData.local),
             coreData: coreData
         )
     }

@@ -69,6 +69,7 @@ enum NoteBook {
 
     /// The statements by which an application of the second version takes over a store of the first.
     static let migration = """
+        CREATE TABLE counters AS SELECT Z_NAME AS name, Z_MAX AS count FROM Z_PRIMARYKEY;
         CREATE TABLE ZALARM (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZAT TIMESTAMP);
         ALTER TABLE ZITEM ADD COLUMN ZAISLE VARCHAR;
         ALTER TABLE ZPLACE ADD COLUMN ZCITY VARCHAR;
@@ -81,7 +82,8 @@ enum NoteBook {
         UPDATE ZTAG SET Z_ENT = Z_ENT + 1; UPDATE ZPLACE SET Z_ENT = Z_ENT + 1;
         DELETE FROM Z_PRIMARYKEY; DELETE FROM Z_MODELCACHE;
         \(second.rows.joined(separator: ";\n"));
-        UPDATE Z_PRIMARYKEY SET Z_MAX = 9 WHERE Z_SUPER = 0
+        UPDATE Z_PRIMARYKEY SET Z_MAX = ifnull((SELECT count FROM counters WHERE name = Z_NAME), 0);
+        DROP TABLE counters
         """
 
     static let rows = """

@@ -13,7 +13,9 @@ struct SimulatedSchema {
     /// Edits that only the next version makes.
     var laterEdits: [String] = []
 
-    static let all: [SimulatedSchema] = [lists, tree, cycle, unique, strange, search]
+    static let all: [SimulatedSchema] = [
+        lists, tree, cycle, unique, strange, search, noteBook,
+    ]
 
     /// CASCADE, SET NULL and RESTRICT.
     static let lists = SimulatedSchema(

@@ -50,7 +50,7 @@ final class Simulation {
     init(seed: UInt64, in sandbox: Sandbox) throws {
         self.sandbox = sandbox
         random = Pseudorandom(seed: seed)
-        let schemas = SimulatedSchema.all
+        let schemas = SimulatedSchema.chosen
         schema = schemas[Int(random.next() % UInt64(schemas.count))]
         container = try sandbox.directory("Container")
         ledger = try sandbox.directory("Ledger")

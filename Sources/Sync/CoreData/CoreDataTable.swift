@@ -34,8 +34,9 @@ struct CoreDataTable: Equatable, Sendable {
     var columns: [Int: Column] = [:]
     /// The place of `Z_OPT`, by which an application notices that a row was written by others.
     var version: Int?
-    /// The places of columns with the number of the entity that a reference names, and those of the
-    /// references. They do not travel: of a reference and such a number two devices might each win one.
+    /// The places of columns with the number of a reference's entity, and those of the references.
+    ///
+    /// They do not travel: of a reference and such a number two devices might each win one.
     var entities: [Int: Int] = [:]
     /// `nil` of a table that joins two others.
     var counter: Counter?

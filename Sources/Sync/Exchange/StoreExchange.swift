@@ -188,18 +188,7 @@ public struct StoreExchange {
             try sidecar.write { access in
                 let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)
-                let id = Array(schema.digest.bytes.prefix(16))
-                let former = try access.bytes("schema")
-                if former != id {
-                    // What a shadow holds depends on the columns.
-                    try access.forgetLooks()
-                    try access.set("schema", bytes: id)
-                    // So does the view: what was held may be shown.
-                    if former != nil {
-                        try access.wakeHeld()
-                        try access.markDirty(.zero)
-                    }
-                }
+                try access.keepSchema(Array(schema.digest.bytes.prefix(16)))
                 var clock = try access.clock
                 let reading = clock.tick(now: now, modified: modified)
                 let outgoing = Outgoing(

@@ -184,7 +184,8 @@ private struct Family {
             let isRequired = references.contains { $0?.isRequired == true }
             column.reference = .init(parent: first.parent, isRequired: isRequired)
             if let suffix = suffix(of: owners[0].property, store) { column.wireName += suffix }
-        } else if references.contains(where: { $0 != nil }) {
+        } else if owners.contains(where: { $0.property.relationship?.isToMany == false }) {
+            // Several entities, or one that the store has not.
             column.isUncertain = true
         }
         // Siblings with a property of one name have a column each, and only an equal model the same ones.

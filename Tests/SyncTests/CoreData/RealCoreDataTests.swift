@@ -76,15 +76,8 @@ struct RealCoreDataTests {
         var (columns, values, joins) = (0, 0, 0)
         for (number, path) in try stores().enumerated() {
             let device = try device("s\(number)", path)
-            let snapshot = try #require(
-                StoresCut(
-                    of: [device.store],
-                    scratchParent: device.root.appending("scratch"),
-                    busyTimeout: .zero
-                ).members.first?.snapshot
-            )
-            let schema = try SyncSchema(of: snapshot, rules: SchemaRules())
-            guard try snapshot.schema().table("Z_MODELCACHE") != nil else {
+            let schema = try device.schema()
+            guard try device.tables(all: true).contains("Z_MODELCACHE") else {
                 let asked = SyncRefusal.undeclaredReference(
                     table: "ZJOURNALENTRY",
                     column: "ZRATING",
@@ -117,6 +110,57 @@ struct RealCoreDataTests {
             }
         }
         #expect(columns > 300 && values > 2000 && joins > 40)
+    }
+
+    @Test("name a join by the same end, whichever one the application took")
+    func joins() throws {
+        var names: [[String: [String]]] = []
+        for version in ["store2-54-0", "store2-101-0"] {
+            let device = try device(version, Self.wire.appending("\(version).wiredatabase"))
+            let joins = try device.schema().tables.filter { $0.coreData?.counter == nil }
+            names.append(
+                Dictionary(
+                    uniqueKeysWithValues: joins.map { table in
+                        guard case .key(let places) = table.identity else {
+                            return (table.wireName, [])
+                        }
+                        return (
+                            table.wireName,
+                            places.compactMap { table.coreData?.columns[$0]?.wireName }
+                        )
+                    }
+                )
+            )
+        }
+        // 'Z_18TRUSTEDCLIENTS' in one, 'Z_24TRUSTEDBYCLIENTS' in the other.
+        let ends = ["trustedbyclients", "trustedclients"]
+        #expect(names.map { $0["userclient.trustedbyclients"] } == [ends, ends])
+        #expect(Set(names[0].keys).isSubset(of: names[1].keys))
+        #expect(names[0].allSatisfy { names[1][$0.key] == $0.value })
+    }
+
+    @Test("of which an update gave subentities tables of their own keep what each has")
+    func split() async throws {
+        let old = try device("old", Self.moody.appending("Moody 3.moody"))
+        let new = try device("new", Self.moody.appending("Moody 4.moody"))
+        let mine = "SELECT Z_PK, ZRATING, ZCONTINENT, ZCOUNTRY, ZDATE FROM ZMOOD WHERE Z_PK <= 4"
+        let before = try (old.rows(mine), new.rows(mine))
+        #expect(before.0.count == 4 && before.1.count == 4)
+        let regions = try old.rows("SELECT * FROM ZGEOGRAPHICREGION")
+        let countries = try new.rows("SELECT * FROM ZCOUNTRY")
+        try await old.enable(at: start)
+        try await exchange([old], at: 0)
+        try await new.enable(at: start)
+        try await exchange([new, old, new, old], at: 1)
+        #expect(try old.rows(mine) == before.0)
+        #expect(try new.rows(mine) == before.1)
+        #expect(try old.rows("SELECT * FROM ZGEOGRAPHICREGION") == regions)
+        #expect(try new.rows("SELECT * FROM ZCOUNTRY") == countries)
+        // An attribute goes both ways.
+        try new.edit("UPDATE ZMOOD SET ZLATITUDE = 1.5 WHERE Z_PK = 1")
+        try await exchange([new, old], at: 2)
+        #expect(try old.rows("SELECT count(*) FROM ZMOOD WHERE ZLATITUDE = 1.5") == ["1"])
+        #expect(try await new.sync(at: start + 300).isQuiet)
     }
 
     @Test("of one application meet by the names of entities, whatever the numbers of their tables")
@@ -193,10 +237,22 @@ struct RealCoreDataTests {
 }
 
 extension Device {
-    /// The tables that sync.
-    func tables() throws -> [String] {
-        try rows(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('Z_PRIMARYKEY', 'Z_METADATA', 'Z_MODELCACHE')"
+    /// The tables that sync, or all.
+    fileprivate func tables(all: Bool = false) throws -> [String] {
+        let own: Set = all ? [] : ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
+        return try rows("SELECT name FROM sqlite_schema WHERE type = 'table'").filter {
+            !own.contains($0)
+        }
+    }
+
+    /// What syncs, without a map.
+    fileprivate func schema() throws -> SyncSchema {
+        let cut = try StoresCut(
+            of: [store],
+            scratchParent: root.appending("scratch"),
+            busyTimeout: .zero
         )
+        let snapshot = try #require(cut.members.first?.snapshot)
+        return try SyncSchema(of: snapshot, rules: SchemaRules())
     }
 }

@@ -76,6 +76,7 @@ extension SimulatedSchema {
             "UPDATE ZITEM SET ZNAME = ?t, Z_OPT = Z_OPT + 1 WHERE Z_PK = ?r(ZITEM)",
             "UPDATE ZITEM SET ZLIST = ?r(ZLIST), Z_OPT = Z_OPT + 1 WHERE Z_PK = ?r(ZITEM)",
             "UPDATE ZITEM SET ZPHOTO = zeroblob(30 + ?n), Z_OPT = Z_OPT + 1 WHERE Z_PK = ?r(ZITEM)",
+            "UPDATE ZITEM SET ZPHOTO = ?f, Z_OPT = Z_OPT + 1 WHERE Z_PK = ?r(ZITEM)",
             "UPDATE ZPLACE SET ZTITLE = ?t, Z_OPT = Z_OPT + 1 WHERE Z_PK = ?r(ZPLACE)",
             "UPDATE ZPLACE SET ZNOTE = ?t WHERE Z_PK = ?r(ZPLACE) AND ZNOTE IS NOT NULL",
         ],

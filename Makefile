@@ -65,7 +65,7 @@ cuts: deps
 CASES = 2500
 SEED = $(shell date +%s)
 fuzz: deps
-	GROCERYDUDE_FUZZ=$(CASES) GROCERYDUDE_FUZZ_SEED=$(SEED) swift test --filter 'MutationTests|ChangeFuzzTests'
+	GROCERYDUDE_FUZZ=$(CASES) GROCERYDUDE_FUZZ_SEED=$(SEED) swift test --filter 'MutationTests|ChangeFuzzTests|PropertyListFuzzTests'
 
 # What became of every zip and database of the test data beside the checkout, as two tables.
 verdicts: deps

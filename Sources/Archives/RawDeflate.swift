@@ -27,6 +27,26 @@ public enum RawDeflate {
         SegmentInflater().inflate(input, into: output, isLast: true)
     }
 
+    /// Inflates a stream whose length nobody tells.
+    ///
+    /// - Returns: `nil` if it is no whole stream, or longer than `limit` bytes.
+    public static func inflate(_ input: UnsafeRawBufferPointer, limit: Int) -> [UInt8]? {
+        let inflater = SegmentInflater()
+        inflater.startStream()
+        var output: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        var rest = input
+        while true {
+            let step = part.withUnsafeMutableBytes { inflater.inflatePart(rest, into: $0) }
+            guard let step, output.count + step.given <= limit else { return nil }
+            output += part[..<step.given]
+            if step.finished { return output }
+            // Without either, it would go on for ever: the stream is cut.
+            guard step.taken > 0 || step.given > 0 else { return nil }
+            rest = UnsafeRawBufferPointer(rebasing: rest[step.taken...])
+        }
+    }
+
     /// Writes stored blocks, and returns their length.
     private static func store(
         _ input: UnsafeRawBufferPointer,

@@ -68,14 +68,4 @@ struct RealSchemaTests {
             features.contains(.strangeTrigger(trigger, needs: "the function 'ST_IsEmpty'"))
         )
     }
-
-    @Test("of Core Data are refused for now")
-    func coreData() throws {
-        let found = try stores(in: "coredata")
-        #expect(!found.isEmpty)
-        for path in found {
-            guard let schema = try? schema(of: path) else { continue }
-            #expect(schema.refusals == [.coreData], "\(path)")
-        }
-    }
 }

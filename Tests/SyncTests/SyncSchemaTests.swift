@@ -216,7 +216,7 @@ struct SyncSchemaTests {
         #expect(schema.refusals == [.encoding("UTF-16le")])
     }
 
-    @Test("refuses a store of Core Data, for now")
+    @Test("refuses a store of Core Data that tells no entity")
     func coreData() throws {
         let schema = try stores.schema(
             "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID, Z_PLIST BLOB)",

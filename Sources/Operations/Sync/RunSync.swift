@@ -26,8 +26,9 @@ public struct RunSync: Sendable {
         public var refills = false
         /// Whether nothing is changed, and only told what would be.
         public var isDryRun = false
-        /// Whether a store is written that an application has open.
-        public var writesWhileOpen = true
+        /// Whether a store is written that an application has open; `nil` for any but those of Core Data,
+        /// which keeps rows in memory and writes them whole.
+        public var writesWhileOpen: Bool?
         /// The user's commands around the write of others' changes.
         public var commands = ImportCommands()
 

@@ -10,11 +10,11 @@ final class StoreReservation: Sendable {
     }
 
     private let store: Store
-    private let writesWhileOpen: Bool
+    private let writesWhileOpen: Bool?
     private let context: OperationContext
     private let refusal = Mutex<Refusal?>(nil)
 
-    init(_ store: Store, _ writesWhileOpen: Bool, _ context: OperationContext) {
+    init(_ store: Store, _ writesWhileOpen: Bool?, _ context: OperationContext) {
         self.store = store
         self.writesWhileOpen = writesWhileOpen
         self.context = context
@@ -24,7 +24,10 @@ final class StoreReservation: Sendable {
     ///
     /// - Returns: the lock; `nil` if an application has the store open, or another run the directory.
     func make() async throws -> FileLock? {
-        if !writesWhileOpen {
+        let mayBeOpen =
+            try writesWhileOpen
+            ?? !store.withSnapshot(context) { try $0.schema().isCoreData }
+        if !mayBeOpen {
             let users = try store.users()
             guard users.isEmpty else {
                 refusal.withLock { $0 = .open(users) }

@@ -18,6 +18,19 @@ extension StoreSnapshot {
         try connection.interruptible(by: checkCancellation) { try report(hasSupportDirectory) }
     }
 
+    /// Returns the names that rows give to files of external data, in the snapshot's transaction.
+    ///
+    /// - Throws: `StoreError`, also if the rows of a table cannot be read.
+    public func externalReferences() throws -> Set<String> {
+        var references: Set<String> = []
+        var damage: [String] = []
+        for name in try connection.tables() {
+            try collectReferences(in: name, &references, &damage)
+        }
+        if let reason = damage.first { throw StoreError.damaged(path.description, reason: reason) }
+        return references
+    }
+
     private func report(_ hasSupportDirectory: Bool) throws -> StoreReport {
         var damage: [String] = []
         let tables = try connection.tables()
@@ -92,7 +105,7 @@ extension StoreSnapshot {
         in columns: ArraySlice<String>
     ) throws -> Set<String> {
         // The length stands in a row's header: SQLite reads no content to tell it.
-        let lengths = columns.map { "length(\($0)) = \(referenceLength)" }
+        let lengths = columns.map { "length(\($0)) = \(ExternalReference.length)" }
         let values = zip(columns, lengths).map { "CASE WHEN \($1) THEN \($0) END" }
         let rows = try Row.fetchCursor(
             database,
@@ -104,19 +117,10 @@ extension StoreSnapshot {
         var names: Set<String> = []
         while let row = try rows.next() {
             for case .blob(let blob) in row.databaseValues.map(\.storage) {
-                if let name = reference(in: blob) { names.insert(name) }
+                if let reference = ExternalReference(blob) { names.insert(reference.name) }
             }
         }
         return names
-    }
-
-    private static let referenceLength = 38
-
-    /// Reads a reference of Core Data, which stands for a blob in a file: 0x02, a UUID as text, NUL.
-    private static func reference(in blob: Data) -> String? {
-        guard blob.count == referenceLength, blob.first == 2, blob.last == 0 else { return nil }
-        let text = String(decoding: blob.dropFirst().dropLast(), as: UTF8.self)
-        return UUID(uuidString: text) == nil ? nil : text
     }
 
     /// Runs a query, and notes damage instead of throwing it.

@@ -15,6 +15,9 @@ public struct StoreSchema: Equatable, Sendable {
         return Array(text.utf8).withUnsafeBytes { Digest(of: $0) }
     }
 
+    /// Whether the store is one of Core Data, which keeps its numbers and its model in tables of its own.
+    public var isCoreData: Bool { table("Z_METADATA") != nil && table("Z_PRIMARYKEY") != nil }
+
     /// Returns the table with a name, whatever the case of its ASCII letters.
     public func table(_ name: String) -> TableSchema? {
         let name = name.foldedIdentifier

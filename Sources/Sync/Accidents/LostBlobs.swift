@@ -6,13 +6,19 @@ internal import Stores
 struct LostBlobs {
     let access: SidecarAccess
     let outgoing: Outgoing
+    let files: ExternalFiles
 
     /// Puts all long values that rows refer to into the outbox again, as far as the store has them.
     func send(_ tables: [TableMapping], in snapshot: StoreSnapshot) throws {
         var wanted: [Digest: BlobReference] = [:]
         try access.forEachKnown { row in
-            for reference in row.state.cells.compactMap(\.value.reference) {
-                wanted[reference.digest] = reference
+            for value in row.state.cells.map(\.value) {
+                guard let reference = value.reference else { continue }
+                if case .file(let name, _) = value, let file = ExternalReference(name: name) {
+                    try send(file, reference)
+                } else {
+                    wanted[reference.digest] = reference
+                }
             }
         }
         let sizes = Set(wanted.values.map(\.size))
@@ -30,6 +36,16 @@ struct LostBlobs {
                 }
             }
         }
+    }
+}
+
+extension LostBlobs {
+    /// Sends the content of a file beside the store, if that is here.
+    private func send(_ file: ExternalReference, _ reference: BlobReference) throws {
+        guard let content = try files.read(file),
+            content.withUnsafeBytes({ Digest(of: $0) }) == reference.digest
+        else { return }
+        try outgoing.keepAgain(reference, content)
     }
 }
 

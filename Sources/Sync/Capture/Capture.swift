@@ -1,4 +1,5 @@
 internal import Changes
+internal import Files
 internal import Foundation
 internal import Stores
 
@@ -49,6 +50,8 @@ struct Capture {
     let options: Options
     /// Takes each delta.
     private let outgoing: Outgoing
+    /// Those that rows may name.
+    private let files: ExternalFiles
     /// Twelve random bytes, and how many ids were made of them.
     private let random: (high: UInt64, low: UInt32)
     private var idCount: UInt32 = 0
@@ -62,7 +65,8 @@ struct Capture {
         stamp: Stamp,
         random: (high: UInt64, low: UInt32),
         options: Options,
-        outgoing: Outgoing
+        outgoing: Outgoing,
+        files: ExternalFiles
     ) {
         self.tables = tables
         self.access = access
@@ -70,6 +74,7 @@ struct Capture {
         self.random = random
         self.options = options
         self.outgoing = outgoing
+        self.files = files
     }
 
     /// Compares all tables.
@@ -113,7 +118,15 @@ struct Capture {
 
     /// Returns a value as it travels: a reference as the id of the row that it names.
     func wire(_ value: StoredValue, of column: ColumnMapping) throws -> Value {
-        guard let parent = column.parent else { return value.wire }
+        guard let parent = column.parent else {
+            if column.holdsFiles, let reference = ExternalReference(value),
+                let content = try files.content(of: reference)
+            {
+                return .file(name: Array(reference.name.utf8), content: content)
+            }
+            // A reference to a file that is not here is one to a file that is nowhere.
+            return (column.entities?.name(value) ?? value).wire
+        }
         switch value {
         case .null: return .null
         case .integer(let number):
@@ -126,10 +139,25 @@ struct Capture {
     /// Tells a delta, and joins it with the state; long values become blobs.
     mutating func tell(_ delta: RowDelta, in table: TableName) throws {
         let delta = try delta.movingLongValues(to: outgoing.keep)
+        for case .file(let name, let content) in delta.state.cells.map(\.value) {
+            try keepFile(name, content)
+        }
         guard let joined = try access.join(delta, in: table) else { return }
         // What is known besides, or wins, is not in the store.
         if joined.old != nil { try access.markDirty(delta.id) }
         result.changes += 1
         try outgoing.add(delta, to: table)
+    }
+
+    /// Sends the content of a file along, as that of a long value.
+    private func keepFile(_ name: [UInt8], _ content: BlobReference) throws {
+        guard let reference = ExternalReference(name: name),
+            let bytes = try files.read(reference),
+            bytes.withUnsafeBytes({ Digest(of: $0) }) == content.digest
+        else {
+            let name = String(decoding: name, as: UTF8.self)
+            throw StoreError.unreadable(name, reason: "it changed while it was read")
+        }
+        try outgoing.keep(content, bytes)
     }
 }

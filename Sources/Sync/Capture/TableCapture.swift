@@ -15,11 +15,13 @@ final class TableCapture {
     let table: TableMapping
     let kind: Capture.Kind
     private let numbers: [Int64]
-    private let isSeeded: Bool
     var news: [New] = []
     private var changed: [(old: ShownRow, values: [StoredValue], image: RowImage)] = []
     private var gone: [ShownRow] = []
     private var greatestKey: RowKey?
+    /// Whether the shadow had rows, and the ids of those that are gone.
+    private var hasShown = false
+    private var goneIDs: Set<RowID> = []
     /// Rows that were found again, at other keys.
     private var found: Set<RowID> = []
 
@@ -27,7 +29,6 @@ final class TableCapture {
         self.table = table
         self.kind = kind
         numbers = try capture.access.numbers(of: table)
-        isSeeded = try capture.access.isSeeded(table.name)
     }
 
     // MARK: - Differences
@@ -94,12 +95,12 @@ final class TableCapture {
 
     /// A key that SQLite gave out again is another row: the table's highest, and nothing is as it was.
     private func splitReused(_ capture: Capture) throws {
-        guard table.identity == .content, !table.schema.isAutoincrement, table.columns.count >= 3,
+        guard table.identity == .content, !table.neverReusesKeys, table.columns.count >= 3,
             let last = changed.last, last.old.key == greatestKey
         else { return }
         let parts = Dictionary(try last.old.image.parts().map { ($0.column, $0.part) }) { $1 }
         let isOther = zip(table.columns, numbers).allSatisfy { column, number in
-            parts[number] != RowImage.Part(last.values[column.index])
+            parts[number] != column.part(last.values)
         }
         guard isOther else { return }
         changed.removeLast()
@@ -118,7 +119,7 @@ final class TableCapture {
         for row in all {
             let parts = Dictionary(try row.old.image.parts().map { ($0.column, $0.part) }) { $1 }
             let differing = zip(table.columns, numbers).filter { column, number in
-                parts[number] != RowImage.Part(row.values[column.index])
+                parts[number] != column.part(row.values)
             }
             if differing.count * 2 <= table.columns.count {
                 changed.append(row)
@@ -150,6 +151,8 @@ final class TableCapture {
         if capture.options.isAfterAccident, table.identifyingPlaces == nil {
             match = try RowMatch(table, gone: gone, capture.access)
         }
+        hasShown = try capture.access.shownCount(in: table.name) > 0
+        goneIDs = Set(gone.map(\.id))
         for index in news.indices {
             let values = news[index].values
             let wire =
@@ -221,21 +224,23 @@ final class TableCapture {
         let first = RowID(content: content, in: table.name, occurrence: 0)
         var occurrence = occurrences[first, default: 0]
         var id = first
-        if occurrence > 0 {
-            id = RowID(content: content, in: table.name, occurrence: occurrence)
-        }
-        // Where a killed run has seeded before, rows that are alike have their ids.
-        while isSeeded, try capture.access.shown(id) != nil {
+        while true {
+            if occurrence > 0 {
+                id = RowID(content: content, in: table.name, occurrence: occurrence)
+            }
             occurrence += 1
-            id = RowID(content: content, in: table.name, occurrence: occurrence)
+            // A seed that was interrupted has given ids to rows that are alike.
+            guard hasShown, try capture.access.shown(id) != nil, !goneIDs.contains(id) else {
+                break
+            }
         }
-        occurrences[first] = occurrence + 1
+        occurrences[first] = occurrence
         return id
     }
 
     /// A row that was deleted and is back at its key is the same row, unless SQLite gave the key out again.
     private func formerID(of row: New, _ capture: Capture) throws -> RowID? {
-        if row.key == greatestKey, !table.schema.isAutoincrement,
+        if row.key == greatestKey, !table.neverReusesKeys,
             capture.options.meaning == .edits
         {
             return nil
@@ -324,7 +329,7 @@ final class TableCapture {
         for (column, number) in zip(table.columns, numbers) {
             let value = values[column.index]
             if let part = parts[number] {
-                if part == RowImage.Part(value) { continue }
+                if part == column.part(values) { continue }
             } else if value == column.defaultValue ?? .null {
                 // A new column with its default is no edit.
                 continue

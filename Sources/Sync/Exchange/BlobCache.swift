@@ -6,6 +6,8 @@ internal import SystemPackage
 /// The content of blobs, as far as it is on this machine: what was fetched, and what waits in the outbox.
 struct BlobCache {
     let sidecar: Sidecar
+    /// The files beside the store; `nil` where nobody asks for them.
+    var files: ExternalFiles?
 
     private var directory: FilePath { sidecar.directory.appending("blobs") }
 

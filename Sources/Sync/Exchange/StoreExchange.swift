@@ -98,6 +98,7 @@ public struct StoreExchange {
     public func run() async throws -> ExchangeOutcome {
         var outcome = ExchangeOutcome()
         try recover()
+        try tidyFiles()
         try adoptMap()
         try pass(.recovered)
         let (listing, identity) = try await meet(&outcome)
@@ -126,6 +127,7 @@ public struct StoreExchange {
         try adoptMap()
         try pass(.taken)
         try await write(&outcome)
+        try tidyFiles()
         if let listing, outcome.refusal == nil, !options.isDryRun {
             _ = try await reach(&outcome) { _ in
                 try await tidy(
@@ -190,12 +192,7 @@ public struct StoreExchange {
             try sidecar.write { access in
                 let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)
-                let id = Array(schema.digest.bytes.prefix(16))
-                if try access.bytes("schema") != id {
-                    // What a shadow holds depends on the columns.
-                    try access.forgetLooks()
-                    try access.set("schema", bytes: id)
-                }
+                try access.keepSchema(Array(schema.digest.bytes.prefix(16)))
                 var clock = try access.clock
                 let reading = clock.tick(now: now, modified: modified)
                 let outgoing = Outgoing(
@@ -213,7 +210,8 @@ public struct StoreExchange {
                     stamp: Stamp(clock: reading, device: try access.own),
                     random: options.random(),
                     options: captureOptions,
-                    outgoing: outgoing
+                    outgoing: outgoing,
+                    files: files
                 )
                 try capture.run(snapshot)
                 try outgoing.finish()
@@ -284,6 +282,8 @@ public struct StoreExchange {
         var plan: WritePlan
         var schema: SyncSchema
         var numbers: [TableName: [Int64]]
+        /// The files that rows will name.
+        var files: [ExternalReference: BlobReference]
     }
 
     /// Compares the view with the store.
@@ -292,7 +292,11 @@ public struct StoreExchange {
     private func plan() throws -> (Planned?, missing: Set<BlobReference>) {
         try withSnapshot { schema, tables in
             try sidecar.write { access in
-                let view = try StoreView(tables, access, BlobCache(sidecar: sidecar))
+                let view = try StoreView(
+                    tables,
+                    access,
+                    BlobCache(sidecar: sidecar, files: files)
+                )
                 let acceptsLoss = options.acceptsChanges || options.rejoining != nil
                 let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
                 try access.replaceHeld(view.held)
@@ -303,8 +307,14 @@ public struct StoreExchange {
                     return (nil, view.missing)
                 }
                 try access.intend(plan)
+                try noteFiles(of: plan, writing: view.files, access)
                 try access.keepDirty(waiting + plan.steps.map(\.id))
-                let planned = Planned(plan: plan, schema: schema, numbers: view.numbers)
+                let planned = Planned(
+                    plan: plan,
+                    schema: schema,
+                    numbers: view.numbers,
+                    files: view.files
+                )
                 return (planned, view.missing)
             }
         }
@@ -328,7 +338,7 @@ public struct StoreExchange {
             numbers: planned.numbers,
             busyTimeout: options.busyTimeout
         )
-        guard case .done(let written) = try write.run() else {
+        guard try writeFiles(planned.files), case .done(let written) = try write.run() else {
             try sidecar.write { try $0.dropIntents() }
             return .outdated
         }

@@ -36,7 +36,12 @@ struct LocalKeys {
                 newcomers.append(row)
             }
         }
-        var next = max(try access.greatestKey(in: table.name), taken.max() ?? 0)
+        // Core Data has a counter of its own.
+        var next = max(
+            try access.greatestKey(in: table.name),
+            taken.max() ?? 0,
+            table.coreData?.counter?.greatestKey ?? 0
+        )
         for row in newcomers {
             if case .integer(let hint)? = row.hint, hint > 0, hint < 1 << 53, !taken.contains(hint),
                 try access.formerID(at: .rowID(hint), in: table.name) == nil

@@ -96,7 +96,10 @@ struct StoreRows {
         guard !changes.isEmpty else { return true }
         let schema = step.table.schema
         let stored = schema.storedColumns
-        let list = changes.map { "\(schema.columns[stored[$0.index]].name.sqlIdentifier) = ?" }
+        var list = changes.map { "\(schema.columns[stored[$0.index]].name.sqlIdentifier) = ?" }
+        if let version = step.table.version {
+            list.append("\(version) = ifnull(\(version), 0) + 1")
+        }
         let update = try prepared(
             """
             UPDATE OR ABORT main.\(schema.name.sqlIdentifier) SET \(list.joined(separator: ", "))
@@ -117,6 +120,7 @@ struct StoreRows {
     func insert(_ step: WritePlan.Step, _ values: [StoredValue?]) throws -> Bool {
         let schema = step.table.schema
         let stored = schema.storedColumns
+        let values = step.table.withNextVersion(values)
         let given = values.indices.filter { values[$0] != nil }
         let list = given.map { schema.columns[stored[$0]].name.sqlIdentifier }
         let marks = given.map { _ in "?" }.joined(separator: ", ")

@@ -21,6 +21,8 @@ struct StoreView {
     private(set) var held: [HeldRow] = []
     /// Blobs that rows need and that are not here.
     private(set) var missing: Set<BlobReference> = []
+    /// Files beside the store that rows will name and that are not there yet.
+    private(set) var files: [ExternalReference: BlobReference] = [:]
 
     /// The numbers of the columns that travel, by table.
     private(set) var numbers: [TableName: [Int64]] = [:]
@@ -91,6 +93,7 @@ struct StoreView {
             HeldRow(key, reason, standIn: view.standIn(for: key), trial)
         }
         missing = trial.missing
+        files = trial.newFiles
     }
 
     private func desired(
@@ -107,7 +110,9 @@ struct StoreView {
             switch row.values[index] {
             case .longText(let content): part = .hash(.text, content.digest)
             case .longBlob(let content): part = .hash(.blob, content.digest)
-            default: part = .init(taken[column.index])
+            case .file(let name, _) where column.holdsFiles:
+                part = .init(ExternalReference(name: name)?.value ?? .null)
+            default: part = column.part(taken)
             }
             parts.append((numbers[index], part))
         }

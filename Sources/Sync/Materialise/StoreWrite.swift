@@ -92,6 +92,8 @@ struct StoreWrite {
                 try execute("ROLLBACK", handle)
                 return .outdated
             }
+            try raiseCounters(written, handle)
+            try writeEntities(written, handle)
             try execute("COMMIT", handle)
             return .done(written)
         } catch {

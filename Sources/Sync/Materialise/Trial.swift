@@ -13,6 +13,15 @@ final class Trial {
     private let blobs: BlobCache
     private var error: (any Error)?
     private(set) var missing: Set<BlobReference> = []
+    /// Files that rows will name and that are not there yet.
+    private(set) var newFiles: [ExternalReference: BlobReference] = [:]
+    private var isHere: [NamedFile: Bool] = [:]
+
+    /// A file's name with the content that it is to have.
+    private struct NamedFile: Hashable {
+        var name: ExternalReference
+        var content: BlobReference
+    }
     private var lacking: Set<ViewKey> = []
 
     init(
@@ -39,7 +48,7 @@ final class Trial {
 
     func refuses(_ row: ViewRow, of table: TableName) -> Bool {
         guard let table = tables[table] else { return true }
-        if lacksContent(row, of: table) { return true }
+        if lacksContent(row, of: table) || isStrange(row, of: table) { return true }
         return trying(true) {
             let values = filled(values(row, of: table), row, of: table)
             guard try mirror.take(values.map { $0 ?? .null }, of: table.schema) == nil else {
@@ -82,7 +91,8 @@ final class Trial {
             return keys.key(of: row.id).map { .integer($0) }
         }
         for (column, value) in zip(table.columns, row.values) {
-            values[column.index] = stored(value)
+            let stored = stored(value, of: row.id)
+            values[column.index] = column.entities.map { stored.flatMap($0.number) } ?? stored
         }
         return values
     }
@@ -99,6 +109,10 @@ final class Trial {
         var values = values
         for (column, value) in zip(table.columns, row.values) where values[column.index] == nil {
             guard let content = value.reference else { continue }
+            if case .file(let name, _) = value {
+                values[column.index] = ExternalReference(name: name)?.value
+                continue
+            }
             let name = Array(content.digest.description.utf8)
             let bytes = StoredBytes((0..<Int(content.size)).map { name[$0 % name.count] })
             if case .longText = value {
@@ -119,13 +133,23 @@ final class Trial {
                 switch value {
                 case .longText(let content): .hash(.text, content.digest)
                 case .longBlob(let content): .hash(.blob, content.digest)
-                default: stored(value).map { .init($0) }
+                default: stored(value, of: row.id).map { .init($0) }
                 }
             return try parts[access.number(of: column.name)] == part
         }
     }
 
-    private func stored(_ value: Value) -> StoredValue? {
+    /// Whether a row is of an entity that this store's model has not, refers to one, or names a file where
+    /// there is none.
+    private func isStrange(_ row: ViewRow, of table: TableMapping) -> Bool {
+        zip(table.columns, row.values).contains { column, value in
+            if case .file = value { return !column.holdsFiles }
+            guard let entities = column.entities else { return false }
+            return value.stored.flatMap(entities.number) == nil
+        }
+    }
+
+    private func stored(_ value: Value, of row: RowID) -> StoredValue? {
         switch value {
         case .row(let id): keys.key(of: id).map { .integer($0) } ?? .null
         case .longText(let content), .longBlob(let content):
@@ -134,29 +158,65 @@ final class Trial {
                 if case .longText = value { return .text(StoredBytes(bytes)) }
                 return .blob(StoredBytes(bytes))
             }
-        case .file: nil
+        case .file(let name, let content):
+            trying(nil) {
+                guard let reference = ExternalReference(name: name) else { return nil }
+                let parts = try access.shown(row)?.image.parts() ?? []
+                return try has(reference, content, parts) ? reference.value : nil
+            }
         default: value.stored
         }
     }
 
     /// Notes the content that a row needs and that is not here; one that is shown can wait as it is.
     private func lacksContent(_ row: ViewRow, of table: TableMapping) -> Bool {
-        let references = row.values.compactMap(\.reference)
-        if references.isEmpty { return false }
+        let long = row.values.filter { $0.reference != nil }
+        if long.isEmpty { return false }
         return trying(true) {
             let shown = try access.shown(row.id)
             let parts = try shown?.image.parts() ?? []
-            let lacking = try references.filter { reference in
-                let isShown = parts.contains { part in
-                    if case .hash(_, reference.digest) = part.part { true } else { false }
-                }
-                return try !isShown && !blobs.has(reference)
-            }
-            missing.formUnion(lacking)
+            let lacking = try long.filter { try !has($0, parts) }
+            missing.formUnion(lacking.compactMap(\.reference))
             guard !lacking.isEmpty, shown == nil else { return false }
             self.lacking.insert(ViewKey(table.name, row.id))
             return true
         }
+    }
+
+    /// Whether the content of a value is shown by its row, or here.
+    private func has(_ value: Value, _ parts: [(column: Int64, part: RowImage.Part)]) throws -> Bool
+    {
+        guard let content = value.reference else { return true }
+        if case .file(let name, _) = value, let reference = ExternalReference(name: name) {
+            return try has(reference, content, parts)
+        }
+        let isShown = parts.contains { part in
+            if case .hash(_, content.digest) = part.part { true } else { false }
+        }
+        return try isShown || blobs.has(content)
+    }
+
+    /// Whether a file is shown by its row, there with this content, or can be written; one of another content
+    /// is never replaced.
+    private func has(
+        _ reference: ExternalReference,
+        _ content: BlobReference,
+        _ parts: [(column: Int64, part: RowImage.Part)]
+    ) throws -> Bool {
+        let part = RowImage.Part(reference.value)
+        if parts.contains(where: { $0.part == part }) { return true }
+        let file = NamedFile(name: reference, content: content)
+        if let isHere = isHere[file] { return isHere }
+        guard let files = blobs.files else { return false }
+        let found: Bool
+        if try files.isTaken(reference) {
+            found = try files.content(of: reference) == content
+        } else {
+            found = try newFiles[reference] ?? content == content && blobs.has(content)
+            if found { newFiles[reference] = content }
+        }
+        isHere[file] = found
+        return found
     }
 
     private func trying<Result>(_ otherwise: Result, _ body: () throws -> Result) -> Result {

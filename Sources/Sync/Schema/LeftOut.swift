@@ -11,6 +11,8 @@ public struct LeftOut: Equatable, Sendable, CustomStringConvertible {
         /// It tells which migrations this file went through.
         case migrations
         case excluded
+        /// What Core Data keeps of this file: its keys, its model, its history.
+        case coreData
     }
 
     public let table: String
@@ -26,6 +28,7 @@ public struct LeftOut: Equatable, Sendable, CustomStringConvertible {
         case .view: "'\(table)' is a view"
         case .migrations: "'\(table)' tells what became of this file alone"
         case .excluded: "'\(table)' is left out by the map"
+        case .coreData: "'\(table)' is Core Data's own: it is of no entity"
         }
     }
 

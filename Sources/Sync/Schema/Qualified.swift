@@ -13,6 +13,8 @@ struct Qualified {
     let identity: SyncTable.Identity
     /// The places of the columns that do not travel.
     let local: Set<Int>
+    /// How it travels if it is of a Core Data store.
+    var coreData: CoreDataTable?
 
     /// In ASCII lower case.
     var name: String { schema.name.foldedIdentifier }
@@ -31,24 +33,42 @@ struct Qualified {
         }
         return SyncTable(
             schema: schema,
-            wireName: rule?.was ?? name,
+            wireName: rule?.was ?? coreData?.wireName ?? name,
             identity: identity,
             columns: columns.map { place in
                 let folded = schema.columns[place].name.foldedIdentifier
                 return SyncColumn(
                     place: place,
-                    wireName: rule?.renamed[folded] ?? folded,
-                    reference: references.firstIndex { $0.columns == [place] }
+                    wireName: rule?.renamed[folded] ?? coreData?.columns[place]?.wireName ?? folded,
+                    reference: references.firstIndex { $0.columns == [place] },
+                    isEntity: coreData?.columns[place]?.isEntity ?? false
                 )
             },
-            references: references
+            references: references,
+            coreData: coreData
+        )
+    }
+}
+
+extension Qualified {
+    /// The table as one of a Core Data store.
+    fileprivate func with(_ coreData: CoreDataTable) -> Qualified {
+        var identity = identity
+        if coreData.counter == nil, case .key(let places) = identity {
+            identity = .key(coreData.identity(places))
+        }
+        return Qualified(
+            schema: schema,
+            identity: identity,
+            local: local.union(coreData.local),
+            coreData: coreData
         )
     }
 }
 
 extension Qualified.Verdict {
     /// Judges a table by itself.
-    init(of table: TableSchema, _ rules: SchemaRules) {
+    init(of table: TableSchema, _ rules: SchemaRules, _ store: CoreDataStore?) {
         let name = table.name.foldedIdentifier
         switch table.kind {
         case .virtual: self = .leftOut(.virtual)
@@ -59,7 +79,14 @@ extension Qualified.Verdict {
             self = .leftOut(.migrations)
         case .table where !table.isWithoutRowID && table.rowIDName == nil:
             self = .leftOut(.noRowID)
-        case .table: self.init(ofReal: table, rules.tables[name] ?? SchemaRules.Table())
+        case .table:
+            let coreData = store?.table(table)
+            if coreData == nil, store?.owns(table) == true {
+                self = .leftOut(.coreData)
+                return
+            }
+            self.init(ofReal: table, rules.tables[name] ?? SchemaRules.Table())
+            if let coreData, case .syncs(let found) = self { self = .syncs(found.with(coreData)) }
         }
     }
 

@@ -24,6 +24,10 @@ struct References {
             let rule = rules.tables[table.name]?.references ?? [:]
             addDeclared(of: table)
             addNamed(of: table, rule)
+            if table.coreData != nil {
+                addModelled(of: table, rule)
+                continue
+            }
             for place in table.schema.storedColumns where mayRefer(table, place, rule) {
                 try look(at: table, place, seemsToRefer)
             }
@@ -58,13 +62,35 @@ struct References {
         }
     }
 
+    /// Adds those of a Core Data store's model; where it has none the map has to say.
+    private mutating func addModelled(
+        of table: Qualified,
+        _ rule: [String: SchemaRules.Reference]
+    ) {
+        let columns = (table.coreData?.columns ?? [:]).sorted { $0.key < $1.key }
+        for (place, column) in columns where !table.local.contains(place) {
+            let name = table.schema.columns[place].name
+            guard rule[name.foldedIdentifier] == nil else { continue }
+            if column.isUncertain {
+                refusals.append(
+                    .undeclaredReference(table: table.schema.name, column: name, parent: nil)
+                )
+            } else if let reference = column.reference, let parent = schema.table(reference.parent),
+                let key = parent.rowIDAlias
+            {
+                add(table, [place], parent, [key], .none, false, reference.isRequired)
+            }
+        }
+    }
+
     private mutating func add(
         _ table: Qualified,
         _ columns: [Int],
         _ parent: TableSchema,
         _ parentColumns: [Int],
         _ onDelete: ReferenceSchema.Action,
-        _ isDeclared: Bool
+        _ isDeclared: Bool,
+        _ isRequired: Bool = false
     ) {
         let name = parent.name.foldedIdentifier
         guard tables[name] != nil else {
@@ -85,7 +111,8 @@ struct References {
             parent: name,
             parentColumns: parentColumns,
             onDelete: onDelete,
-            isDeclared: isDeclared
+            isDeclared: isDeclared,
+            isRequired: isRequired
         )
         found[table.name, default: []].append(reference)
     }

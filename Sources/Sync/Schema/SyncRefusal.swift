@@ -4,7 +4,7 @@ public import Files
 public enum SyncRefusal: ExplainedError, Equatable {
     /// The store's text is UTF-16.
     case encoding(String)
-    /// A model of Core Data, which is not known yet.
+    /// A store of Core Data that does not tell its entities.
     case coreData
     /// An index or a CHECK needs a collation of the application; the column, if one has it.
     case collation(table: String, column: String?, collation: String)
@@ -26,7 +26,7 @@ public enum SyncRefusal: ExplainedError, Equatable {
     public var description: String {
         switch self {
         case .encoding(let encoding): "the store's text is \(encoding), which does not sync"
-        case .coreData: "the store is one of Core Data, which does not sync yet"
+        case .coreData: "the store is one of Core Data, and does not tell its entities"
         case .collation(let table, let column?, let collation):
             "'\(table).\(column)' sorts by '\(collation)', which only the application has"
         case .collation(let table, nil, let collation):
@@ -51,7 +51,7 @@ public enum SyncRefusal: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .encoding: "write it anew with 'PRAGMA encoding' of UTF-8"
-        case .coreData: nil
+        case .coreData: "open it with its application once"
         case .collation(let table, _, _), .function(let table, _), .unwritable(let table, _):
             "leave '\(table)' out by 'exclude' in the map"
         case .mixedTrigger(let trigger, _):

@@ -14,6 +14,8 @@ public struct SyncSchema: Sendable {
     public private(set) var unknownNames: [String] = []
     /// Counts changes of the store's schema.
     public let version: Int64
+    /// Whether the store is one of Core Data.
+    public private(set) var isCoreData = false
     /// The SHA-256 of the canonical texts of the tables that sync; for equality and messages only.
     public private(set) var digest: Digest
 
@@ -30,7 +32,9 @@ public struct SyncSchema: Sendable {
     ///   - rules: what the group's map says of it.
     /// - Throws: `StoreError`.
     public init(of snapshot: StoreSnapshot, rules: SchemaRules) throws {
-        try self.init(of: snapshot.schema(), rules: rules) { table, column, parent in
+        let schema = try snapshot.schema()
+        let coreData = try CoreDataStore(snapshot, schema)
+        try self.init(of: schema, rules: rules, coreData) { table, column, parent in
             try snapshot.seemsToRefer(from: table, column, to: parent)
         }
     }
@@ -40,26 +44,26 @@ public struct SyncSchema: Sendable {
     /// - Parameters:
     ///   - schema: the store's.
     ///   - rules: what the group's map says of it.
+    ///   - coreData: what the store says if it is one of Core Data.
     ///   - seemsToRefer: whether a column has values, and all are keys of a table.
     /// - Throws: `StoreError`; what `seemsToRefer` throws.
-    public init(
+    init(
         of schema: StoreSchema,
         rules: SchemaRules,
+        _ coreData: CoreDataStore?,
         seemsToRefer: (TableSchema, Int, TableSchema) throws -> Bool
     ) throws {
         version = schema.version
         digest = Self.digest(of: [])
         unknownNames = rules.unknownNames(in: schema)
         if schema.encoding != "UTF-8" { refusals.append(.encoding(schema.encoding)) }
-        let names = Set(schema.tables.map(\.name.foldedIdentifier))
-        if names.isSuperset(of: ["z_metadata", "z_primarykey"]) {
-            // The one place that knows of Core Data, until its models are read.
+        if let coreData, coreData.entities.isEmpty {
             refusals.append(.coreData)
             return
         }
         var qualified: [Qualified] = []
         for table in schema.tables {
-            switch Qualified.Verdict(of: table, rules) {
+            switch Qualified.Verdict(of: table, rules, coreData) {
             case .syncs(let table): qualified.append(table)
             case .leftOut(let reason):
                 leftOut.append(LeftOut(table: table.name, reason: reason))
@@ -77,6 +81,7 @@ public struct SyncSchema: Sendable {
             qualified.map { $0.table(references.found[$0.name] ?? [], rules) }
         )
         digest = Self.digest(of: tables)
+        isCoreData = coreData != nil
         let probe = try SchemaProbe(schema)
         for table in tables {
             refusals += Self.refusals(of: probe.writing(to: table.schema), table)
@@ -87,7 +92,11 @@ public struct SyncSchema: Sendable {
     }
 
     private static func digest(of tables: [SyncTable]) -> Digest {
-        let text = tables.map(\.schema).sorted { $0.name < $1.name }.map(\.canonicalText).joined()
+        let text = tables.sorted { $0.name < $1.name }.map { table in
+            // Of others their names say how they travel.
+            let names = table.coreData == nil ? [] : table.columns.map(\.wireName)
+            return table.schema.canonicalText + names.joined(separator: "\n")
+        }.joined()
         return Array(text.utf8).withUnsafeBytes { Digest(of: $0) }
     }
 

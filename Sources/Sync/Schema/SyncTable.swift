@@ -22,6 +22,8 @@ public struct SyncTable: Sendable {
     public let references: [SyncReference]
     /// The number of the cycle of references that it is in, be it by a reference to itself.
     public internal(set) var cycle: Int?
+    /// How it travels if it is of a Core Data store.
+    var coreData: CoreDataTable?
 
     public var name: String { schema.name }
 
@@ -40,6 +42,8 @@ public struct SyncColumn: Equatable, Sendable {
     public let wireName: String
     /// The place among the table's references of that which it is; its values travel as row ids.
     public let reference: Int?
+    /// Whether its values are numbers of Core Data's entities, which travel as their names.
+    var isEntity = false
 }
 
 /// A reference to rows of a table that syncs.
@@ -53,6 +57,8 @@ public struct SyncReference: Equatable, Sendable {
     public let onDelete: ReferenceSchema.Action
     /// Whether the schema has it, and not the map alone.
     public let isDeclared: Bool
+    /// Whether a row is not shown without the row that it refers to, though its columns may be NULL.
+    var isRequired = false
 }
 
 /// A trigger of a table that syncs, or of one that such a trigger writes to.

@@ -11,6 +11,11 @@ struct TableMapping {
     let columns: [ColumnMapping]
     /// References to tables that sync, as a view has them.
     let references: [ViewSchema.Reference]
+    /// How it travels if it is of a Core Data store.
+    let coreData: CoreDataTable?
+
+    /// Whether a key that was given out never is again.
+    var neverReusesKeys: Bool { schema.isAutoincrement || coreData != nil }
 
     /// The order in which its rows are read: that of their local keys.
     var order: TableCursor.Order { schema.rowIDAlias == nil ? .primaryKey : .local }
@@ -42,6 +47,18 @@ struct ColumnMapping: Equatable {
     let defaultValue: StoredValue?
     /// The table whose rows it names by their integer keys: such a value travels as a row id.
     let parent: TableName?
+    /// The names of the entities whose numbers it holds, and which travel.
+    let entities: EntityNumbers?
+    /// Whether its values may stand in files beside the store.
+    let holdsFiles: Bool
+
+    /// The part of a row's image that stands for the column, which outlasts the store's numbers.
+    ///
+    /// - Parameter values: the stored columns.
+    /// - Returns: the part.
+    func part(_ values: [StoredValue]) -> RowImage.Part {
+        .init(entities?.name(values[index]) ?? values[index])
+    }
 }
 
 extension TableMapping {
@@ -58,6 +75,7 @@ extension TableMapping {
         self.name = name
         schema = table.schema
         identity = table.identity
+        coreData = table.coreData
         let stored = table.schema.storedColumns
         columns = table.columns.compactMap { column in
             guard let name = ColumnName(column.wireName),
@@ -76,7 +94,10 @@ extension TableMapping {
                 defaultValue: defaultValue,
                 parent: parent.flatMap { parent in
                     reference?.namesNumbers(of: parent) == true ? TableName(parent.wireName) : nil
-                }
+                },
+                entities: column.isEntity ? table.coreData?.numbers : nil,
+                holdsFiles: table.coreData != nil
+                    && table.schema.columns[column.place].affinity == .blob
             )
         }
         let names = Dictionary(columns.map { ($0.place, $0.name) }) { first, _ in first }
@@ -97,7 +118,7 @@ extension TableMapping {
                 columns,
                 to: wire,
                 targets: targets,
-                yields: mayBeNull && reference.onDelete != .cascade
+                yields: mayBeNull && reference.onDelete != .cascade && !reference.isRequired
             )
         }
     }
@@ -111,7 +132,7 @@ extension TableMapping {
     ///   - numbers: those of the columns that travel; see `SidecarAccess.numbers`.
     /// - Returns: the image, of the columns that travel.
     func image(_ values: [StoredValue], _ numbers: [Int64]) -> RowImage {
-        RowImage(zip(columns, numbers).map { ($1, .init(values[$0.index])) })
+        RowImage(zip(columns, numbers).map { ($1, $0.part(values)) })
     }
 }
 

@@ -55,7 +55,11 @@ extension StoreExchange {
         try withExtendedLifetime(snapshot) {
             let (_, tables) = try sidecar.tables(in: snapshot)
             try sidecar.write { access in
-                let blobs = LostBlobs(access: access, outgoing: try upkeep(access))
+                let blobs = LostBlobs(
+                    access: access,
+                    outgoing: try upkeep(access),
+                    files: files
+                )
                 try blobs.send(tables, in: snapshot)
                 try access.forget("resend")
             }

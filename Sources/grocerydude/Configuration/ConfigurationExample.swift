@@ -76,7 +76,7 @@ let configurationExample = """
           group: app                  # else made of the store's name
           # map: /srv/app/sync.json   # what the schema does not say
           schedule: every 5m
-          while_open: true            # false: what arrives waits while the application has the store open
+          # while_open: false         # what arrives waits while the application has the store open, as with Core Data
           max_age: 1h                 # 'grocerydude sync status' fails when the last exchange is older
           enabled: true               # false: nothing is exchanged
         hooks:                        # commands for /bin/sh; one, or a list

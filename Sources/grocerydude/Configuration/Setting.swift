@@ -177,7 +177,11 @@ struct Setting {
                 FilePath(try $0.path())
             },
             schedule("sync.schedule", environment: "SYNC_SCHEDULE", \.sync.schedule),
-            boolean("sync.while_open", \.sync.writesWhileOpen),
+            Setting(
+                "sync.while_open",
+                \.sync.writesWhileOpen,
+                show: { $0.map(ShownValue.boolean) ?? .none }
+            ) { try $0.boolean() },
             Setting(
                 "sync.max_age",
                 \.sync.maxAge,

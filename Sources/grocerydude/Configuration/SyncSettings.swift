@@ -9,8 +9,8 @@ struct SyncSettings {
     var group: String?
     /// The file with the group's map.
     var map: FilePath?
-    /// Whether a store is written that an application has open.
-    var writesWhileOpen = true
+    /// Whether a store is written that an application has open; `nil` for any but those of Core Data.
+    var writesWhileOpen: Bool?
     /// When `schedule install` has stores exchanged.
     var schedule: Schedule?
     /// How old the last exchange may be.

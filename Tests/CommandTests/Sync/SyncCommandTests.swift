@@ -199,6 +199,32 @@ struct SyncCommandTests {
         application.kill()
     }
 
+    @Test("write a store of Core Data only while it is closed, unless they are told to")
+    func coreData() throws {
+        let model = ModelCache([.init("Note", ["title": .attribute("VARCHAR")])])
+        for home in [desk, phone] {
+            try home.replaceStore(model.schema)
+        }
+        #expect(try desk.enable().status == 0)
+        let outcome = try phone.enable()
+        #expect(outcome.status == 0)
+        try phone.sql("INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTITLE) VALUES (1, 1, 1, 'figs')")
+        #expect(try phone.run("sync").status == 0)
+        let application = try StoreApplication(on: desk.store, "SELECT count(*) FROM ZNOTE")
+        let open = try desk.run("sync")
+        #expect(open.status == 24, "\(open.errors)")
+        #expect(open.errors.contains("1 change waits until 'Grocery-Dude.sqlite' is closed"))
+        #expect(try desk.sql("SELECT ZTITLE FROM ZNOTE") == "")
+        #expect(try desk.run("sync", "--while-open").status == 0)
+        #expect(try desk.sql("SELECT ZTITLE, Z_OPT FROM ZNOTE") == "figs|1\n")
+        try phone.sql("UPDATE ZNOTE SET ZTITLE = 'dates'")
+        #expect(try phone.run("sync").status == 0)
+        #expect(try desk.run("sync").status == 24)
+        try application.end()
+        #expect(try desk.run("sync").text == "Grocery-Dude.sqlite  1 row changed\n")
+        #expect(try desk.sql("SELECT ZTITLE, Z_OPT FROM ZNOTE") == "dates|2\n")
+    }
+
     @Test("ask where only a person knows what the data mean")
     func decisions() throws {
         try desk.sql(

@@ -58,6 +58,14 @@ struct SyncHome {
         )
     }
 
+    /// Puts a store of another schema in the sample's place, in the journal mode that applications use.
+    func replaceStore(_ schema: String) throws {
+        for suffix in ["", "-wal", "-shm"] {
+            try LocalFileSystem().remove(FilePath("\(store)\(suffix)"))
+        }
+        try sql("PRAGMA journal_mode = WAL; \(schema)")
+    }
+
     /// The names of the items.
     func items() throws -> [String] {
         try sql("SELECT name FROM item ORDER BY name").split(separator: "\n").map(String.init)

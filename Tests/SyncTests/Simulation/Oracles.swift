@@ -35,6 +35,7 @@ struct Oracles {
             if !orphans.isEmpty { fail("\(device.name) has orphans: \(orphans)") }
             let integrity = try device.rows("PRAGMA integrity_check")
             if integrity != ["ok"] { fail("\(device.name) is damaged: \(integrity)") }
+            for name in try device.lackingFiles() { fail("\(device.name) lacks the file \(name)") }
             for check in simulation.schema.checks {
                 do {
                     try device.edit(check)

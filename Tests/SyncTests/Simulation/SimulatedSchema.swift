@@ -2,7 +2,8 @@
 struct SimulatedSchema {
     let name: String
     let sql: String
-    /// Statements with `?r` for a random key of the table before it, `?n` for a number, `?t` for a text.
+    /// Statements with `?r` for a random key of the table before it, `?n` for a number, `?t` for a text, and
+    /// `?f` for a reference to a new file of external data.
     let edits: [String]
     /// Tables that sync, to compare.
     let tables: [String]
@@ -13,7 +14,9 @@ struct SimulatedSchema {
     /// Edits that only the next version makes.
     var laterEdits: [String] = []
 
-    static let all: [SimulatedSchema] = [lists, tree, cycle, unique, strange, search]
+    static let all: [SimulatedSchema] = [
+        lists, tree, cycle, unique, strange, search, noteBook,
+    ]
 
     /// CASCADE, SET NULL and RESTRICT.
     static let lists = SimulatedSchema(

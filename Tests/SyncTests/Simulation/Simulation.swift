@@ -57,7 +57,7 @@ final class Simulation {
         self.sandbox = sandbox
         self.seed = seed
         random = Pseudorandom(seed: seed)
-        let schemas = SimulatedSchema.all
+        let schemas = SimulatedSchema.chosen
         schema = schemas[Int(random.next() % UInt64(schemas.count))]
         container = try sandbox.directory("Container")
         ledger = try sandbox.directory("Ledger")
@@ -292,12 +292,14 @@ final class Simulation {
     private func statement(_ device: Device, _ random: inout Pseudorandom) -> String {
         let edits = schema.edits + schema.laterEdits
         var sql = edits[Int(random.next() % UInt64(edits.count))]
-        while let match = sql.firstMatch(of: /\?(r\((\w+)\)|n|t)/) {
+        while let match = sql.firstMatch(of: /\?(r\((\w+)\)|n|t|f)/) {
             let value: String
             if let table = match.output.2 {
                 let skip = random.next() % 8
                 let keys = (try? device.rows("SELECT rowid FROM \(table) ORDER BY rowid")) ?? []
                 value = keys.isEmpty ? "NULL" : keys[Int(skip) % keys.count]
+            } else if match.output.1 == "f" {
+                value = device.addFile(random.next(), random.next())
             } else if match.output.1 == "n" {
                 value = String(random.next() % 6)
             } else {

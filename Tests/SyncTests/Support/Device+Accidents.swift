@@ -26,6 +26,7 @@ extension Device {
             atPath: sidecarPath.string,
             toPath: directory.appending("sidecar").string
         )
+        try copyFiles(from: filesPath, to: directory.appending("files"))
         return SavedDisk(directory: directory)
     }
 
@@ -37,6 +38,7 @@ extension Device {
                 atPath: disk.directory.appending("a.sqlite").string,
                 toPath: copy.string
             )
+            try copyFiles(from: disk.directory.appending("files"), to: filesPath)
             // The old file is still there when the new one is made, so that it is another inode.
             try #require(rename(copy.string, storePath.string) == 0)
         }
@@ -47,6 +49,7 @@ extension Device {
         if store {
             try withClosedStore {
                 try overwrite(storePath, with: disk.directory.appending("a.sqlite"))
+                try copyFiles(from: disk.directory.appending("files"), to: filesPath)
             }
         }
         guard sidecar else { return }

@@ -37,7 +37,11 @@ extension Device {
         let sidecar = try Sidecar(in: sidecarPath)
         defer { try? sidecar.close() }
         return try withTables { _, tables, access in
-            let view = try StoreView(tables, access, BlobCache(sidecar: sidecar))
+            let view = try StoreView(
+                tables,
+                access,
+                BlobCache(sidecar: sidecar, files: ExternalFiles(of: store))
+            )
             let plan = try WritePlan(view, access, acceptsChanges: true)
             return (plan.steps.count, try access.dirtyCount)
         }

@@ -1,0 +1,85 @@
+internal import Changes
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+/// The files beside a Core Data store that hold values of its rows.
+///
+/// Core Data gives each value a name that no other has and never writes into a file again, so a name stands
+/// for its content; a file is on the disk before a row names it.
+final class ExternalFiles {
+    private let directory: FilePath
+    private var known: [ExternalReference: BlobReference?] = [:]
+
+    init(of store: Store) {
+        directory = store.externalDataDirectory.below(store.directory)
+    }
+
+    /// Returns the hash and the length of a file's content; `nil` if it is not there, or too long to travel.
+    ///
+    /// - Throws: `FileError`.
+    func content(of reference: ExternalReference) throws -> BlobReference? {
+        if let found = known[reference] { return found }
+        var found: BlobReference?
+        if let bytes = try read(reference) {
+            found = BlobReference(
+                digest: bytes.withUnsafeBytes { Digest(of: $0) },
+                size: UInt64(bytes.count)
+            )
+        }
+        known[reference] = .some(found)
+        return found
+    }
+
+    /// Returns a file's bytes; `nil` if it is not there, or too long to travel.
+    ///
+    /// - Throws: `FileError`.
+    func read(_ reference: ExternalReference) throws -> [UInt8]? {
+        let path = path(reference)
+        guard let info = try FileInfo.ifPresent(path), info.kind == .file,
+            UInt64(info.size) <= BlobReference.maximumSize
+        else { return nil }
+        return try File.open(path).readExactly(count: Int(info.size), at: 0)
+    }
+
+    /// Whether anything has a file's name.
+    func isTaken(_ reference: ExternalReference) throws -> Bool {
+        try FileInfo.ifPresent(path(reference)) != nil
+    }
+
+    /// The references that files are there for.
+    ///
+    /// - Throws: `FileError`.
+    func names() throws -> [ExternalReference] {
+        guard try FileInfo.ifPresent(directory)?.kind == .directory else { return [] }
+        return try Directory.open(directory).names().compactMap {
+            ExternalReference(name: $0.bytes)
+        }
+    }
+
+    /// Writes a file, and has it on the disk.
+    ///
+    /// - Throws: `FileError`.
+    func write(_ bytes: [UInt8], as reference: ExternalReference) throws {
+        let fileSystem = LocalFileSystem()
+        try fileSystem.createDirectories(directory)
+        try fileSystem.write(bytes, to: path(reference))
+        known[reference] = nil
+    }
+
+    /// Removes a file, and what a killed run left of it.
+    ///
+    /// - Throws: `FileError`.
+    func remove(_ reference: ExternalReference) throws {
+        let path = path(reference)
+        for path in [path, LocalFileSystem.draft(of: path)]
+        where try FileInfo.ifPresent(path)?.kind == .file {
+            try LocalFileSystem().remove(path)
+        }
+        known[reference] = nil
+    }
+
+    private func path(_ reference: ExternalReference) -> FilePath {
+        directory.appending(reference.name)
+    }
+}

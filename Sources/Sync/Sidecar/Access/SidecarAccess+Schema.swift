@@ -1,0 +1,19 @@
+internal import Changes
+
+extension SidecarAccess {
+    /// Keeps what the store's schema is, and notices that the application has changed it.
+    ///
+    /// - Parameter id: see `SyncSchema.digest`.
+    /// - Throws: `SidecarError`.
+    func keepSchema(_ id: [UInt8]) throws {
+        let former = try bytes("schema")
+        if former == id { return }
+        // What a shadow holds depends on the columns.
+        try forgetLooks()
+        try set("schema", bytes: id)
+        guard former != nil else { return }
+        // So does the view: what was held may be shown.
+        try wakeHeld()
+        try markDirty(.zero)
+    }
+}

@@ -452,6 +452,7 @@ def lies(archive):
         "lie-record-added": with_records(lambda r: r.append(dict(r[photo], path="more"))),
         "lie-record-twice": with_records(lambda r: r.insert(photo, r[photo])),
         "lie-format-2": with_text(header.replace('"format":1', '"format":2'), records, trailer),
+        "lie-format-3": with_text(header.replace('"format":1', '"format":3'), records, trailer),
         "lie-format-0": with_text(header.replace('"format":1', '"format":0'), records, trailer),
         "lie-segment-size": with_text(
             header.replace('"segment_size":1048576', '"segment_size":4096'), records, trailer

@@ -66,7 +66,13 @@ extension BackupFolder {
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
         var taken = givenNames
-        taken.formUnion(memory.catalog.names(in: address))
+        // People see the names of both kinds without their ends.
+        let isIncrement = new.header.isIncrement
+        taken.formUnion(
+            memory.catalog.names(in: address).filter {
+                $0.hasSuffix(BackupName.incrementSuffix) != isIncrement
+            }
+        )
         if mayNumber { try await taken.formUnion(trashedNames(warn)) }
         if let other { taken.formUnion(memory.catalog.names(in: other.address)) }
         for number in 1... {

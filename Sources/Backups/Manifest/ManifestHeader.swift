@@ -70,6 +70,19 @@ public struct ManifestHeader: Codable, Sendable {
     /// Whether the archive holds only what is different from another one's.
     public var isIncrement: Bool { format >= 2 }
 
+    /// The most backups that one may be built on.
+    private static let needsLimit = 16
+
+    /// Whether just an increment is built on others, and each of them on those before it.
+    var hasPossibleNeeds: Bool {
+        guard isIncrement else { return needs == nil }
+        guard let needs, let number, lineage != nil, !needs.isEmpty,
+            needs.count <= Self.needsLimit
+        else { return false }
+        let numbers = needs.map(\.number) + [number]
+        return needs[0].number >= 0 && zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
+    }
+
     /// The time of the backup.
     public var date: Date? { Timestamp.date(rfc3339: created) }
 

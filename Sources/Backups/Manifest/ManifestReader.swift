@@ -59,6 +59,9 @@ final class ManifestReader {
             guard format > 0, header.segmentSize == Segment.size, !header.id.rawValue.isEmpty else {
                 throw bad("there is no such format, identity or size of segments")
             }
+            guard header.hasPossibleNeeds else {
+                throw bad("it is built on nothing, or on what cannot be")
+            }
             return header
         } catch is DecodingError {
             throw bad("its first line is not what the format says")

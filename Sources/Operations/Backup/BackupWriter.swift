@@ -42,7 +42,7 @@ final class BackupWriter {
     private let manifest: ManifestWriter
     let archive: ArchiveWriter
     /// Leaves out what earlier backups have; `nil` if everything is written.
-    private let changes: ChangeWriter?
+    let changes: ChangeWriter?
     /// How the files of the stores stood before the cut.
     private let standing: [RelativePath: String]
     private var cut: BackupCut?
@@ -200,26 +200,16 @@ final class BackupWriter {
             try advance { try snapshot.read(into: buffer, at: offset) }
         }
         let attributes = attributes(member.store.path, .file, info)
-        let isWhole: Bool
-        if let changes {
-            // Only if it stood the same before the cut and in it, the snapshot is of what stood there.
-            let before = standing[member.store.path]
-            isWhole = try changes.addFile(
-                attributes,
-                size: snapshot.size,
-                identity: before == member.store.standing(at: plan.options.date) ? before : nil,
-                isSnapshot: true,
-                isStill: snapshot.isStill,
-                read: read
-            )
-        } else {
-            isWhole = try archive.add(
-                attributes,
-                size: snapshot.size,
-                isStill: snapshot.isStill,
-                read: read
-            )
-        }
+        // Only if it stood the same before the cut and in it, the snapshot is of what stood there.
+        let before = standing[member.store.path]
+        let isWhole = try addContent(
+            of: attributes,
+            size: snapshot.size,
+            identity: before == member.store.standing(at: plan.options.date) ? before : nil,
+            isSnapshot: true,
+            isStill: snapshot.isStill,
+            read: read
+        )
         guard isWhole else {
             throw CutAgain(reason: "'\(member.store.path)' was opened by an application")
         }
@@ -268,7 +258,7 @@ final class BackupWriter {
             }
             return .skip
         }
-        guard file.path.components[0] != Manifest.reserved.name else {
+        guard !isReserved(file.path) else {
             context.note("'\(file.path)' is left out: every archive has its own")
             return .skip
         }
@@ -318,14 +308,6 @@ final class BackupWriter {
         try telling(file) {
             let target = try reading { try file.directory.linkTarget(file.name) }
             try add(attributes(file.path, .link, file.info), content: target)
-        }
-    }
-
-    private func add(_ attributes: EntryAttributes, content: [UInt8] = []) throws {
-        if let changes {
-            try changes.add(attributes, content: content)
-        } else {
-            try archive.add(attributes, content: content)
         }
     }
 
@@ -394,25 +376,13 @@ final class BackupWriter {
             return buffer.count
         }
         let attributes = attributes(walked.path, .file, info)
-        let wasAdded: Bool
-        if let changes {
-            let identity = acceptingChanges ? nil : info.standing(at: plan.options.date)
-            wasAdded = try changes.addFile(
-                attributes,
-                size: info.size,
-                identity: identity,
-                isSnapshot: false,
-                isStill: isStill,
-                read: read
-            )
-        } else {
-            wasAdded = try archive.add(
-                attributes,
-                size: info.size,
-                isStill: isStill,
-                read: read
-            )
-        }
+        let wasAdded = try addContent(
+            of: attributes,
+            size: info.size,
+            identity: acceptingChanges ? nil : info.standing(at: plan.options.date),
+            isStill: isStill,
+            read: read
+        )
         if wasAdded, changed || isNewStore {
             let reason =
                 isNewStore

@@ -7,7 +7,8 @@ extension BackupWriter {
     /// Returns whether a path is one that the archive has for itself.
     func isReserved(_ path: RelativePath) -> Bool {
         if path == Manifest.path { return true }
-        return changes != nil && [Manifest.patches, Manifest.readme, Manifest.script].contains(path)
+        return changes != nil
+            && [Manifest.patches, Manifest.readme, Manifest.script].contains(path)
     }
 
     /// Adds a directory, or a link with its target.

@@ -49,7 +49,8 @@ struct ServedCommandTests {
         #expect(try machine.run("backup").status == 0)
         let second = try #require(try machine.names().first)
         #expect(try machine.run("delete", second, "--yes").status == 0)
-        #expect(try machine.calls.count <= 3)
+        // Listed once more under the lock: another may be built on it by then.
+        #expect(try machine.calls.count <= 4)
         #expect(try !machine.names().contains(second))
         #expect(try machine.run("list", "--trash").text.isEmpty == false)
         #expect(try machine.run("undelete", second).status == 0)

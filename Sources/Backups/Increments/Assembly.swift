@@ -172,12 +172,6 @@ struct Assembly {
 extension RelativePath {
     /// Whether it is one of some paths, or lies below one.
     fileprivate func isIn(_ paths: Set<RelativePath>) -> Bool {
-        guard !paths.isEmpty else { return false }
-        var ancestor: RelativePath? = self
-        while let path = ancestor {
-            if paths.contains(path) { return true }
-            ancestor = path.parent
-        }
-        return false
+        paths.contains(self) || hasAncestor(in: paths)
     }
 }

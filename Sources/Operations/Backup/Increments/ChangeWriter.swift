@@ -75,7 +75,7 @@ final class ChangeWriter {
             pending[attributes.path] = (known.id, entry)
             try archive?.add(attributes, content: content)
         } else {
-            try keep(entry, of: attributes, id: known.id)
+            try keep(entry, of: attributes, id: known.id, after: known.entry)
         }
     }
 
@@ -113,7 +113,7 @@ final class ChangeWriter {
             entry.identity = identity
         }
         var isGood = true
-        try write(entry, attributes, id: id) {
+        try write(entry, attributes, id: id, after: old) {
             if entry.sectorSize > 0, entry.born <= plan.base, let id,
                 let patch = try patch(entry, id: id)
             {
@@ -192,6 +192,7 @@ final class ChangeWriter {
         _ entry: BackupState.Entry,
         _ attributes: EntryAttributes,
         id: Int64?,
+        after old: BackupState.Entry?,
         content: () throws -> Void
     ) throws {
         if max(entry.born, entry.changed) > plan.base { return try content() }
@@ -199,7 +200,7 @@ final class ChangeWriter {
             let nothing = FilePatch(size: 0, segments: [], changed: [])
             try tell(ManifestRecord(attributes, size: entry.size, patch: nothing))
         }
-        try keep(entry, of: attributes, id: id)
+        try keep(entry, of: attributes, id: id, after: old)
     }
 
     /// Takes an entry that is in the archive by now.
@@ -222,18 +223,18 @@ final class ChangeWriter {
         try keep(entry, of: written.attributes, id: id)
     }
 
-    /// Keeps an entry for the next backup, and adds it to the whole.
+    /// Keeps an entry for the next backup, unless that is as it was, and adds it to the whole.
     func keep(
         _ entry: BackupState.Entry,
         of attributes: EntryAttributes,
-        id: Int64?
+        id: Int64?,
+        after old: BackupState.Entry? = nil
     ) throws {
         tally.add(attributes, size: entry.size, digests: entry.segmentDigests)
-        let path = attributes.path.bytes
-        if let id, try state.entry(path)?.entry == entry {
+        if let id, old == entry {
             seen.insert(id)
         } else {
-            seen.insert(try state.put(entry, at: path, id: id))
+            seen.insert(try state.put(entry, at: attributes.path.bytes, id: id))
         }
     }
 
@@ -345,17 +346,5 @@ extension BackupState.Entry {
     /// The SHA-256 of each segment.
     var segmentDigests: [Digest] {
         (0..<digests.count / 32).compactMap { digest(ofSegment: $0) }
-    }
-}
-
-extension RelativePath {
-    /// Whether a directory above it is among some paths.
-    fileprivate func hasAncestor(in paths: Set<RelativePath>) -> Bool {
-        var ancestor = parent
-        while let path = ancestor {
-            if paths.contains(path) { return true }
-            ancestor = path.parent
-        }
-        return false
     }
 }

@@ -51,13 +51,11 @@ extension ArchivedBackup {
         return (remarks, BackgroundWork { _ in try directory.syncFileSystem() })
     }
 
-    private func forEachDiscarding(_ body: (ArchiveExtractor.Item) throws -> Void) throws {
-        try forEach(body)
-    }
-
     /// Calls `body` for every entry of an increment's own archive.
-    private func forEachOwn(_ body: (ArchiveExtractor.Item) throws -> Void) throws {
-        _ = try forEachRecord { record, entry in
+    private func forEachOwn(
+        _ body: (ArchiveExtractor.Item) throws -> Void
+    ) throws -> ManifestTrailer? {
+        try forEachRecord { record, entry in
             guard let entry else { return }
             var segments = record.segments
             if case .patched(let patch) = record.change { segments = patch.segments }
@@ -85,7 +83,7 @@ extension ArchivedBackup {
         guard !isAlone || directory == nil else {
             throw bad("the backups that it is built on were not opened")
         }
-        try (isAlone ? forEachOwn : forEachDiscarding) { item in
+        _ = try (isAlone ? forEachOwn : forEach) { item in
             guard !remarks.leavesOut(item) else { return }
             var item = item
             if !Self.mayGiveAway {

@@ -30,6 +30,25 @@ extension [Backup] {
         return match
     }
 
+    /// Returns the newest backup that was made at a moment or before it, and is no safety backup.
+    ///
+    /// - Parameters:
+    ///   - moment: the moment; a backup of which only its file has a time is passed over.
+    ///   - text: the moment as a person said it, for messages.
+    ///   - address: the folder, for messages.
+    /// - Returns: the backup.
+    /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`.
+    package func newest(until moment: Date, saying text: String, address: String) throws -> Backup {
+        let dated = ordinary.compactMap { backup in backup.ownTime.map { (backup, $0) } }
+        let earlier = dated.filter { $0.1 <= moment }
+        guard let newest = earlier.max(by: { $0.1 < $1.1 }) else {
+            throw isEmpty
+                ? BackupFolderError.noBackups(address)
+                : BackupFolderError.noneUntil(text, address: address)
+        }
+        return newest.0
+    }
+
     /// Returns the backups that are not from the future, in the same order.
     package func notFromFuture(_ now: Date) -> [Backup] { filter { !$0.isFromFuture(at: now) } }
 

@@ -45,6 +45,25 @@ extension BackupFolder {
         }
     }
 
+    /// Returns the newest backup until a moment, which may wait, and the reason that only those that wait are
+    /// known; see `[Backup].newest(until:)`.
+    ///
+    /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`, `RemoteError`.
+    package func newest(
+        until moment: Date,
+        saying text: String
+    ) async throws -> (backup: Backup, unreachable: (any Error)?) {
+        let (listing, unreachable) = try await listWithWaiting()
+        do {
+            let backups = listing.backups
+            return (
+                try backups.newest(until: moment, saying: text, address: address), unreachable
+            )
+        } catch {
+            throw unreachable ?? error
+        }
+    }
+
     /// Returns the backup that undoes the last restore, which may wait, and the reason that only those that
     /// wait are known.
     ///

@@ -17,6 +17,14 @@ extension BackupFolder {
         return Dependence(of: backups, by: backups + trashed)
     }
 
+    /// Returns the backups of the folder that cannot be restored without one, the newest first.
+    ///
+    /// - Throws: `RemoteError`.
+    package func dependants(of backup: Backup) async throws -> [Backup] {
+        let backups = try await list().backups
+        return Dependence(of: backups, by: backups).dependants(of: backup)
+    }
+
     /// Removes for good every backup that was deleted before a moment, and forgets its annotation; but none
     /// that another needs which is there or can come back.
     ///

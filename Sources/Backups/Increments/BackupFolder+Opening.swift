@@ -76,6 +76,25 @@ extension BackupFolder {
         archived.needs = parts
     }
 
+    /// Returns the backups that an increment is built on, and that are neither in the folder nor in its trash.
+    ///
+    /// - Parameter header: the increment's.
+    /// - Returns: those without which it cannot be put together, the whole one first.
+    /// - Throws: `RemoteError`.
+    package func missingNeeds(of header: ManifestHeader) async throws -> [Need] {
+        let places = try await Places(of: self)
+        var missing: [Need] = []
+        for need in header.needs?.reversed() ?? [] {
+            let (named, alike) = places.candidates(for: need, of: header)
+            let known = alike.filter { $0.time == Timestamp.date(rfc3339: need.created) }
+            let isTrashed = places.trashed.contains { $0.name == need.name && $0.size == need.size }
+            if (named + known).isEmpty, !isTrashed { missing.append(need) }
+            // A whole one needs no other.
+            if (named + known).contains(where: { !$0.isIncrement }) { break }
+        }
+        return missing.reversed()
+    }
+
     /// Everything in a folder that may be an archive which another needs.
     private struct Places {
         var backups: [Backup]
@@ -89,6 +108,19 @@ extension BackupFolder {
                 }
             trashed = (try? await folder.trash.entries()) ?? []
         }
+
+        /// Returns the backups that may be one that is needed: those of its name and size, and others that say
+        /// to have its place in the lineage.
+        func candidates(
+            for need: Need,
+            of header: ManifestHeader
+        ) -> (named: [Backup], alike: [Backup]) {
+            let named = backups.filter { $0.name == need.name && $0.size == need.size }
+            let alike = backups.filter {
+                $0.lineage == header.lineage && $0.number == need.number && $0.name != need.name
+            }
+            return (named, alike)
+        }
     }
 
     private func open(
@@ -101,10 +133,7 @@ extension BackupFolder {
             archived.header?.lineage == header.lineage && archived.header?.number == need.number
                 && archived.header?.created == need.created
         }
-        let named = places.backups.filter { $0.name == need.name && $0.size == need.size }
-        let alike = places.backups.filter {
-            $0.lineage == header.lineage && $0.number == need.number && $0.name != need.name
-        }
+        let (named, alike) = places.candidates(for: need, of: header)
         // A whole one needs no other.
         for backup in alike.filter({ !$0.isIncrement }) + named + alike.filter(\.isIncrement) {
             let archived = try await openAlone(backup, holdingTo: nil, fetching: fetching)

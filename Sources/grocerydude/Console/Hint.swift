@@ -89,7 +89,7 @@ enum Hint {
 
     private static func after(_ error: BackupFolderError) -> String? {
         switch error {
-        case .noBackup: "\(list) to see what there is"
+        case .noBackup, .noneUntil: "\(list) to see what there is"
         case .noBackups: "run 'grocerydude backup' to make one"
         case .onlySafetyBackups: "restore the newest of them with 'grocerydude restore --undo'"
         case .nothingToUndo: "\(list) to see what there is"
@@ -108,7 +108,7 @@ enum Hint {
     private static func after(_ error: MovingError) -> String? {
         switch error {
         case .damaged: "\(list) to choose another, or take it as it is with '--allow-damaged'"
-        case .notImported, .sameFolder, .readBackDiffers, .notTried: error.inWords
+        case .notImported, .lacksNeed, .sameFolder, .readBackDiffers, .notTried: error.inWords
         }
     }
 

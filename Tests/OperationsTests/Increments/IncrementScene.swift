@@ -54,6 +54,22 @@ final class IncrementScene {
         try queue.write(body)
     }
 
+    /// Makes a store of some 700 kB, and a whole backup and increments of it: the second of these needs the whole
+    /// one alone, the third the second.
+    func makeChain(_ count: Int) async throws -> [Backup] {
+        try makeStore("store0.sqlite", rows: 2500)
+        try LocalFileSystem().createDirectories(scene.stores.appending("d/e"))
+        try Data("one".utf8).write(to: URL(filePath: scene.stores.appending("d/f").string))
+        var backups: [Backup] = []
+        for number in 0..<count {
+            try write("store0.sqlite") {
+                try $0.execute(sql: "UPDATE item SET name = 'n\(number)' WHERE id = \(number + 7)")
+            }
+            backups.append(try await backUp())
+        }
+        return backups
+    }
+
     /// Changes something at random.
     func edit() throws {
         let store = "store\(random.next() % 3).sqlite"

@@ -11,21 +11,9 @@ import Testing
 
 @Suite("Increments")
 struct IncrementTests {
-    /// A store of some 700 kB, and a whole backup and three increments of it: the second needs the whole one
-    /// alone, the third the second.
     private func chain(_ count: Int = 4) async throws -> (life: IncrementScene, backups: [Backup]) {
         let life = try IncrementScene(seed: 7)
-        try life.makeStore("store0.sqlite", rows: 2500)
-        try LocalFileSystem().createDirectories(life.scene.stores.appending("d/e"))
-        try Data("one".utf8).write(to: URL(filePath: life.scene.stores.appending("d/f").string))
-        var backups: [Backup] = []
-        for number in 0..<count {
-            try life.write("store0.sqlite") {
-                try $0.execute(sql: "UPDATE item SET name = 'n\(number)' WHERE id = \(number + 7)")
-            }
-            backups.append(try await life.backUp())
-        }
-        return (life, backups)
+        return (life, try await life.makeChain(count))
     }
 
     @Test("are small, need few others, and restore what a whole backup has")

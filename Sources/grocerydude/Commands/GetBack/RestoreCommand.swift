@@ -20,6 +20,7 @@ struct RestoreCommand: FolderCommand {
             terminal a name may be left out: then it is chosen from a list.
             """,
         example: "grocerydude restore latest",
+        "grocerydude restore --at '2026-11-22 09:41'",
         "grocerydude restore --undo",
         "grocerydude restore latest --target /tmp/look --quiet"
     )
@@ -28,6 +29,14 @@ struct RestoreCommand: FolderCommand {
     var name: String?
     @Flag(help: "Undo the last restore: restore the backup that it made of the data before it.")
     var undo = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Restore the newest backup that was made by then: '2026-11-22 09:41', or RFC 3339.",
+            valueName: "time"
+        )
+    )
+    var at: Moment?
 
     @OptionGroup var folder: FolderOptions
     @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
@@ -102,6 +111,10 @@ struct RestoreCommand: FolderCommand {
 
     func validate() throws {
         guard !undo || name == nil else { throw ValidationError("'--undo' takes no name") }
+        guard at == nil || name == nil else { throw ValidationError("'--at' takes no name") }
+        guard at == nil || !undo else {
+            throw ValidationError("'--at' and '--undo' exclude each other")
+        }
         guard stripComponents.map({ $0 >= 0 }) ?? true else {
             throw ValidationError("'--strip-components' takes 0 or more")
         }
@@ -113,11 +126,7 @@ struct RestoreCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        guard
-            var backup = undo
-                ? try await invocation.backupToUndo(in: folder)
-                : try await invocation.backup(named: name, in: folder)
-        else { return .declined }
+        guard var backup = try await chosen(in: folder, invocation) else { return .declined }
         backup = try await WaitForBackup(in: folder, context: invocation.context)
             .run(backup, atMost: wait?.duration ?? .zero)
         var options = options(invocation)
@@ -158,6 +167,16 @@ struct RestoreCommand: FolderCommand {
         }
         return outcome.isAnnounced
             ? result : result.with(.partial, "the application was not told of the restore")
+    }
+
+    /// Returns the backup that is meant; `nil` if none was chosen.
+    private func chosen(
+        in folder: BackupFolder,
+        _ invocation: Invocation
+    ) async throws -> Backup? {
+        if undo { return try await invocation.backupToUndo(in: folder) }
+        if let at { return try await invocation.backup(at: at, in: folder) }
+        return try await invocation.backup(named: name, in: folder)
     }
 
     /// Warns if the user may have meant another backup.

@@ -46,8 +46,9 @@ enum SidecarSchema {
         CREATE TABLE copy (name TEXT, size INTEGER, PRIMARY KEY (name, size)) WITHOUT ROWID;
         CREATE TABLE waiting (name TEXT PRIMARY KEY, size INTEGER NOT NULL, since INTEGER NOT NULL,
             tried INTEGER NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
+        -- idle: since when no row is known to refer to a long value.
         CREATE TABLE mine (id BLOB PRIMARY KEY, name TEXT NOT NULL, folder TEXT NOT NULL, size INTEGER NOT NULL,
-            published INTEGER, changes INTEGER NOT NULL DEFAULT 0, covered INTEGER, removed INTEGER)
+            published INTEGER, changes INTEGER NOT NULL DEFAULT 0, idle INTEGER, removed INTEGER)
             WITHOUT ROWID;
         CREATE TABLE conflict (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, t INTEGER NOT NULL, id BLOB NOT NULL,
             c INTEGER, kind TEXT NOT NULL, won BLOB, lost BLOB, won_by INTEGER, lost_by INTEGER);

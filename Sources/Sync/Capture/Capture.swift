@@ -144,9 +144,22 @@ struct Capture {
         }
         guard let joined = try access.join(delta, in: table) else { return }
         // What is known besides, or wins, is not in the store.
-        if joined.old != nil { try access.markDirty(delta.id) }
+        if joined.old != nil {
+            try access.markDirty(delta.id)
+        } else if try needsLook(delta, in: table) {
+            try access.markAltered(delta.id)
+        }
         result.changes += 1
         try outgoing.add(delta, to: table)
+    }
+
+    /// Whether a new row may not be shown as the store has it, or others wait for it.
+    private func needsLook(_ delta: RowDelta, in name: TableName) throws -> Bool {
+        if try access.hasTies { return true }
+        guard let table = tables.first(where: { $0.name == name }) else { return true }
+        // Whether a row is there that is named by values is not known.
+        return table.references.contains(where: \.isByValue)
+            || delta.state.cells.contains { $0.value == .row(.zero) }
     }
 
     /// Sends the content of a file along, as that of a long value.

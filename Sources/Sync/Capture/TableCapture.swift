@@ -252,9 +252,21 @@ final class TableCapture {
 
     /// Tells what is new, changed and gone.
     func finish(_ capture: inout Capture) throws {
-        for row in gone where !found.contains(row.id) { try delete(row, &capture) }
-        for row in news { try insert(row, &capture) }
-        for row in changed { try update(row.old, row.values, row.image, &capture) }
+        for row in gone {
+            try capture.access.markAltered(row.id)
+            if !found.contains(row.id) { try delete(row, &capture) }
+        }
+        for row in news {
+            // Of one that nobody knows yet, the state tells.
+            if try capture.access.known(row.id) != nil {
+                try capture.access.markAltered(row.id)
+            }
+            try insert(row, &capture)
+        }
+        for row in changed {
+            try capture.access.markAltered(row.old.id)
+            try update(row.old, row.values, row.image, &capture)
+        }
         capture.result.shadowed += gone.count + news.count + changed.count
     }
 

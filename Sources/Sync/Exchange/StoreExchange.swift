@@ -32,6 +32,8 @@ public struct StoreExchange {
         public var refills = false
         /// Whether nothing is sent and nothing written, and only counted; the sidecar is a copy then.
         public var isDryRun = false
+        /// Whether each view of a part is held to the view of all rows, as tests do.
+        var comparesViews = false
         /// Which machine this is; see `Machine`.
         public var machine = Machine.current
         /// When baselines and bundles are written, and files removed.
@@ -172,7 +174,7 @@ public struct StoreExchange {
         let last = try sidecar.read { try $0.text("look") }
         if !seeds, options.rejoining == nil, let look, look == last { return }
         // What a person said is about what was there then, and not about what comes meanwhile.
-        try withSnapshot(seeds: seeds, rejoining: options.rejoining) { _, _ in }
+        try withSnapshot(seeds: seeds, rejoining: options.rejoining) { _, _, _ in }
         try sidecar.write { try $0.set("look", look) }
     }
 
@@ -180,7 +182,7 @@ public struct StoreExchange {
     private func withSnapshot<Result>(
         seeds: Bool = false,
         rejoining: Rejoining? = nil,
-        _ body: (SyncSchema, [TableMapping]) throws -> Result
+        _ body: (StoreSnapshot, SyncSchema, [TableMapping]) throws -> Result
     ) throws -> Result {
         let modified = try store.modified()
         let snapshot = try snapshot()
@@ -219,7 +221,7 @@ public struct StoreExchange {
                 try version.keep(access)
                 if outgoing.changes > 0 { try access.setClock(clock) }
             }
-            return try body(schema, tables)
+            return try body(snapshot, schema, tables)
         }
     }
 
@@ -290,16 +292,19 @@ public struct StoreExchange {
     ///
     /// - Returns: `nil` for the plan if nothing has to be written.
     private func plan() throws -> (Planned?, missing: Set<BlobReference>) {
-        try withSnapshot { schema, tables in
+        try withSnapshot { snapshot, schema, tables in
             try sidecar.write { access in
-                let view = try StoreView(
+                let look = ViewLook(
                     tables,
                     access,
-                    BlobCache(sidecar: sidecar, files: files)
+                    BlobCache(sidecar: sidecar, files: files),
+                    RowFinder(snapshot)
                 )
+                let view = try look.view()
                 let acceptsLoss = options.acceptsChanges || options.rejoining != nil
                 let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
-                try access.replaceHeld(view.held)
+                try look.keep(view)
+                if options.comparesViews { try look.compare(plan, of: view) }
                 var waiting = plan.waiting
                 waiting += view.held.filter { $0.why == .blob }.map(\.id)
                 if plan.isEmpty {

@@ -23,6 +23,8 @@ final class Trial {
         var content: BlobReference
     }
     private var lacking: Set<ViewKey> = []
+    /// The rows of which unique keys were asked for, as SQLite has them.
+    private(set) var asked: [ViewKey: Set<[StoredValue]>] = [:]
 
     init(
         _ mirror: Mirror,
@@ -67,7 +69,9 @@ final class Trial {
         guard let table = tables[table] else { return [] }
         return trying([]) {
             let values = filled(values(row, of: table), row, of: table)
-            return try mirror.uniqueKeys(taken(values, of: table), of: table.schema)
+            let taken = taken(values, of: table)
+            asked[ViewKey(table.name, row.id), default: []].insert(taken)
+            return try mirror.uniqueKeys(taken, of: table.schema)
         }
     }
 

@@ -11,6 +11,9 @@ enum SidecarSchema {
         migrator.registerMigration("1") { database in
             try database.execute(sql: tables)
         }
+        migrator.registerMigration("2") { database in
+            try database.execute(sql: parts)
+        }
         return migrator
     }
 
@@ -60,5 +63,13 @@ enum SidecarSchema {
         -- Files that stand for others; at: when all parts were first known to be there.
         CREATE TABLE baseline (id BLOB PRIMARY KEY, name TEXT NOT NULL, parts BLOB NOT NULL, covers BLOB NOT NULL,
             at INTEGER) WITHOUT ROWID;
+        """
+
+    private static let parts = """
+        -- Rows whose state, or whose shadow, is another since the view was computed.
+        CREATE TABLE altered (id BLOB PRIMARY KEY) WITHOUT ROWID;
+        -- What rows depend on, where neither the store nor their being held tells; see RowTie.
+        CREATE TABLE tie (other BLOB, id BLOB, kind INTEGER, PRIMARY KEY (other, id, kind)) WITHOUT ROWID;
+        CREATE INDEX tie_id ON tie (id);
         """
 }

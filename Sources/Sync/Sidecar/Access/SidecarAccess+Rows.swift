@@ -46,6 +46,7 @@ extension SidecarAccess {
         guard joined != old.delta else { return nil }
         let new = KnownRow(table: table, delta: joined)
         try save(new)
+        try markAltered(delta.id)
         return (old, new)
     }
 

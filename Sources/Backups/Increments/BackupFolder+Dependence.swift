@@ -48,7 +48,8 @@ extension BackupFolder {
         let listed = try await list().backups
         let needs = Dependence(
             of: trashed.map(\.backup),
-            by: listed + trashed.map(\.backup)
+            by: listed + trashed.map(\.backup),
+            listed: listed
         )
         // The same backup may be there, or have been deleted twice.
         var due: [TrashedBackup] = []

@@ -116,8 +116,12 @@ extension BackupFolder {
             of header: ManifestHeader
         ) -> (named: [Backup], alike: [Backup]) {
             let named = backups.filter { $0.name == need.name && $0.size == need.size }
+            // A whole one that was made of it has its name, and may not have been looked at here.
+            let whole = "\(BackupName.display(need.name)) \(BackupName.suffix)"
             let alike = backups.filter {
-                $0.lineage == header.lineage && $0.number == need.number && $0.name != need.name
+                $0.name != need.name
+                    && ($0.lineage == header.lineage && $0.number == need.number
+                        || $0.lineage == nil && $0.name == whole)
             }
             return (named, alike)
         }

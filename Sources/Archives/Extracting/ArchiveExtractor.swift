@@ -63,11 +63,11 @@ public final class ArchiveExtractor {
     /// Each holds a descriptor until its batch is done, and many batches are in flight.
     private static let batchDirectoriesLimit = 16
 
-    private let target: ExtractionTarget?
+    let target: ExtractionTarget?
     private let syncing: Syncing
     private let pipeline: OrderedPipeline<ExtractJob>
     private let selects: (UInt32) -> Bool
-    private let progressed: (Int64) throws -> Void
+    let progressed: (Int64) throws -> Void
     private var batch: [(Item, Directory?)] = []
     private var batchSize: Int64 = 0
     private var batchDirectories = 0
@@ -114,9 +114,14 @@ public final class ArchiveExtractor {
 
     /// Waits for all entries, and sets the attributes of directories.
     public func finish() throws {
+        try flush()
+        try target?.finishDirectories()
+    }
+
+    /// Waits for all entries so far.
+    func flush() throws {
         try submitBatch()
         while try pipeline.takeOldest(commit) != nil {}
-        try target?.finishDirectories()
     }
 
     /// Ends the threads.

@@ -76,6 +76,39 @@ extension BackupFolder {
         archived.needs = parts
     }
 
+    /// Opens a backup of which only a part may be there, with as much of what it is built on as can be used.
+    ///
+    /// - Returns: the opened backup, with those just before it that could be opened, and the name of the first one
+    ///   that could not.
+    /// - Throws: see `open`; not that something is missing.
+    package func openToSalvage(
+        _ backup: Backup,
+        fetching: (Int64) -> Void
+    ) async throws -> (archived: ArchivedBackup, missing: String?) {
+        let archived = try await openAlone(backup, holdingTo: nil, fetching: fetching)
+        guard let header = archived.header, let needs = header.needs, !needs.isEmpty else {
+            return (archived, nil)
+        }
+        let places = try await Places(of: self)
+        var parts: [ArchivedBackup] = []
+        var missing: String?
+        for need in needs.reversed() {
+            do {
+                guard let part = try await open(need, of: header, in: places, fetching) else {
+                    missing = BackupName.display(need.name)
+                    break
+                }
+                parts.insert(part, at: 0)
+                if part.header?.isIncrement == false { break }
+            } catch let error where error is ArchiveError || error is ArchivedBackupError {
+                missing = BackupName.display(need.name)
+                break
+            }
+        }
+        archived.needs = parts
+        return (archived, missing)
+    }
+
     /// Returns the backups that an increment is built on, and that are neither in the folder nor in its trash.
     ///
     /// - Parameter header: the increment's.

@@ -91,6 +91,18 @@ extension [Backup] {
 }
 
 extension Backup {
+    /// How long one stays in the trash at least that others may be built on: another machine may be making one
+    /// just now.
+    package static let leastTrash = Duration.seconds(86_400)
+
+    /// Whether others may be built on it.
+    package var isInLineage: Bool { lineage != nil || isIncrement }
+
+    /// Returns how long it stays in the trash if it is to stay for some time.
+    package func trashTime(_ wanted: Duration) -> Duration {
+        isInLineage ? max(wanted, Self.leastTrash) : wanted
+    }
+
     /// Whether it needs no other, and is not known to be damaged.
     fileprivate var isWholeAndGood: Bool { !isIncrement && damage == nil }
 

@@ -40,9 +40,6 @@ public struct ConsolidateBackup: Sendable {
         public var problems: [Problem] = []
     }
 
-    /// Others may be about to read what they found in a list.
-    private static let leastTrash = Duration.seconds(86_400)
-
     private let folder: BackupFolder
     private let options: Options
     private let context: OperationContext
@@ -134,7 +131,7 @@ public struct ConsolidateBackup: Sendable {
             let problem = try await folder.remove(
                 increment,
                 at: options.date,
-                keepingTrash: max(options.keepsTrash, Self.leastTrash)
+                keepingTrash: increment.trashTime(options.keepsTrash)
             )
             outcome.replaced = increment
             outcome.problems = [problem].compactMap(\.self)

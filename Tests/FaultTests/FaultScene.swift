@@ -90,6 +90,19 @@ final class FaultScene: Sendable {
         try Tool.check("cp", ["-a", sandbox.path("Hot/.").string, trial.stores.string])
     }
 
+    /// Makes a whole backup of as much as others are built on, some increments, and then a change.
+    func makeLineage(in trial: Trial, increments: Int) throws {
+        let large = Data(Pseudorandom.bytes(seed: 9, count: 17 << 20))
+        try large.write(to: URL(filePath: trial.stores.appending("huge").string))
+        try trial.check("backup", "--incremental")
+        for number in 0..<max(1, increments) {
+            try trial.check("items", "add", "Item \(number)")
+            let note = trial.stores.appending("directory/number").string
+            try Data("\(number)".utf8).write(to: URL(filePath: note))
+            if increments > 0 { try trial.check("backup", "--incremental") }
+        }
+    }
+
     /// Makes such a store: the database half new, and a journal with what was there
     /// (https://www.sqlite.org/atomiccommit.html).
     private static func makeHotJournal(in directory: FilePath) throws {
@@ -253,7 +266,7 @@ final class Trial: Sendable {
         let kept = [".grocerydude-trash", ".grocerydude-notes"]
         found += try names(in: remote).filter { $0.hasPrefix(".") && !kept.contains($0) }
         if try FileInfo.ifPresent(caches) != nil {
-            found += try names(in: caches).filter { $0 != "catalog.json" }
+            found += try names(in: caches).filter { !["catalog.json", "state"].contains($0) }
         }
         return found
     }

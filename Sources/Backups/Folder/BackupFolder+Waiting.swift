@@ -33,7 +33,7 @@ extension BackupFolder {
     ) async throws -> (backup: Backup, unreachable: (any Error)?) {
         let (listing, unreachable) = try await listWithWaiting()
         let backups = listing.backups
-        let exact = backups.filter { $0.name == text || $0.displayName == text }
+        let exact = backups.filter { $0.name == text || $0.displayName == text }.withoutReplaced
         guard exact.count < 2 else {
             throw BackupFolderError.ambiguous(text, matches: exact.map(\.displayName))
         }

@@ -76,6 +76,39 @@ extension BackupFolder {
         archived.needs = parts
     }
 
+    /// Opens a backup of which only a part may be there, with as much of what it is built on as can be used.
+    ///
+    /// - Returns: the opened backup, with those just before it that could be opened, and the name of the first one
+    ///   that could not.
+    /// - Throws: see `open`; not that something is missing.
+    package func openToSalvage(
+        _ backup: Backup,
+        fetching: (Int64) -> Void
+    ) async throws -> (archived: ArchivedBackup, missing: String?) {
+        let archived = try await openAlone(backup, holdingTo: nil, fetching: fetching)
+        guard let header = archived.header, let needs = header.needs, !needs.isEmpty else {
+            return (archived, nil)
+        }
+        let places = try await Places(of: self)
+        var parts: [ArchivedBackup] = []
+        var missing: String?
+        for need in needs.reversed() {
+            do {
+                guard let part = try await open(need, of: header, in: places, fetching) else {
+                    missing = BackupName.display(need.name)
+                    break
+                }
+                parts.insert(part, at: 0)
+                if part.header?.isIncrement == false { break }
+            } catch let error where error is ArchiveError || error is ArchivedBackupError {
+                missing = BackupName.display(need.name)
+                break
+            }
+        }
+        archived.needs = parts
+        return (archived, missing)
+    }
+
     /// Returns the backups that an increment is built on, and that are neither in the folder nor in its trash.
     ///
     /// - Parameter header: the increment's.
@@ -116,8 +149,12 @@ extension BackupFolder {
             of header: ManifestHeader
         ) -> (named: [Backup], alike: [Backup]) {
             let named = backups.filter { $0.name == need.name && $0.size == need.size }
+            // A whole one that was made of it has its name, and may not have been looked at here.
+            let whole = "\(BackupName.display(need.name)) \(BackupName.suffix)"
             let alike = backups.filter {
-                $0.lineage == header.lineage && $0.number == need.number && $0.name != need.name
+                $0.name != need.name
+                    && ($0.lineage == header.lineage && $0.number == need.number
+                        || $0.lineage == nil && $0.name == whole)
             }
             return (named, alike)
         }

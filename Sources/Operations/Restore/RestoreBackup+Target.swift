@@ -80,7 +80,7 @@ extension RestoreBackup {
     }
 
     /// Removes the target, unless somebody has put something there since it was found empty.
-    private func makeWay(at target: FilePath) throws {
+    func makeWay(at target: FilePath) throws {
         guard let info = try FileInfo.ifPresent(target) else { return }
         guard info.kind == .directory else { throw RestoreError.targetNotEmpty(target) }
         do {

@@ -97,7 +97,9 @@ enum Hint {
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
         case .taken: "add '--same-name number' for the next number, or '--same-name replace'"
         case .notReady: "wait for it with '--wait 10m', or choose another: \(list)"
-        case .needed: "add '--with-dependants' to delete those too"
+        case .needed(_, let others):
+            "add '--with-dependants' to delete those too, or first make what is to stay whole: "
+                + "grocerydude consolidate '\(others.first ?? "NAME")'"
         case .missingNeed:
             "\(list) to choose another, or 'grocerydude undelete' to bring that one back"
         case .noSpace: "free some space there, or fetch to another disk with '--staging DIR'"

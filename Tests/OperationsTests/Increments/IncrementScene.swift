@@ -54,6 +54,12 @@ final class IncrementScene {
         try queue.write(body)
     }
 
+    func vacuum(_ name: String) throws {
+        let queue = try DatabaseQueue(path: scene.stores.appending(name).string)
+        defer { try? queue.close() }
+        try queue.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+    }
+
     /// Makes a store of some 700 kB, and a whole backup and increments of it: the second of these needs the whole
     /// one alone, the third the second.
     func makeChain(_ count: Int) async throws -> [Backup] {
@@ -87,9 +93,7 @@ final class IncrementScene {
             try write(store) { try $0.execute(sql: "DELETE FROM item WHERE id % 3 = 0") }
         case 6:
             try makeStore(store, rows: 0)
-            let queue = try DatabaseQueue(path: scene.stores.appending(store).string)
-            try queue.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
-            try queue.close()
+            try vacuum(store)
         case 7: try? FileManager.default.removeItem(atPath: scene.stores.appending(store).string)
         case 8:
             try? FileManager.default.removeItem(atPath: path.removingLastComponent().string)
@@ -138,6 +142,23 @@ final class IncrementScene {
         expected[outcome.backup.name] = whole
         names.append(outcome.backup.name)
         return outcome.backup
+    }
+
+    /// Makes a whole backup of an increment, and keeps that it is to restore the same.
+    @discardableResult
+    func consolidate(_ name: String) async throws -> ConsolidateBackup.Outcome {
+        let outcome = try await ConsolidateBackup(
+            in: scene.folder(),
+            options: .init(date: date, tool: "test"),
+            context: scene.context()
+        ).run(name)
+        if let replaced = outcome.replaced {
+            expected[outcome.backup.name] = expected[replaced.name]
+            expected[replaced.name] = nil
+            names.removeAll { $0 == replaced.name }
+            names.append(outcome.backup.name)
+        }
+        return outcome
     }
 
     func remove(_ name: String) throws {

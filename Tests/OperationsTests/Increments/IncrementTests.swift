@@ -191,4 +191,38 @@ struct IncrementTests {
         #expect(try await !life.backUp().isIncrement)
         for name in life.names { #expect(try await life.differences(name).isEmpty) }
     }
+
+    @Test("hold only the changed runs of a large file that is no store")
+    func largeFiles() async throws {
+        let life = try IncrementScene(seed: 19)
+        let path = life.scene.stores.appending("media").string
+        var bytes = Data(life.random.bytes(9 << 20))
+        try bytes.write(to: URL(filePath: path))
+        try await life.backUp()
+        for offset in [5, 3 << 20, (9 << 20) - 2] {
+            bytes[offset] ^= 0xFF
+            try bytes.write(to: URL(filePath: path))
+            let backup = try await life.backUp()
+            #expect(backup.isIncrement && backup.size < 20_000)
+        }
+        bytes.removeLast(12_345)
+        try bytes.write(to: URL(filePath: path))
+        #expect(try await life.backUp().isIncrement)
+        for name in life.names { #expect(try await life.differences(name).isEmpty) }
+    }
+
+    @Test("stay in the trash for a day, whatever the policy says")
+    func trash() async throws {
+        let (life, backups) = try await chain(2)
+        let folder = life.scene.folder()
+        let delete = DeleteBackup(from: folder, context: life.scene.context())
+        try await delete.run(backups[1], at: life.date, keepingTrash: .zero)
+        try await delete.run(backups[0], at: life.date, keepingTrash: .zero)
+        #expect(try await folder.trashed().count == 2)
+        let hour: TimeInterval = 3600
+        _ = try await folder.emptyTrash(before: life.date + hour, now: life.date + 2 * hour)
+        #expect(try await folder.trashed().count == 2)
+        _ = try await folder.emptyTrash(before: life.date + 30 * hour, now: life.date + 30 * hour)
+        #expect(try await folder.trashed().isEmpty)
+    }
 }

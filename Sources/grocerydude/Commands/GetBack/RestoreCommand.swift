@@ -22,7 +22,8 @@ struct RestoreCommand: FolderCommand {
         example: "grocerydude restore latest",
         "grocerydude restore --at '2026-11-22 09:41'",
         "grocerydude restore --undo",
-        "grocerydude restore latest --target /tmp/look --quiet"
+        "grocerydude restore latest --target /tmp/look --quiet",
+        "grocerydude restore latest --salvage --target /tmp/rest"
     )
 
     @Argument(help: "The backup's name, or 'latest'; on a terminal, asked for if it is left out.")
@@ -49,6 +50,9 @@ struct RestoreCommand: FolderCommand {
         completion: .directory
     )
     var target: String?
+
+    @Flag(help: "With '--target': unpack as much of a damaged backup as verifies, and list the rest.")
+    var salvage = false
 
     @Option(
         help:
@@ -115,6 +119,9 @@ struct RestoreCommand: FolderCommand {
         guard at == nil || !undo else {
             throw ValidationError("'--at' and '--undo' exclude each other")
         }
+        guard !salvage || target != nil && !dryRun else {
+            throw ValidationError("'--salvage' goes with '--target', and without '--dry-run'")
+        }
         guard stripComponents.map({ $0 >= 0 }) ?? true else {
             throw ValidationError("'--strip-components' takes 0 or more")
         }
@@ -148,7 +155,9 @@ struct RestoreCommand: FolderCommand {
         let outcome: RestoreBackup.Outcome
         do {
             outcome =
-                if let target {
+                if let target, salvage {
+                    try await restore.salvage(backup, to: FilePath(target))
+                } else if let target {
                     try await restore.extract(backup, to: FilePath(target))
                 } else {
                     try await restore.run(backup, to: invocation.stores)

@@ -142,4 +142,26 @@ struct LongValueTests {
         #expect(try blobs(scene) == [blob])
         #expect(try tablet.rows("SELECT id, length(body) FROM page") == ["a|100000"])
     }
+
+    @Test("come again if a column gets the bytes of another, or its own as another type")
+    func sameBytes() async throws {
+        let scene = try AccidentScene()
+        let schema = "CREATE TABLE page (id TEXT PRIMARY KEY, a, b)"
+        let folder = LocalFolder(scene.container)
+        let desk = try Device("a desk", in: scene.sandbox, folder: folder, schema: schema)
+        let phone = try Device("a phone", in: scene.sandbox, folder: folder, schema: schema)
+        try desk.edit("INSERT INTO page VALUES ('a', \(Self.long), NULL)")
+        for device in [desk, phone] {
+            device.options.machine = device.name
+            try await scene.enable(device)
+            try await scene.exchange(device)
+        }
+        let types = "SELECT typeof(a), typeof(b), length(a), length(b) FROM page"
+        try desk.edit("UPDATE page SET a = CAST(a AS BLOB)")
+        try await scene.exchange(desk, phone)
+        #expect(try phone.rows(types) == ["blob|null|100000|NULL"])
+        try desk.edit("UPDATE page SET b = a")
+        try await scene.exchange(desk, phone)
+        #expect(try phone.rows(types) == ["blob|blob|100000|100000"])
+    }
 }

@@ -13,7 +13,10 @@ extension StoreExchange {
         try BlobCache(sidecar: sidecar).clear()
         guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
         try sidecar.write { try $0.wakeWaiting() }
-        if options.isDryRun { return outcome.count(try plan().0?.plan.steps ?? []) }
+        if options.isDryRun {
+            let steps = try plan(&outcome).0?.plan.steps ?? []
+            return outcome.count(steps)
+        }
         guard let reservation = try await options.reserve() else {
             outcome.isPutOff = true
             return
@@ -36,7 +39,7 @@ extension StoreExchange {
         var isOutdated = false
         var isTold = false
         for _ in 0..<Self.roundsLimit {
-            let (planned, missing) = try plan()
+            let (planned, missing) = try plan(&outcome)
             // Content that rows wait for is fetched once; what is not there keeps only them waiting.
             let lacking = missing.subtracting(fetched)
             if !lacking.isEmpty, try await fetch(lacking, &outcome) {
@@ -87,7 +90,9 @@ extension StoreExchange {
     /// Compares the view with the store.
     ///
     /// - Returns: `nil` for the plan if nothing has to be written.
-    private func plan() throws -> (Planned?, missing: Set<BlobReference>) {
+    private func plan(_ outcome: inout ExchangeOutcome) throws
+        -> (Planned?, missing: Set<BlobReference>)
+    {
         try withSnapshot { snapshot, schema, tables in
             try sidecar.write { access in
                 let look = ViewLook(
@@ -102,6 +107,7 @@ extension StoreExchange {
                 let acceptsLoss = options.acceptsChanges || options.rejoining != nil
                 if !acceptsLoss { try look.guardDeletions() }
                 let view = try look.view()
+                outcome.looked += view.part.isAll ? view.part.rows.count : view.part.ids.count
                 let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
                 try look.keep(view)
                 try access.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))

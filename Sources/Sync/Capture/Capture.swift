@@ -56,6 +56,8 @@ struct Capture {
     private let random: (high: UInt64, low: UInt32)
     private var idCount: UInt32 = 0
     var result = Result()
+    /// Finds rows of the store.
+    private(set) var finder: RowFinder?
     /// Rows of this store for which others are shown, since they are alike.
     var standIns: [RowID: RowID] = [:]
 
@@ -81,6 +83,7 @@ struct Capture {
     ///
     /// - Throws: `SyncDecision`, `StoreError`, `SidecarError`.
     mutating func run(_ snapshot: StoreSnapshot) throws {
+        finder = RowFinder(snapshot)
         try leaveMissingTables()
         for group in TableOrder(tables).groups {
             var captured: [TableCapture] = []

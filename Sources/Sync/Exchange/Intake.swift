@@ -286,7 +286,6 @@ struct Intake {
                 clock.observe(delta.state.deletion.clock)
                 guard let joined = try access.join(delta, in: table.name) else { return }
                 try access.markDirty(delta.id)
-                try access.markAltered(delta.id)
                 taken.changes += 1
                 guard let old = joined.old else { return }
                 try list(old, joined.new, ids, access)

@@ -65,6 +65,18 @@ struct LocalKeys {
         greatest[table.name] = next
     }
 
+    /// Takes the keys of rows of a table whose numbers are the same everywhere, or are their parents'.
+    mutating func take(_ rows: [RowDelta], of table: TableMapping) {
+        guard let column = table.sharedKey else { return }
+        for row in rows {
+            switch row.state.cell(column.name)?.value {
+            case .integer(let number): keys[row.id] = number
+            case .row(let parent): keys[row.id] = keys[parent]
+            default: break
+            }
+        }
+    }
+
     private func isFree(_ number: Int64, in table: TableName) throws -> Bool {
         guard given[table]?.contains(number) != true else { return false }
         return try access.id(at: .rowID(number), in: table) == nil

@@ -71,5 +71,7 @@ enum SidecarSchema {
         -- What rows depend on, where neither the store nor their being held tells; see RowTie.
         CREATE TABLE tie (other BLOB, id BLOB, kind INTEGER, PRIMARY KEY (other, id, kind)) WITHOUT ROWID;
         CREATE INDEX tie_id ON tie (id);
+        -- waits: it was looked at in this run, and what it needs is not here.
+        ALTER TABLE dirty ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
         """
 }

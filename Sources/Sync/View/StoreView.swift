@@ -56,7 +56,10 @@ struct StoreView {
         }
         for table in tables {
             numbers[table.name] = try access.numbers(of: table)
-            guard table.isNumbered else { continue }
+            guard table.isNumbered else {
+                ground.keys.take(alive[table.name] ?? [], of: table)
+                continue
+            }
             if part.isAll {
                 let rows = states[table.name] ?? [:]
                 try ground.keys.takeShown(of: table) { rows[$0] != nil }

@@ -18,6 +18,7 @@ extension ViewPart {
         ) { first, _ in first }
         let held = Dictionary(view.held.map { ($0.id, $0) }) { first, _ in first }
         var gone: [RowID] = []
+        try addChildrenOfRemoved(finder)
         for id in ids {
             let (old, new) = (shadow[id], desired[id])
             var isOther = old?.table != new?.table || old?.row.image != new?.row.image
@@ -71,6 +72,23 @@ extension ViewPart {
             }
             try addChildren(byValue: old, finder)
         }
+        try addChildren(numbers: numbers, finder)
+    }
+
+    /// Takes in the rows of the store that refer to rows that the application removed, and did not care.
+    private mutating func addChildrenOfRemoved(_ finder: RowFinder) throws {
+        var numbers: [TableName: [Int64]] = [:]
+        for id in spread.subtracting(left) where shadow[id] == nil {
+            left.insert(id)
+            guard let table = rows[id]?.table, case .rowID(let number)? = try access.formerKey(of: id)
+            else { continue }
+            numbers[table, default: []].append(number)
+        }
+        try addChildren(numbers: numbers, finder)
+    }
+
+    private mutating func addChildren(numbers: [TableName: [Int64]], _ finder: RowFinder) throws {
+        if numbers.isEmpty { return }
         for table in tables.values {
             for column in table.columns {
                 guard let parent = column.parent, let numbers = numbers[parent] else { continue }

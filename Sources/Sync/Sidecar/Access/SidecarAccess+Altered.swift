@@ -24,20 +24,85 @@ extension SidecarAccess {
         try run("INSERT OR IGNORE INTO altered (id) VALUES (?)", [Data(id.bytes)])
     }
 
-    /// Returns the rows that may not be as the view was, and those whose place in it depends on the order
-    /// in which rows were tried.
-    func altered() throws -> Set<RowID> {
+    /// Has all rows looked at, as if nothing had been.
+    func alterAll() throws {
+        try run("DELETE FROM held")
+        try run("DELETE FROM tie")
+        try run("INSERT OR IGNORE INTO altered (id) SELECT id FROM row UNION SELECT id FROM shown")
+    }
+
+    /// Returns rows that may not be as the view was; those that wait come last.
+    ///
+    /// - Parameter limit: the most.
+    func altered(limit: Int) throws -> Set<RowID> {
         let rows = try rows(
             """
-            SELECT id FROM altered UNION SELECT id FROM dirty
-            UNION SELECT id FROM held WHERE key = ?
+            SELECT id FROM (SELECT id FROM dirty WHERE waits = 0 UNION ALL SELECT id FROM altered
+                UNION ALL SELECT id FROM dirty WHERE waits = 1) LIMIT ?
             """,
-            [Data(RowID.zero.bytes)]
+            [limit]
         )
         return Set(rows.compactMap { RowID(bytes: $0.bytes(0)) }.filter { !$0.isZero })
     }
 
-    func clearAltered() throws { try run("DELETE FROM altered") }
+    /// Returns the rows whose place in the view depends on the order in which rows were tried.
+    func late() throws -> [RowID] {
+        try rows("SELECT id FROM held WHERE key = ?", [Data(RowID.zero.bytes)])
+            .compactMap { RowID(bytes: $0.bytes(0)) }
+    }
+
+    /// Whether more rows than so many may not be as the view was.
+    func hasAltered(moreThan count: Int) throws -> Bool {
+        try row(
+            "SELECT 1 FROM (SELECT id FROM altered UNION ALL SELECT id FROM dirty) LIMIT 1 OFFSET ?",
+            [count]
+        ) != nil
+    }
+
+    /// Whether rows are left that this run has not looked at.
+    var isUnfinished: Bool {
+        get throws {
+            try row(
+                "SELECT 1 FROM dirty WHERE waits = 0 UNION ALL SELECT 1 FROM altered LIMIT 1"
+            ) != nil
+        }
+    }
+
+    /// Whether nothing is known of any row.
+    var isBlank: Bool { get throws { try row("SELECT 1 FROM row LIMIT 1") == nil } }
+
+    /// Has a run look at rows again that waited in the last one.
+    func wakeWaiting() throws { try run("UPDATE dirty SET waits = 0 WHERE waits = 1") }
+
+    /// Takes rows as looked at; all, if none are given.
+    func looked(at ids: Set<RowID>?) throws {
+        guard let ids else {
+            try run("DELETE FROM dirty")
+            return try run("DELETE FROM altered")
+        }
+        for id in ids {
+            try run("DELETE FROM dirty WHERE id = ?", [Data(id.bytes)])
+            try run("DELETE FROM altered WHERE id = ?", [Data(id.bytes)])
+        }
+        try run("DELETE FROM dirty WHERE id = ?", [Data(RowID.zero.bytes)])
+    }
+
+    /// Keeps rows as not written, since what they need is not here.
+    func wait(_ ids: some Sequence<RowID>) throws {
+        for id in ids {
+            try run("INSERT OR REPLACE INTO dirty (id, waits) VALUES (?, 1)", [Data(id.bytes)])
+        }
+    }
+
+    /// Returns how many rows of a table were deleted elsewhere and are shown.
+    func deletions(in table: TableName) throws -> Int64 {
+        try count(
+            """
+            SELECT count(*) FROM shown s JOIN row r ON r.id = s.id WHERE s.t = ? AND r.cl % 2 = 0
+            """,
+            [number(of: table)]
+        )
+    }
 
     /// Whether any row is not shown, or not as its state has it.
     var hasTies: Bool {

@@ -147,10 +147,4 @@ extension SidecarAccess {
     func isUnwritten(_ id: RowID) throws -> Bool {
         try row("SELECT 1 FROM dirty WHERE id = ?", [Data(id.bytes)]) != nil
     }
-
-    /// Keeps only these as dirty.
-    func keepDirty(_ ids: some Sequence<RowID>) throws {
-        try run("DELETE FROM dirty")
-        for id in ids { try markDirty(id) }
-    }
 }

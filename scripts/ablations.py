@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes one safeguard of sync away at a time, and sees that a test notices.
+"""Takes one safeguard of sync or of increments away at a time, and sees that a test notices.
 
     scripts/ablations.py [--histories N] [--in-place] [NAME...]
 
@@ -19,6 +19,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIMULATION = "SimulationTests"
+INCREMENTS = "OperationsTests.Increment"
 
 # Name, tests, and changes: file below Sources, the text that goes, the text that comes.
 ABLATIONS = [
@@ -105,6 +106,47 @@ ABLATIONS = [
         "Sync/Accidents/StoreExchange+Identity.swift",
         "identity.isRolledBack = try await hasUnknownFiles(listing)",
         "identity.isRolledBack = try await hasUnknownFiles(listing) && false")]),
+    # Increments: the rules of what is written, and of what a reader believes.
+    ("sectors-of-the-last-backup-only", INCREMENTS, [(
+        "Operations/Backup/Increments/ChangeWriter+Patches.swift",
+        "where Int(version) > plan.base {",
+        "where Int(version) >= plan.number {")]),
+    ("born-where-the-parent-is", INCREMENTS, [(
+        "Operations/Backup/Increments/ChangeWriter.swift",
+        "entry.sectorSize > 0, entry.born <= plan.base, let id,",
+        "entry.sectorSize > 0, entry.born <= plan.number, let id,")]),
+    ("removed-once-only", INCREMENTS, [(
+        "Operations/Backup/Increments/ChangeWriter.swift",
+        "let end = entry.gone, end > plan.base, entry.born",
+        "let end = entry.gone, end >= plan.number, entry.born")]),
+    ("attributes-of-the-last-backup-only", INCREMENTS, [(
+        "Operations/Backup/Increments/ChangeWriter.swift",
+        "        if entry.touched > plan.base {\n            let nothing",
+        "        if entry.touched >= plan.number {\n            let nothing")]),
+    ("parents-that-are-gone", INCREMENTS, [(
+        "Operations/Backup/Increments/LineagePlan.swift",
+        "guard let there = listed[backup.name], there.size == backup.size, there.damage == nil\n            else { continue }",
+        "_ = listed")]),
+    ("times-within-their-grain", INCREMENTS, [(
+        "Operations/Backup/Increments/Standing.swift",
+        "guard modified < limit, changed < limit else { return nil }",
+        "_ = limit")]),
+    ("change-time-ignored", INCREMENTS, [(
+        "Operations/Backup/Increments/Standing.swift",
+        '\\(modified) \\(changed)"',
+        '\\(modified)"')]),
+    ("state-not-compared", INCREMENTS, [(
+        "Backups/Increments/Assembly.swift",
+        "guard tally.state.description == trailer.state else {",
+        "guard tally.state.description == trailer.state || true else {")]),
+    ("runs-anywhere", INCREMENTS, [(
+        "Archives/Patches/PatchCursor.swift",
+        "guard offset >= UInt64(end), length > 0,",
+        "guard length > 0,")]),
+    ("patches-of-links", INCREMENTS, [(
+        "Backups/Increments/Assembly.swift",
+        "guard base.entry.attributes.kind == .file else {",
+        "guard base.entry.attributes.kind == .file || true else {")]),
 ]
 
 

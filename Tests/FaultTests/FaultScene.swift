@@ -90,15 +90,33 @@ final class FaultScene: Sendable {
         try Tool.check("cp", ["-a", sandbox.path("Hot/.").string, trial.stores.string])
     }
 
-    /// Makes a whole backup of as much as others are built on, some increments, and then a change.
+    /// Makes a whole backup of as much as others are built on, some increments, and then a change; the same,
+    /// times too, in every trial.
     func makeLineage(in trial: Trial, increments: Int) throws {
+        func keepTime(of name: String) throws {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
+                ofItemAtPath: trial.stores.appending(name).string
+            )
+        }
         let large = Data(Pseudorandom.bytes(seed: 9, count: 17 << 20))
         try large.write(to: URL(filePath: trial.stores.appending("huge").string))
+        try keepTime(of: "huge")
         try trial.check("backup", "--incremental")
         for number in 0..<max(1, increments) {
-            try trial.check("items", "add", "Item \(number)")
+            let store = trial.stores.appending("Grocery-Dude.sqlite").string
+            var database: OpaquePointer?
+            defer { sqlite3_close(database) }
+            let sql = "CREATE TABLE IF NOT EXISTS more (x); INSERT INTO more VALUES (\(number))"
+            try #require(sqlite3_open(store, &database) == SQLITE_OK)
+            try #require(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
+            try #require(sqlite3_close(database) == SQLITE_OK)
+            database = nil
             let note = trial.stores.appending("directory/number").string
             try Data("\(number)".utf8).write(to: URL(filePath: note))
+            for name in ["Grocery-Dude.sqlite", "directory/number", "directory"] {
+                try keepTime(of: name)
+            }
             if increments > 0 { try trial.check("backup", "--incremental") }
         }
     }

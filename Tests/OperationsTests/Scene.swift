@@ -21,10 +21,13 @@ final class Scene: Sendable {
 
     private let events = Mutex<[OperationEvent]>([])
 
-    init(withStore: Bool = true) throws {
+    /// - Parameters:
+    ///   - withStore: whether there is a store.
+    ///   - shared: a scene of another machine, whose remote folder is this one's too.
+    init(withStore: Bool = true, sharing shared: Scene? = nil) throws {
         sandbox = try Sandbox()
         stores = sandbox.path("Stores")
-        remotePath = try sandbox.directory("Remote")
+        remotePath = try shared?.remotePath ?? sandbox.directory("Remote")
         try sandbox.directory("Scratch")
         if withStore { _ = try GroceryStore.create(in: stores, withTestData: false) }
     }

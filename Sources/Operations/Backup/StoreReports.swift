@@ -10,16 +10,19 @@ internal import Stores
 struct StoreReports {
     private let work: BackgroundWork<[StoreReport]>
 
-    /// Begins; the reports come in the order of the stores, which are checked besides.
+    /// Begins; the reports come in the order of the stores, which are checked besides. What is known is not
+    /// looked for.
     init(
         of members: [StoresCut.Member],
+        known: [RelativePath: StoreReport] = [:],
         checking level: CheckLevel,
         isStrict: Bool = false,
         _ context: OperationContext
     ) {
         work = BackgroundWork { checkWanted in
             try members.map { member in
-                try Self.report(member, checking: level, isStrict: isStrict) {
+                if let report = known[member.store.path] { return report }
+                return try Self.report(member, checking: level, isStrict: isStrict) {
                     try context.checkCancellation()
                     try checkWanted()
                 }

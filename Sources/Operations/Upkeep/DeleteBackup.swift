@@ -37,7 +37,7 @@ public struct DeleteBackup: Sendable {
             let dependants = try await dependants(
                 of: backup,
                 in: folder,
-                goneForGood: trash <= .zero
+                goneForGood: backup.isWaiting || backup.trashTime(trash) <= .zero
             )
             guard dependants.isEmpty || withDependants else {
                 throw BackupFolderError.needed(

@@ -39,6 +39,8 @@ struct IncrementModelTests {
             case 1: try removeOne(of: life)
             case 2: life.increments.isFull = true
             case 3: life.increments.rereads = true
+            case 6: try life.keepState()
+            case 7: try life.putBackState()
             case 4...5: try await consolidateOne(of: life)
             default: break
             }

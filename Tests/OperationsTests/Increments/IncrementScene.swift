@@ -16,14 +16,16 @@ final class IncrementScene {
     let scene: Scene
     var random: Pseudorandom
     /// A day ahead, so that nothing was changed within the grain of its times.
-    private(set) var date = Date(timeIntervalSince1970: 1_900_000_000)
+    var date = Date(timeIntervalSince1970: 1_900_000_000)
     var increments: IncrementOptions
     /// The names of all backups in the folder, with the directories that have what each is to restore.
     private(set) var expected: [String: FilePath] = [:]
     private(set) var names: [String] = []
+    private var keptState: Data?
 
-    init(seed: UInt64) throws {
-        scene = try Scene(withStore: false)
+    /// - Parameter shared: a scene with whose remote folder this one's backups go too; they are of other stores.
+    init(seed: UInt64, sharing shared: Scene? = nil) throws {
+        scene = try Scene(withStore: false, sharing: shared)
         random = Pseudorandom(seed: seed)
         increments = IncrementOptions(statePath: scene.sandbox.path("State/state.sqlite"))
         increments.leastFullSize = 0
@@ -139,6 +141,11 @@ final class IncrementScene {
         ).run()
         try LocalFileSystem().createDirectory(whole)
         try await extract(other.backup, from: scene.folder(folder), to: whole)
+        // None is built on what is not there.
+        let there = try await scene.folder().list().backups
+        for need in outcome.backup.needs {
+            #expect(there.contains { $0.name == need.name && $0.size == need.size })
+        }
         expected[outcome.backup.name] = whole
         names.append(outcome.backup.name)
         return outcome.backup
@@ -159,6 +166,16 @@ final class IncrementScene {
             names.append(outcome.backup.name)
         }
         return outcome
+    }
+
+    /// Puts the state back as it was when it was kept, as a restored home directory does.
+    func putBackState() throws {
+        guard let keptState else { return }
+        try keptState.write(to: URL(filePath: increments.statePath.string))
+    }
+
+    func keepState() throws {
+        keptState = try? Data(contentsOf: URL(filePath: increments.statePath.string))
     }
 
     func remove(_ name: String) throws {

@@ -1,7 +1,9 @@
 import Files
 import Foundation
 import GRDB
+import History
 import Remotes
+import Stores
 import SystemPackage
 import TestSupport
 import Testing
@@ -224,5 +226,41 @@ struct IncrementTests {
         #expect(try await folder.trashed().count == 2)
         _ = try await folder.emptyTrash(before: life.date + 30 * hour, now: life.date + 30 * hour)
         #expect(try await folder.trashed().isEmpty)
+    }
+
+    private static func report(_ path: FilePath) throws -> Row? {
+        let queue = try DatabaseQueue(path: path.string)
+        defer { try? queue.close() }
+        return try queue.read {
+            try Row.fetchOne($0, sql: "SELECT path, standing, content FROM report")
+        }
+    }
+
+    @Test("count the rows of a store anew only if it does not stand as it did")
+    func rows() async throws {
+        let (life, _) = try await chain(1)
+        func rows(_ backup: Backup) async throws -> Int64? {
+            let archived = try await life.scene.folder().open(backup, holdingTo: nil) { _ in }
+            return archived.header?.stores.first?.tables.first { $0.name == "item" }?.rows
+        }
+        try Data("1".utf8).write(to: URL(filePath: life.scene.stores.appending("note").string))
+        #expect(try await rows(life.backUp()) == 2500)
+        // What the state says is what is told, as long as the store stands so.
+        let row = try #require(try Self.report(life.increments.statePath))
+        let content = String(decoding: row["content"] as Data, as: UTF8.self)
+        let state = try BackupState(life.increments.statePath)
+        try state.put(
+            report: Array(content.replacing("2500", with: "2501").utf8),
+            of: Array(row["path"] as Data),
+            standing: row["standing"]
+        )
+        state.close()
+        try Data("2".utf8).write(to: URL(filePath: life.scene.stores.appending("note").string))
+        #expect(try await rows(life.backUp()) == 2501)
+        life.increments.rereads = true
+        #expect(try await rows(life.backUp()) == 2500)
+        life.increments.rereads = false
+        try life.makeStore("store0.sqlite", rows: 3)
+        #expect(try await rows(life.backUp()) == 2503)
     }
 }

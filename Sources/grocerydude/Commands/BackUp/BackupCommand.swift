@@ -129,6 +129,12 @@ struct BackupCommand: FolderCommand {
             options: try options(invocation),
             context: invocation.context
         ).run()
+        if every != nil, outcome.isUnchanged, outcome.problems.isEmpty {
+            // As often as files are touched.
+            var result = CommandResult(.done)
+            result.isUneventful = true
+            return result
+        }
         try invocation.console.answer(BackupAnswer(outcome, invocation))
         let result = CommandResult(
             of: outcome.backup,

@@ -69,7 +69,12 @@ public struct FetchBackup: Sendable {
     /// Verifies what was fetched, and returns its damage if that is allowed.
     private func verify(_ path: FilePath, _ backup: Backup) throws -> String? {
         do {
-            try context.verifyQuietly(ArchivedBackup(path, name: backup.name))
+            try context.verifyQuietly(
+                ArchivedBackup(path, name: backup.name, keys: folder.keys)
+            )
+            return nil
+        } catch let error where error.isOfKeys {
+            context.warn("'\(backup.displayName)' is not verified: \(explain(error))")
             return nil
         } catch let error where CheckBackups.isDamage(error) {
             guard allowsDamage else {

@@ -52,6 +52,7 @@ struct BackupCommand: FolderCommand {
     var skipIfUnchanged = false
 
     @OptionGroup var increments: IncrementFlags
+    @OptionGroup var recipients: RecipientOptions
 
     @Flag(
         help:
@@ -84,7 +85,8 @@ struct BackupCommand: FolderCommand {
             FlagValue("--skip-if-unchanged", "skip_if_unchanged", skipIfUnchanged ? "true" : nil),
             FlagValue("--prune", "prune", prune ? "true" : nil),
             FlagValue("--queue", "queue", queue ? "true" : nil),
-        ] + increments.flags + exclusions.flags + retention.flags + trash.flags + metrics.flags
+        ] + recipients.flags + increments.flags + exclusions.flags + retention.flags + trash.flags
+            + metrics.flags
     }
 
     func validate() throws {

@@ -88,8 +88,16 @@ let package = Package(
         ),
         .target(name: "Changes", dependencies: ["Files"], swiftSettings: strict),
         .target(
+            name: "Age",
+            dependencies: [
+                "Files", filePath, .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Archives",
-            dependencies: ["Files", "CLibzip", "CIsal", "CZlib", "CXXHash", filePath],
+            dependencies: ["Age", "Files", "CLibzip", "CIsal", "CZlib", "CXXHash", filePath],
             swiftSettings: strict
         ),
         .target(
@@ -99,7 +107,7 @@ let package = Package(
         ),
         .target(
             name: "Backups",
-            dependencies: ["Stores", "Archives", "Remotes", "History", "Files", filePath],
+            dependencies: ["Stores", "Archives", "Remotes", "History", "Age", "Files", filePath],
             swiftSettings: strict
         ),
         .target(
@@ -113,7 +121,7 @@ let package = Package(
         .target(
             name: "Operations",
             dependencies: [
-                "Backups", "Sync", "Stores", "Archives", "Remotes", "Changes", "History",
+                "Backups", "Sync", "Stores", "Archives", "Remotes", "Changes", "History", "Age",
                 "Processes", "Files", filePath,
             ],
             swiftSettings: strict
@@ -122,7 +130,7 @@ let package = Package(
             name: "grocerydude",
             dependencies: [
                 "Operations", "Backups", "Sync", "Stores", "Archives", "Remotes", "Changes",
-                "History", "Sample", "Processes", "Files", filePath,
+                "History", "Sample", "Age", "Processes", "Files", filePath,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -181,6 +189,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "AgeTests",
+            dependencies: ["Age", "Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ArchivesTests",
             dependencies: ["Archives", "Files", "TestSupport", "CLibzip", "CZlib", filePath],
             swiftSettings: strict
@@ -209,6 +222,7 @@ let package = Package(
             name: "OperationsTests",
             dependencies: [
                 "Operations", "Backups", "Stores", "Archives", "Remotes", "History", "Sample",
+                "Age",
                 "Files", "TestSupport", "StoreWriter", filePath,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -218,7 +232,7 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "grocerydude", "Operations", "Backups", "Sync", "Archives", "Stores", "Remotes",
-                "History", "Sample", "Files", "TestSupport", "CSQLite", filePath,
+                "History", "Sample", "Age", "Files", "TestSupport", "CSQLite", filePath,
             ],
             swiftSettings: strict
         ),

@@ -18,7 +18,7 @@ import scenarios
 import tables
 import uploads
 
-SCENARIOS = ["mixed", "again", "building", "small", "instant", "upload", "durability", "profile",
+SCENARIOS = ["mixed", "encrypted", "again", "building", "small", "instant", "upload", "durability", "profile",
              "growth"]
 FULL = {
     "mixed": 700_000_000,
@@ -149,6 +149,11 @@ def run(options, save):
         results["tables"] += scenarios.backup_and_restore(bench, "mixed", options.mixed, label,
                                                           everyone)
 
+    def encrypted():
+        label = f"{tables.size_text(options.mixed)} mixed, encrypted"
+        restic = [peer for peer in everyone if peer.name == "restic"]
+        results["tables"] += scenarios.encrypted(bench, options.mixed, label, restic)
+
     def again():
         results["tables"] += scenarios.again(bench, options.mixed, historic)
 
@@ -182,7 +187,7 @@ def run(options, save):
                                        lambda count: f"{count:,} files"),
         }
 
-    steps = [mixed, again, building, small, instant, upload, durability, profile, growth]
+    steps = [mixed, encrypted, again, building, small, instant, upload, durability, profile, growth]
     assert [step.__name__ for step in steps] == SCENARIOS
     for step in steps:
         if step.__name__ not in options.scenarios:

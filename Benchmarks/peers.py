@@ -75,6 +75,32 @@ class GroceryDude(Peer):
         return [self.binary, "restore", "latest", "--remote", out, "--target", target, "--quiet"]
 
 
+class Plain(GroceryDude):
+    """The same without encryption, beside the one that encrypts."""
+
+    name = "grocerydude, plain"
+    undone = "no encryption"
+
+
+class Encrypted(GroceryDude):
+    """The program, with archives that only the holder of a key reads."""
+
+    recipient = ""
+
+    def prepare(self, out, home):
+        key = [self.binary, "key", "generate", "--output", home + "/identity.txt"]
+        self.recipient = subprocess.run(key, env=environment(home), check=True, text=True,
+                                        capture_output=True).stdout.strip()
+
+    def backup(self, stores, out, number):
+        return super().backup(stores, out, number) + ["--recipient", self.recipient]
+
+    def restore(self, out, target, number):
+        # The home directory of its backups.
+        return shell('exec "$@" --identity "$HOME/identity.txt"',
+                     *super().restore(out, target, number))
+
+
 def shell(script, *arguments):
     """A command of the shell; the arguments are `$1`, `$2`, …"""
     return ["bash", "-c", "set -e -o pipefail; " + script, "bash", *arguments]

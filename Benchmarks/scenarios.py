@@ -7,7 +7,7 @@ import sys
 
 import datasets
 import measure
-from peers import environment
+from peers import Encrypted, Plain, environment
 
 
 class Bench:
@@ -126,6 +126,16 @@ def backup_and_restore(bench, kind, size, label, peers):
     )
     tables.append(table(f"restore-{kind}", f"Restore, {label}", stores, restored))
     bench.discard(bench.place("target"))
+    return tables
+
+
+def encrypted(bench, size, label, others):
+    """Encrypted backups against plain ones, and against those who always encrypt."""
+    mine = Encrypted(bench.grocerydude.binary)
+    peers = [mine, Plain(bench.grocerydude.binary), *others]
+    tables = backup_and_restore(bench, "mixed", size, label, peers)
+    for found in tables:
+        found["id"] = found["id"].replace("mixed", "encrypted")
     return tables
 
 

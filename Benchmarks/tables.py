@@ -22,6 +22,10 @@ TARGETS = [
     ("restore-mixed", "restic", "wall", 0.9),
     ("restore-mixed", "unzip", "wall", 0.5),
     ("restore-mixed", "cp -r && sync", "wall", 1.5),
+    ("backup-encrypted", "grocerydude, plain", "wall", 1.25),
+    ("backup-encrypted", "restic", "wall", 0.5),
+    ("restore-encrypted", "grocerydude, plain", "wall", 1.25),
+    ("restore-encrypted", "restic", "wall", 0.9),
     ("backup-small", "restic", "wall", 0.5),
     ("backup-small", "zip -6", "wall", 0.5),
 ]

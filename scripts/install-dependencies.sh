@@ -15,6 +15,7 @@ readonly tools=(
     7z:p7zip-full
     bsdtar:libarchive-tools
     strace:strace
+    age:age
     rclone:rclone
     systemd-analyze:systemd
 )

@@ -5,9 +5,10 @@
 # - The formatter's rules (.swift-format).
 # - The arrow. A module imports only from its right; the command line may import all of ours, and the
 #   leaves never each other:
-#   grocerydude → Operations → { Backups, Sync } → { Stores, Archives, Remotes, Changes, History, Sample } → Files
+#   grocerydude → Operations → { Backups, Sync } → { Stores, Archives, Remotes, Changes, History, Sample, Age } → Files
 #   Remotes → Processes → Files; only the command line imports Sample.
-# - One dependency, one module; GRDB alone has four: Stores, Sync, History, Sample; CSQLite too.
+# - One dependency, one module; GRDB alone has four: Stores, Sync, History, Sample; CSQLite too; Crypto has
+#   Files and Age.
 # - Below the command line no text names its commands or options; see Console/Hint.swift.
 # - Time is an argument: only the command line looks at the clock.
 # - No crowds and no knots in the operations and the backups: see scripts/knots.py, which needs Python.
@@ -25,18 +26,21 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
 
     BEGIN {
         # What each module of ours may import of ours.
-        may["grocerydude"] = " Operations Backups Sync Stores Archives Remotes Changes History Sample Processes Files "
-        may["Operations"] = " Backups Sync Stores Archives Remotes Changes History Processes Files "
+        may["grocerydude"] = " Age Operations Backups Sync Stores Archives Remotes Changes History Sample Processes Files "
+        may["Operations"] = " Age Backups Sync Stores Archives Remotes Changes History Processes Files "
         may["Sync"] = " Stores Archives Remotes Changes Files "
-        may["Backups"] = " Stores Archives Remotes History Files "
+        may["Backups"] = " Age Stores Archives Remotes History Files "
         may["Remotes"] = " Processes Files "
-        may["Changes"] = may["Stores"] = may["Archives"] = may["History"] = may["Sample"] = may["Processes"] = " Files "
+        may["Archives"] = " Age Files "
+        may["Age"] = may["Changes"] = may["Stores"] = may["History"] = may["Sample"] = may["Processes"] = " Files "
         may["Files"] = " "
 
         # Who alone imports a dependency.
         owners["GRDB"] = owners["CSQLite"] = " Stores Sync History Sample "
         owners["CLibzip"] = owners["CIsal"] = owners["CZlib"] = owners["CXXHash"] = " Archives "
-        owners["Crypto"] = owners["CFiles"] = " Files "
+        owners["CFiles"] = " Files "
+        owners["Crypto"] = " Age Files "
+        owners["CryptoExtras"] = " Age "
         owners["Subprocess"] = " Processes "
         owners["ArgumentParser"] = owners["Yams"] = " grocerydude "
 

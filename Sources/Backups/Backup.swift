@@ -46,6 +46,8 @@ public struct Backup: Sendable, Equatable {
     package var isForeign = false
     /// Whether its archive could not be read when it was looked at.
     public var isUnreadable = false
+    /// Whether it is encrypted, and no key here opened it: only its name tells of it.
+    public var isSealed = false
     /// Whether its archive begins as one and has no end: it is still being copied, or was cut off.
     public var isCutOff = false
     /// The last checks of it, as far as they are remembered.
@@ -64,7 +66,9 @@ public struct Backup: Sendable, Equatable {
     /// The name without ` Stores.zip`.
     public var displayName: String { BackupName.display(file.name) }
     /// Whether it is built on other backups.
-    public var isIncrement: Bool { file.name.hasSuffix(BackupName.incrementSuffix) }
+    public var isIncrement: Bool { BackupName.isIncrement(file.name) }
+    /// Whether only those read it who have a key.
+    public var isEncrypted: Bool { BackupName.isEncrypted(file.name) }
     /// Bytes in the archive.
     public var size: Int64 { file.size }
 

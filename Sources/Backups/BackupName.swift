@@ -1,15 +1,30 @@
 public import Foundation
 
-/// The names of backups' files: `[2026-Nov-21] 09.01 AM Stores.zip`, in local time and English; an increment's
-/// ends in `Changes.zip`, so that nobody takes it for a whole one.
+/// The names of backups' files: `[2026-Nov-21] 09.01 AM Stores.zip`, in local time and English.
+///
+/// An increment's ends in `Changes.zip`, so that nobody takes it for a whole one. `.age` follows if it is encrypted.
 public enum BackupName {
     /// The end of a whole backup's name.
     public static let suffix = "Stores.zip"
     /// The end of an increment's name.
     public static let incrementSuffix = "Changes.zip"
 
-    /// The ends of all backups' names.
-    public static let suffixes = [suffix, incrementSuffix]
+    /// What follows the name of a backup that is encrypted.
+    public static let encryptedEnding = ".age"
+
+    /// The ends of all backups' names; none begins another that comes after it.
+    public static let suffixes = [encryptedEnding, ""].flatMap { ending in
+        [suffix, incrementSuffix].map { $0 + ending }
+    }
+
+    /// Returns whether a backup is encrypted.
+    public static func isEncrypted(_ name: String) -> Bool { name.hasSuffix(encryptedEnding) }
+
+    /// Returns whether a backup is built on others.
+    public static func isIncrement(_ name: String) -> Bool {
+        let plain = isEncrypted(name) ? name.dropLast(encryptedEnding.count) : name[...]
+        return plain.hasSuffix(incrementSuffix)
+    }
 
     /// Returns the end of a backup's name; `nil` for a file of another name.
     public static func suffix(of name: String) -> String? { suffixes.first(where: name.hasSuffix) }
@@ -23,9 +38,11 @@ public enum BackupName {
         _ date: Date,
         in timeZone: TimeZone,
         number: Int = 1,
-        isIncrement: Bool = false
+        isIncrement: Bool = false,
+        isEncrypted: Bool = false
     ) -> String {
-        let suffix = isIncrement ? incrementSuffix : suffix
+        let suffix =
+            (isIncrement ? incrementSuffix : suffix) + (isEncrypted ? encryptedEnding : "")
         let parts = Timestamp.parts(of: date, in: timeZone)
         let day =
             "\(Timestamp.pad(parts.year, 4))-\(months[parts.month - 1])-\(Timestamp.pad(parts.day, 2))"

@@ -1,3 +1,4 @@
+internal import Age
 internal import Backups
 internal import Files
 internal import Remotes
@@ -98,5 +99,34 @@ extension OperationContext {
         if let location = backup.file.location { return try copy(location, to: path) }
         report(.began(.fetching, total: backup.size))
         try await folder.remote.download(backup.name, to: path)
+    }
+
+    /// Writes bytes into a new file that only the recipients can read.
+    ///
+    /// - Parameters:
+    ///   - source: the bytes.
+    ///   - recipients: those who may read them.
+    ///   - path: the new file.
+    /// - Returns: bytes in the file.
+    /// - Throws: `AgeError`, `FileError`, `CancellationError`; what the source throws.
+    func encrypt(
+        _ source: any ByteSource,
+        for recipients: [Recipient],
+        to path: FilePath
+    ) throws -> Int64 {
+        let size = try source.size
+        report(.began(.encrypting, total: size))
+        let sink = try EncryptingSink(to: File.create(path), for: recipients, threads: threads)
+        defer { sink.close() }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
+        defer { buffer.deallocate() }
+        for offset in stride(from: 0, to: size, by: buffer.count) {
+            let count = Int(min(Int64(buffer.count), size - offset))
+            let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+            try source.readExactly(into: part, at: offset)
+            try sink.write(UnsafeRawBufferPointer(part), at: offset)
+            try advance(Int64(count))
+        }
+        return try sink.finish()
     }
 }

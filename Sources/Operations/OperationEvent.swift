@@ -6,7 +6,7 @@ public import Remotes
 public enum OperationEvent: Sendable {
     /// The stages of work that takes long.
     public enum Stage: String, Sendable {
-        case reading, uploading, fetching, extracting, checking, verifying
+        case reading, uploading, fetching, extracting, checking, verifying, encrypting
     }
 
     /// A stage begins; the bytes that it will go through, if they are known.

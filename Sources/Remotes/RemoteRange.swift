@@ -38,6 +38,8 @@ public final class RemoteRange: ByteSource {
     /// The end records, the central directory and the manifest of an archive of a thousand files have half
     /// as many bytes.
     private static let tail: Int64 = 512 << 10
+    /// The header of an encrypted archive for two people has a tenth as many.
+    private static let beginning: Int64 = 4 << 10
     /// Bytes that are fetched at once.
     private static let most: Int64 = 16 << 20
     /// Bytes that are kept; an archive of a million files takes most of them.
@@ -72,12 +74,27 @@ public final class RemoteRange: ByteSource {
         }
     }
 
+    /// Fetches the first bytes, for whoever wants no more of the gap after them.
+    ///
+    /// - Throws: `RemoteError`; `Failure`.
+    public func fetchBeginning() async throws {
+        try await fetch(0..<min(size, Self.beginning))
+    }
+
     /// Runs `body`, and runs it again as often as it reads something that was not there: that is fetched
     /// in between.
     ///
+    /// - Parameters:
+    ///   - beyondTail: whether the end is wanted in any case.
+    ///   - body: reads.
+    /// - Returns: what `body` returns.
     /// - Throws: what `body` throws; `RemoteError`; `Failure`.
-    public func fetching<Result>(_ body: () throws -> Result) async throws -> Result {
-        if pieces.withLock(\.isEmpty) { try await fetch(max(0, size - Self.tail)..<size) }
+    public func fetching<Result>(
+        beyondTail: Bool = true,
+        _ body: () throws -> Result
+    ) async throws -> Result {
+        let end = pieces.withLock { $0.last?.end ?? 0 }
+        if beyondTail, end < size { try await fetch(max(end, size - Self.tail)..<size) }
         while true {
             do {
                 return try body()

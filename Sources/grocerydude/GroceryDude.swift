@@ -53,7 +53,8 @@ struct GroceryDude: AsyncParsableCommand {
             CommandGroup(
                 name: "Set up",
                 subcommands: [
-                    LinkCommand.self, UnlinkCommand.self, ConfigCommand.self, ScheduleCommand.self,
+                    LinkCommand.self, UnlinkCommand.self, KeyCommand.self, ConfigCommand.self,
+                    ScheduleCommand.self,
                 ]
             ),
             CommandGroup(name: "Try", subcommands: [InitCommand.self, ItemsCommand.self]),

@@ -41,7 +41,8 @@ struct Invocation {
         memory = BackupMemory(
             catalog: BackupCatalog(
                 FilePath(ProcessEnvironment.cache + "/grocerydude/catalog.json"),
-                at: now
+                at: now,
+                keys: KeyRing(profile.keys, console).keys
             ),
             log: log
         )

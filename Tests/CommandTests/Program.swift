@@ -21,7 +21,8 @@ struct Program {
         let unset = [
             "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
             "GROCERYDUDE_STORES", "GROCERYDUDE_REMOTE", "GROCERYDUDE_CONFIG",
-            "GROCERYDUDE_PROFILE",
+            "GROCERYDUDE_PROFILE", "GROCERYDUDE_IDENTITY", "GROCERYDUDE_RECIPIENTS",
+            "GROCERYDUDE_PASSWORD", "GROCERYDUDE_PASSWORD_FILE", "GROCERYDUDE_PASSWORD_COMMAND",
         ]
         var surroundings = Dictionary(uniqueKeysWithValues: unset.map { ($0, "") })
         surroundings["HOME"] = sandbox.path.string

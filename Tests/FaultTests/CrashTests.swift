@@ -19,6 +19,7 @@ struct CrashTests {
             .backup, .backupOfHotJournal, .restore, .restoreAlone, .restoreToNothing,
             .restoreElsewhere, .rollBack, .delete, .undelete, .prune, .increment, .consolidate,
         ]
+        all += [.encryptedBackup, .encryptedRestore, .encryptedCopy]
         all += [.restoreKeeping, .rollBackKeeping]
         all += [.restoreKeeping.refusing(.exchange, .invalidArgument)]
         all += swaps.map { $0.refusing(.exchange, .invalidArgument) }

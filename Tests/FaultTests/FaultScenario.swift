@@ -67,6 +67,42 @@ extension FaultScenario {
         success: .before
     )
 
+    static let encryptedBackup = FaultScenario(
+        name: "encrypted backup",
+        arguments: ["backup", "--recipient", FaultScene.recipient],
+        states: [.before],
+        success: .before
+    )
+
+    /// The same archive as that of the scene, encrypted.
+    static let encryptedArchive = "[2026-Feb-01] 09.01 AM Stores.zip.age"
+
+    static let encryptedRestore = FaultScenario(
+        name: "encrypted restore",
+        arguments: ["restore", "[2026-Feb-01] 09.01 AM", "--yes"],
+        states: [.before, .new],
+        success: .new,
+        prepare: { scene, trial in
+            let recipient = FaultScene.recipient
+            try LocalFileSystem().createDirectory(trial.other)
+            let target = trial.other.string
+            try trial.check("copy", scene.archive, "--to", target, "--recipient", recipient)
+            try LocalFileSystem().move(
+                trial.other.appending(scene.archive + ".age"),
+                to: trial.remote.appending(encryptedArchive)
+            )
+            try LocalFileSystem().remove(trial.other)
+        }
+    )
+
+    static let encryptedCopy = FaultScenario(
+        name: "copy that encrypts",
+        arguments: ["copy", "--all", "--to", "Other", "--recipient", FaultScene.recipient],
+        states: [.before],
+        success: .before,
+        prepare: { _, trial in try LocalFileSystem().createDirectory(trial.other) }
+    )
+
     /// A store whose writer was killed amid a transaction: a copy of it is recovered.
     static let backupOfHotJournal = FaultScenario(
         name: "backup of a hot journal",
@@ -280,7 +316,9 @@ extension FaultScenario {
 
     /// The arguments, with the path of a target made absolute.
     func arguments(in trial: Trial) -> [String] {
-        arguments.map { $0 == "Stores" ? trial.stores.string : $0 }
+        arguments.map {
+            $0 == "Stores" ? trial.stores.string : $0 == "Other" ? trial.other.string : $0
+        }
     }
 
     /// The arguments of the command that comes next, and has to clean up.

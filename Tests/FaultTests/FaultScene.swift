@@ -53,6 +53,7 @@ final class FaultScene: Sendable {
         try sandbox.write(Pseudorandom.bytes(seed: 5, count: 1_200_000), to: "Work/Stores/large")
         try sandbox.write("new", to: "Work/Stores/directory/note")
         try sandbox.link("Work/Stores/link", to: "large")
+        try Self.writeKey(in: sandbox)
         let work = Trial(sandbox.path("Work"))
         try work.check("init")
         // Of another day, so that how often a name is taken does not depend on the time of day.
@@ -76,6 +77,17 @@ final class FaultScene: Sendable {
         new = try Contents(of: restored.stores)
         try #require(Self.count(restored.stores.appending("Grocery-Dude.sqlite")) == 12)
         try #require(old != new)
+    }
+
+    /// A key for those scenarios that encrypt; both halves are the example of the format's description.
+    static let recipient = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"
+
+    private static func writeKey(in sandbox: Sandbox) throws {
+        let path = try sandbox.write(
+            "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX\n",
+            to: "Work/home/identity.txt"
+        )
+        try File.open(path).setMode(0o600)
     }
 
     /// A fresh copy, whose stores directory may be a mount point; it goes with its last reference.
@@ -209,6 +221,7 @@ final class Trial: Sendable {
         [
             "HOME": root.appending("home").string, "TMPDIR": root.appending("tmp").string,
             "TZ": "UTC", "XDG_DATA_HOME": "", "XDG_CACHE_HOME": "",
+            "GROCERYDUDE_IDENTITY": root.appending("home/identity.txt").string,
             "GROCERYDUDE_STORES": stores.string, "GROCERYDUDE_REMOTE": remote.string,
         ]
     }

@@ -77,7 +77,12 @@ struct MutationTests {
     private func restore(_ path: FilePath) throws -> (Restored, isOurs: Bool) {
         let target = sandbox.path("Restored")
         defer { try? LocalFileSystem().remove(target) }
-        let plan = try ArchivedBackup(path, name: "mutated", holdingTo: RestoreLimits())
+        let plan = try ArchivedBackup(
+            path,
+            name: "mutated",
+            keys: .none,
+            holdingTo: RestoreLimits()
+        )
         try plan.checkSpace(at: sandbox.path)
         try LocalFileSystem().createDirectory(target)
         let extractor = ArchiveExtractor(

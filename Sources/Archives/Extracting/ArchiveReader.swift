@@ -62,7 +62,15 @@ public final class ArchiveReader: Sendable {
         _ path: FilePath,
         mark: RelativePath? = nil
     ) throws -> ArchiveReader {
-        try ArchiveReader(File.open(path), mark: mark, isChecked: false)
+        try openWithoutChecks(File.open(path), mark: mark)
+    }
+
+    /// Opens an archive in a source of bytes to look at an entry or two; only those are checked.
+    public static func openWithoutChecks(
+        _ source: any ByteSource,
+        mark: RelativePath? = nil
+    ) throws -> ArchiveReader {
+        try ArchiveReader(source, mark: mark, isChecked: false)
     }
 
     private init(_ source: any ByteSource, mark: RelativePath?, isChecked: Bool) throws {

@@ -24,7 +24,7 @@ public final class ArchiveWriter {
     /// The most bytes that a path may have: a record has 16 bits for its length.
     public static let pathLimit = Int(UInt16.max)
 
-    private let sink: ArchiveSink
+    private let sink: AppendingSink
     private let pipeline: OrderedPipeline<WriteJob>
     private let written: (WrittenEntry) throws -> Void
     private var filling: WriteJob?
@@ -51,7 +51,7 @@ public final class ArchiveWriter {
         threads: Int,
         written: @escaping (WrittenEntry) throws -> Void
     ) {
-        self.sink = ArchiveSink(sink)
+        self.sink = AppendingSink(sink)
         central = Spool(in: sink.path.removingLastComponent())
         pipeline = OrderedPipeline(threads: threads, makeJob: { WriteJob() }) {
             let deflater = SegmentDeflater(compression)

@@ -1,15 +1,17 @@
+internal import Age
 internal import Files
 internal import SystemPackage
 
 /// Bytes that are made now and wanted later: in memory while they are few, then in a file without a
 /// name, so that memory does not grow with the number of an archive's entries.
+///
+/// They tell the names of all files, so that the file is encrypted, whether the archive is or not.
 final class Spool {
     private static let chunk = 1 << 20
 
     private let directory: FilePath
     private var tail: [UInt8] = []
-    private var file: File?
-    private var fileSize: Int64 = 0
+    private var file: SealedFile?
 
     /// - Parameter directory: where to make the file, if one is needed.
     init(in directory: FilePath) {
@@ -18,30 +20,33 @@ final class Spool {
     }
 
     /// Bytes so far.
-    var count: Int64 { fileSize + Int64(tail.count) }
+    var count: Int64 { (file?.size ?? 0) + Int64(tail.count) }
 
     func append(_ bytes: some Collection<UInt8>) throws {
         tail.append(contentsOf: bytes)
         guard tail.count >= Self.chunk else { return }
         let file = try file ?? makeFile()
         self.file = file
-        try tail.withUnsafeBytes { try file.write($0, at: fileSize) }
-        fileSize += Int64(tail.count)
+        try tail.withUnsafeBytes { try file.append($0) }
         tail.removeAll(keepingCapacity: true)
     }
 
-    private func makeFile() throws -> File {
+    private func makeFile() throws -> SealedFile {
         // Its name goes with the directory, and its bytes with the last reference.
-        try ScratchDirectory.with(in: directory) { try File.create($0.appending("spool")) }
+        try ScratchDirectory.with(in: directory) {
+            try SealedFile(File.create($0.appending("spool")))
+        }
     }
 
-    /// Gives all bytes to `body`, in order, in parts.
+    /// Gives all bytes to `body`, in order, in parts; nothing may be appended any more.
     func forEachPart(_ body: ([UInt8]) throws -> Void) throws {
-        var offset: Int64 = 0
-        while let file, offset < fileSize {
-            let count = Int(min(Int64(Self.chunk), fileSize - offset))
-            try body(file.readExactly(count: count, at: offset))
-            offset += Int64(count)
+        if let source = try file?.finish() {
+            let size = try source.size
+            for offset in stride(from: 0, to: size, by: Self.chunk) {
+                let count = Int(min(Int64(Self.chunk), size - offset))
+                try body(source.readExactly(count: count, at: offset))
+            }
+            file = nil
         }
         try body(tail)
     }

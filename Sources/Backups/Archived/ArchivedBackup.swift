@@ -1,3 +1,4 @@
+internal import Age
 package import Archives
 package import Files
 package import SystemPackage
@@ -33,17 +34,19 @@ package final class ArchivedBackup {
     ///
     /// - Parameters:
     ///   - path: the archive.
-    ///   - name: the backup's file name, for messages.
+    ///   - name: the backup's file name, for messages; it says whether the archive is encrypted.
+    ///   - keys: what opens it if so.
     ///   - scratch: a directory to keep as long as the archive is open.
     ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
-    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `FileError`.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `AgeError`, `FileError`.
     package convenience init(
         _ path: FilePath,
         name: String,
+        keys: BackupKeys,
         in scratch: ScratchDirectory? = nil,
         holdingTo limits: RestoreLimits? = nil
     ) throws {
-        let source = try File.open(path)
+        let source = try keys.opened(File.open(path), name: name)
         try self.init(source, isAtHand: true, name: name, in: scratch, holdingTo: limits)
     }
 
@@ -73,18 +76,24 @@ package final class ArchivedBackup {
 
     /// Reads the identity and the first line of the manifest, and no more of the archive.
     ///
-    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `FileError`.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `FileError`; `AgeError`, also if a passphrase is
+    ///   needed, which is not asked for.
     static func glance(
         at path: FilePath,
-        name: String
+        name: String,
+        keys: BackupKeys
     ) throws -> (id: BackupID, header: ManifestHeader?) {
-        let reader = try ArchiveReader.openWithoutChecks(path, mark: Manifest.path)
+        let reader = try ArchiveReader.openWithoutChecks(
+            keys.opened(File.open(path), name: name, asks: false),
+            mark: Manifest.path
+        )
         let header = try ManifestReader(of: reader, name: name)?.header()
         return (header?.id ?? foreignID(of: reader), header)
     }
 
     /// Returns whether the error of a glance is that an archive has no end, and the file begins as one.
     static func isCutOff(_ path: FilePath, _ error: any Error) -> Bool {
+        if case AgeError.wrongEnd = error { return true }
         guard case ArchiveError.notAnArchive = error, let file = try? File.open(path),
             let size = try? file.info().size
         else { return false }

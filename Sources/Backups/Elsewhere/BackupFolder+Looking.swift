@@ -1,3 +1,4 @@
+internal import Age
 internal import Archives
 internal import Files
 internal import Remotes
@@ -25,9 +26,10 @@ extension BackupFolder {
         if backup.file.location == nil {
             let source = RemoteRange(backup.file, in: remote)
             do {
+                if backup.isEncrypted { try await source.fetchBeginning() }
                 let (archived, result) = try await source.fetching {
                     let archived = try ArchivedBackup(
-                        source,
+                        keys.opened(source, name: backup.name),
                         isAtHand: false,
                         name: backup.name,
                         holdingTo: limits
@@ -49,6 +51,7 @@ extension BackupFolder {
 
     private static func asksForAll(_ error: any Error) -> Bool {
         error is ArchiveError || error is ArchivedBackupError || error is RemoteRange.Failure
+            || (error as? AgeError)?.isDamage == true
     }
 
     /// Remembers what an archive says of itself.

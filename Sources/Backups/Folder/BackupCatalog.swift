@@ -1,3 +1,4 @@
+internal import Age
 internal import Files
 public import Foundation
 internal import Remotes
@@ -109,6 +110,8 @@ public final class BackupCatalog: Sendable {
     /// How long a backup is remembered that has gone.
     private static let vanishedLimit: Int64 = 30 * 86_400_000
 
+    /// What opens encrypted archives.
+    let keys: BackupKeys
     private let path: FilePath
     private let now: Int64?
     private let state = Mutex(State())
@@ -118,8 +121,10 @@ public final class BackupCatalog: Sendable {
     /// - Parameters:
     ///   - path: the file.
     ///   - now: when folders are listed, to tell later when a backup was there last; `nil` if nobody asks.
-    public init(_ path: FilePath, at now: Date? = nil) {
+    ///   - keys: what opens encrypted archives.
+    public init(_ path: FilePath, at now: Date? = nil, keys: BackupKeys = .none) {
         self.path = path
+        self.keys = keys
         self.now = now.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
     }
 
@@ -130,11 +135,17 @@ public final class BackupCatalog: Sendable {
         if recall(&backup, in: address) { return backup }
         guard let location = file.location else { return backup }
         do {
-            let glance = try ArchivedBackup.glance(at: location, name: file.name)
+            let glance = try ArchivedBackup.glance(
+                at: location,
+                name: file.name,
+                keys: keys
+            )
             backup.id = glance.id
             backup.isForeign = glance.header == nil
             if let header = glance.header { backup.take(header) }
             remember(backup, in: address)
+        } catch let error where error.isOfKeys {
+            backup.isSealed = true
         } catch {
             // An unreadable archive is listed all the same, with the time of its name.
             backup.isUnreadable = true
@@ -175,7 +186,7 @@ public final class BackupCatalog: Sendable {
     func content(of backup: Backup, in address: String) -> String? {
         if let content = backup.content { return content }
         guard let location = backup.file.location,
-            let archived = try? ArchivedBackup(location, name: backup.name),
+            let archived = try? ArchivedBackup(location, name: backup.name, keys: keys),
             let content = try? archived.trailer()?.content
         else { return nil }
         var known = backup
@@ -288,7 +299,11 @@ public final class BackupCatalog: Sendable {
             if let id = backup.id, id == remembered?.id { break }
             // A damaged backup, or one without a manifest, tells nothing; the one before it may.
             if let location = backup.file.location,
-                let header = try? ArchivedBackup.glance(at: location, name: backup.name).header
+                let header = try? ArchivedBackup.glance(
+                    at: location,
+                    name: backup.name,
+                    keys: keys
+                ).header
             {
                 return header.successorRows
             }

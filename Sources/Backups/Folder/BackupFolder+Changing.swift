@@ -21,6 +21,7 @@ extension BackupFolder {
         var content: String
         /// Whether something is missing in it, or is not as of one moment.
         var isPartial: Bool
+        var isEncrypted: Bool
         var tags: [String]
         var note: String?
 
@@ -30,6 +31,7 @@ extension BackupFolder {
             header: ManifestHeader,
             content: String,
             isPartial: Bool,
+            isEncrypted: Bool,
             tags: [String],
             note: String?
         ) {
@@ -38,6 +40,7 @@ extension BackupFolder {
             self.header = header
             self.content = content
             self.isPartial = isPartial
+            self.isEncrypted = isEncrypted
             self.tags = tags
             self.note = note
         }
@@ -66,23 +69,28 @@ extension BackupFolder {
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
         var taken = givenNames
-        // People see the names of both kinds without their ends.
-        let isIncrement = new.header.isIncrement
+        // People see the names of all kinds without their ends.
+        let suffix = BackupName.suffix(
+            of: names(at: date, 1, new.header.isIncrement, new.isEncrypted).name
+        )
         taken.formUnion(
-            memory.catalog.names(in: address).filter {
-                $0.hasSuffix(BackupName.incrementSuffix) != isIncrement
-            }
+            memory.catalog.names(in: address).filter { BackupName.suffix(of: $0) != suffix }
         )
         if mayNumber { try await taken.formUnion(trashedNames(warn)) }
         if let other { taken.formUnion(memory.catalog.names(in: other.address)) }
         for number in 1... {
-            let (name, other) = names(at: date, number, isIncrement: new.header.isIncrement)
+            let (name, others) = names(
+                at: date,
+                number,
+                new.header.isIncrement,
+                new.isEncrypted
+            )
             if number > 1, !mayNumber {
                 let name = BackupName.display(BackupName.make(date, in: timeZone))
                 throw BackupFolderError.taken(name, address: address)
             }
             // A deleted backup may come back under its name.
-            if taken.contains(name) || taken.contains(other) { continue }
+            if taken.contains(name) || !taken.isDisjoint(with: others) { continue }
             try checkCancellation()
             var backup = Backup(RemoteFile(name: name, size: new.size), timeZone: timeZone)
             backup.take(new.header)
@@ -157,26 +165,34 @@ extension BackupFolder {
     package func likelyName(
         at date: Date,
         beside backups: [Backup],
-        isIncrement: Bool = false
+        isIncrement: Bool = false,
+        isEncrypted: Bool = false
     ) -> String {
         let taken = givenNames.union(backups.map(\.name))
         for number in 1... {
-            let (name, other) = names(at: date, number, isIncrement: isIncrement)
-            if !taken.contains(name), !taken.contains(other) { return name }
+            let (name, others) = names(at: date, number, isIncrement, isEncrypted)
+            if !taken.contains(name), taken.isDisjoint(with: others) { return name }
         }
         preconditionFailure("numbers do not end")
     }
 
-    /// Returns a name, and that of the other kind: people see both without their ends.
+    /// Returns a name, and those of the other kinds: people see all without their ends.
     private func names(
         at date: Date,
         _ number: Int,
-        isIncrement: Bool
-    ) -> (name: String, other: String) {
-        func name(_ isIncrement: Bool) -> String {
-            BackupName.make(date, in: timeZone, number: number, isIncrement: isIncrement)
-        }
-        return (name(isIncrement), name(!isIncrement))
+        _ isIncrement: Bool,
+        _ isEncrypted: Bool
+    ) -> (name: String, others: [String]) {
+        let name = BackupName.make(
+            date,
+            in: timeZone,
+            number: number,
+            isIncrement: isIncrement,
+            isEncrypted: isEncrypted
+        )
+        let ending = BackupName.suffix(of: name) ?? ""
+        let base = name.dropLast(ending.count)
+        return (name, BackupName.suffixes.filter { $0 != ending }.map { base + $0 })
     }
 
     func trashedNames(_ warn: (any Error) -> Void) async throws -> Set<String> {

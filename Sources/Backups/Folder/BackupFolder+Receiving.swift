@@ -55,6 +55,7 @@ extension BackupFolder {
     ///   - other: the other folder's, whose identity is known.
     ///   - content: its content, as far as that is known.
     ///   - backups: those of this folder.
+    ///   - ofAnySize: whether the archive may be encrypted for others, and have another size.
     ///   - opening: opens one of this folder whose identity is not known, but whose size is the same.
     /// - Returns: the one of the same identity, size and content, which is not known to be damaged unless
     ///   the other is.
@@ -63,11 +64,14 @@ extension BackupFolder {
         sameAs other: Backup,
         content: String?,
         among backups: [Backup],
+        ofAnySize: Bool = false,
         opening: (Backup) async throws -> ArchivedBackup
     ) async throws -> Backup? {
         guard let id = other.id else { return nil }
         for var backup in backups
-        where backup.size == other.size && (backup.damage == nil || other.damage != nil) {
+        where (ofAnySize ? backup.isEncrypted : backup.size == other.size)
+            && (backup.damage == nil || other.damage != nil)
+        {
             if backup.id == nil {
                 do {
                     backup = try await self.backup(backup.file, of: opening(backup))

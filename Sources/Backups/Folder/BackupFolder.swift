@@ -39,6 +39,9 @@ public struct BackupFolder: Sendable {
 
     public var address: String { remote.address }
 
+    /// The keys of this run.
+    package var keys: BackupKeys { memory.catalog.keys }
+
     public init(
         _ remote: any RemoteFolder,
         staging: FilePath,
@@ -136,7 +139,7 @@ public struct BackupFolder: Sendable {
         }
         return BackupName.suffix(of: name) != nil
             ? nil
-            : "its name ends neither in '\(BackupName.suffix)' nor in '\(BackupName.incrementSuffix)'"
+            : "its name ends neither in '\(BackupName.suffix)' nor in '\(BackupName.incrementSuffix)', perhaps with '\(BackupName.encryptedEnding)'"
     }
 
     private func addChecks(to backups: inout [Backup]) throws {

@@ -86,7 +86,11 @@ extension BackupFolder {
         file.name = entry.name
         var backup = Backup(file, timeZone: timeZone)
         if let location = entry.file.location, backup.isIncrement || backup.lineage == nil,
-            let header = try? ArchivedBackup.glance(at: location, name: entry.name).header
+            let header = try? ArchivedBackup.glance(
+                at: location,
+                name: entry.name,
+                keys: keys
+            ).header
         {
             backup.take(header)
         }

@@ -30,7 +30,12 @@ extension BackupFolder {
         fetching: (Int64) -> Void
     ) async throws -> ArchivedBackup {
         if let location = backup.file.location {
-            return try ArchivedBackup(location, name: backup.name, holdingTo: limits)
+            return try ArchivedBackup(
+                location,
+                name: backup.name,
+                keys: keys,
+                holdingTo: limits
+            )
         }
         let available = try Directory.open(workplace).availableSpace()
         guard backup.size <= available else {
@@ -40,14 +45,48 @@ extension BackupFolder {
                 available: available
             )
         }
+        try await refuseWithoutKey(backup)
         fetching(backup.size)
         let scratch = try ScratchDirectory(in: workplace)
         let path = scratch.path.appending(backup.name)
         try await remote.download(backup.name, to: path)
         let name = backup.name
-        let archived = try ArchivedBackup(path, name: name, in: scratch, holdingTo: limits)
+        let archived = try ArchivedBackup(
+            path,
+            name: name,
+            keys: keys,
+            in: scratch,
+            holdingTo: limits
+        )
         remember(archived, backup)
         return archived
+    }
+
+    /// Throws unless a backup can be read: it is not encrypted, or a key opens it.
+    ///
+    /// - Throws: `AgeError`, `RemoteError`, `FileError`; what reading the keys throws.
+    package func checkKey(of backup: Backup) async throws {
+        guard backup.isEncrypted else { return }
+        if let location = backup.file.location {
+            return try keys.check(File.open(location), name: backup.name)
+        }
+        let source = RemoteRange(backup.file, in: remote)
+        try await source.fetchBeginning()
+        try await source.fetching(beyondTail: false) {
+            try keys.check(source, name: backup.name)
+        }
+    }
+
+    /// Throws if no key opens a backup, which its first bytes tell.
+    private func refuseWithoutKey(_ backup: Backup) async throws {
+        guard backup.isEncrypted else { return }
+        do {
+            try await checkKey(of: backup)
+        } catch let error where error.isOfKeys || error is CancellationError {
+            throw error
+        } catch {
+            // Some servers know no ranges: the whole archive tells.
+        }
     }
 
     // MARK: - Needs
@@ -188,12 +227,12 @@ extension BackupFolder {
         _ fetching: (Int64) -> Void
     ) async throws -> ArchivedBackup {
         if let location = entry.file.location {
-            return try ArchivedBackup(location, name: entry.name)
+            return try ArchivedBackup(location, name: entry.name, keys: keys)
         }
         fetching(entry.size)
         let scratch = try ScratchDirectory(in: workplace)
         let path = scratch.path.appending(entry.name)
         try await trash.download(entry, to: path)
-        return try ArchivedBackup(path, name: entry.name, in: scratch)
+        return try ArchivedBackup(path, name: entry.name, keys: keys, in: scratch)
     }
 }

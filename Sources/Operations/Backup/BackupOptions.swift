@@ -37,6 +37,8 @@ public struct BackupOptions: Sendable {
     public var queues = false
     /// How it may be built on others; `nil` for one that stands alone.
     public var increments: IncrementOptions?
+    /// Whether it is encrypted though nobody was named who may read it: what it is made for is.
+    var isAlwaysEncrypted = false
     /// Whether it is made before a restore: what was lost is then no news.
     var isBeforeRestore = false
 

@@ -124,7 +124,11 @@ extension CreateBackup {
     private func remember(_ outcome: Outcome) {
         guard !outcome.isUnchanged, !outcome.backup.isSafety,
             let location = outcome.backup.file.location,
-            let header = try? ArchivedBackup(location, name: outcome.backup.name).header
+            let header = try? ArchivedBackup(
+                location,
+                name: outcome.backup.name,
+                keys: folder.keys
+            ).header
         else { return }
         folder.memory.catalog.rememberExpectedRows(
             header.successorRows,

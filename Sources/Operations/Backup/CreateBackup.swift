@@ -1,3 +1,4 @@
+internal import Age
 internal import Archives
 internal import Remotes
 internal import History
@@ -115,6 +116,8 @@ public struct CreateBackup: Sendable {
         after backups: [Backup]
     ) async throws -> Outcome {
         try refuseTakenName(among: backups)
+        // A missing password is better told before the work.
+        _ = try recipients()
         if let warning = backups.first?.futureWarning(at: options.date) {
             context.warn(warning)
         }
@@ -158,6 +161,13 @@ public struct CreateBackup: Sendable {
             acceptsChanges: options.acceptsChanges,
             isBeforeRestore: options.isBeforeRestore
         )
+    }
+
+    /// Returns those who may read it; `nil` for everybody.
+    private func recipients() throws -> [Recipient]? {
+        let recipients = try folder.keys.recipients()
+        guard recipients == nil, options.isAlwaysEncrypted else { return recipients }
+        return try folder.keys.ownRecipients()
     }
 
     // MARK: - The archive
@@ -214,9 +224,12 @@ public struct CreateBackup: Sendable {
                 as: folder.likelyName(
                     at: options.date,
                     beside: backups,
-                    isIncrement: place?.isIncrement ?? false
+                    isIncrement: place?.isIncrement ?? false,
+                    isEncrypted: recipients() != nil
                 ),
-                ofAbout: size
+                ofAbout: size,
+                for: recipients(),
+                threads: context.threads
             )
             do {
                 var plan = BackupWriter.Plan(
@@ -266,7 +279,7 @@ public struct CreateBackup: Sendable {
         )
         try refuseLeavingOutAll(cut.survey, of: directory)
         guard cut.survey.fileCount > 0 else { throw OperationError.nothingToBackUp(path) }
-        if case .file = draft {
+        if draft.isFile {
             try destination.checkSpace(
                 for: cut.survey,
                 isCompressed: options.compression != .none,
@@ -307,6 +320,7 @@ public struct CreateBackup: Sendable {
                 header: written.header,
                 content: written.trailer.content,
                 isPartial: written.trailer.problems.contains(where: \.isOfTheBackup),
+                isEncrypted: try recipients() != nil,
                 tags: options.tags,
                 note: options.note
             ),
@@ -318,61 +332,6 @@ public struct CreateBackup: Sendable {
         )
         context.tell([error?.problem].compactMap(\.self))
         return (backup, error)
-    }
-}
-
-// Two backups of one minute would like to have one name.
-extension CreateBackup {
-    /// Throws if the name is taken and that is not wanted: better told before the work than after it.
-    ///
-    /// - Throws: `BackupFolderError.taken`, `.pinned`.
-    private func refuseTakenName(among backups: [Backup]) throws {
-        // If nothing has changed, no name is needed.
-        guard !options.skipsUnchanged, let other = rival(among: backups) else { return }
-        switch options.sameName {
-        case .number: return
-        case .fail: throw BackupFolderError.taken(other.displayName, address: folder.address)
-        case .replace:
-            if other.isPinned { throw BackupFolderError.pinned(other.displayName) }
-        }
-    }
-
-    /// The backup that has the name which a new one would like.
-    private func rival(among backups: [Backup]) -> Backup? {
-        let name = BackupName.make(options.date, in: folder.timeZone)
-        return backups.first { $0.name == name }
-    }
-
-    /// Has a new backup take the place of the one whose name it would like, if that is wanted.
-    ///
-    /// Both are in the folder by now. If it fails, the new one stays under its number, and that is a problem.
-    /// - Parameters:
-    ///   - outcome: the new backup.
-    ///   - backups: those that were there before.
-    private func replaceRival(with outcome: inout Outcome, among backups: [Backup]) async {
-        guard options.sameName == .replace, let other = rival(among: backups),
-            other.name != outcome.backup.name
-        else { return }
-        do {
-            let (backup, problems) = try await folder.replace(
-                other,
-                by: outcome.backup,
-                at: options.date
-            )
-            outcome.backup = backup
-            outcome.replaced = other
-            outcome.backups -= 1
-            outcome.problems += problems
-            context.tell(problems)
-        } catch {
-            let problem = Problem(
-                kind: .notRemoved,
-                path: other.name,
-                reason: "not replaced: \(explain(error))"
-            )
-            outcome.problems.append(problem)
-            context.tell([problem])
-        }
     }
 }
 

@@ -1,3 +1,4 @@
+public import Age
 public import Backups
 internal import Archives
 internal import Files
@@ -18,6 +19,8 @@ public struct CopyBackups: Sendable {
         public var sameName: SameName = .number
         /// Whether to copy damaged backups too; they stay known as damaged.
         public var allowsDamage = false
+        /// Those who may read the copies; `nil` to copy archives as they are.
+        public var recipients: [Recipient]?
 
         public init(date: Date) {
             self.date = date
@@ -188,7 +191,12 @@ public struct CopyBackups: Sendable {
         )
         let home = source.home(of: backup)
         let content = home.content(of: backup)
-        if let same = try await receive.same(as: backup, content: content, among: there) {
+        if let same = try await receive.same(
+            as: backup,
+            content: content,
+            among: there,
+            ofAnySize: options.recipients != nil
+        ) {
             return .init(backup: same, wasThere: true)
         }
         if let damage = backup.damage, !options.allowsDamage {
@@ -200,12 +208,14 @@ public struct CopyBackups: Sendable {
             var known = backup
             known.isWaiting = false
             known.id = parcel.archived?.id ?? known.id
-            await context.rememberCheck(
-                of: known,
-                in: home,
-                damage: parcel.damage,
-                at: options.date
-            )
+            if parcel.archived != nil || parcel.damage != nil {
+                await context.rememberCheck(
+                    of: known,
+                    in: home,
+                    damage: parcel.damage,
+                    at: options.date
+                )
+            }
             if let damage = parcel.damage, !options.allowsDamage {
                 throw MovingError.damaged(backup.displayName, reason: damage)
             }
@@ -213,7 +223,12 @@ public struct CopyBackups: Sendable {
                 known = try target.backup(backup.file, of: archived, damaged: parcel.damage != nil)
             }
             if backup.id == nil,
-                let same = try await receive.same(as: known, content: known.content, among: there)
+                let same = try await receive.same(
+                    as: known,
+                    content: known.content,
+                    among: there,
+                    ofAnySize: options.recipients != nil
+                )
             {
                 return .init(backup: same, wasThere: true)
             }
@@ -222,7 +237,20 @@ public struct CopyBackups: Sendable {
                 annotation = annotation ?? Annotation(of: backup.name, tags: [], note: nil)
                 annotation?.takeDamage(damage, of: backup, in: home.address, at: options.date)
             }
-            return try await receive.put(parcel, as: known, annotation, among: there)
+            if let sealed = parcel.sealed, options.recipients == nil {
+                context.note("'\(backup.displayName)' is copied as it is: \(explain(sealed))")
+            }
+            let noted = annotation
+            return try await receive.resealing(
+                parcel,
+                named: backup.name,
+                for: options.recipients
+            ) { parcel, file in
+                var copy = known
+                copy.file.name = file.name
+                copy.file.size = file.size
+                return try await receive.put(parcel, as: copy, noted, among: there)
+            }
         }
     }
 }

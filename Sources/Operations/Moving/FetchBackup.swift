@@ -61,7 +61,9 @@ public struct FetchBackup: Sendable {
         defer { withExtendedLifetime(scratch) {} }
         let partial = scratch.path.appending("archive.zip")
         try await context.fetch(backup, from: folder, to: partial)
-        let damage = try damage(of: backup) { try ArchivedBackup(partial, name: backup.name) }
+        let damage = try damage(of: backup) {
+            try ArchivedBackup(partial, name: backup.name, keys: folder.keys)
+        }
         let fileSystem = LocalFileSystem()
         try fileSystem.sync(partial)
         try fileSystem.move(partial, to: path)
@@ -89,6 +91,9 @@ public struct FetchBackup: Sendable {
     func damage(of backup: Backup, opening: () throws -> ArchivedBackup) throws -> String? {
         do {
             try context.verifyQuietly(opening())
+            return nil
+        } catch let error where error.isOfKeys {
+            context.warn("'\(backup.displayName)' is not verified: \(explain(error))")
             return nil
         } catch let error where CheckBackups.isDamage(error) {
             guard allowsDamage else {

@@ -88,6 +88,7 @@ public struct ImportArchive: Sendable {
         return try await receive.withParcel(named: name, holdingTo: options.limits) {
             try context.copy(path, to: $0)
         } _: { parcel in
+            if let sealed = parcel.sealed { throw sealed }
             guard let archived = parcel.archived, parcel.damage == nil else {
                 let reason = parcel.damage ?? "it cannot be opened"
                 throw MovingError.notImported(name, reason: reason)
@@ -146,24 +147,33 @@ public struct ImportArchive: Sendable {
         // Others may refer to it by the name that it has.
         let isInLineage =
             archived.header?.lineage != nil && BackupName.date(of: name, in: folder.timeZone) != nil
-        let isIncrement = archived.header?.isIncrement ?? false
-        let file = RemoteFile(
-            name: isInLineage
-                ? name : BackupName.make(time, in: folder.timeZone, isIncrement: isIncrement),
-            size: try FileInfo(of: parcel.path).size
+        let isEncrypted = BackupName.isEncrypted(name)
+        let ownName = BackupName.make(
+            time,
+            in: folder.timeZone,
+            isIncrement: archived.header?.isIncrement ?? false,
+            isEncrypted: isEncrypted
         )
+        let newName = isInLineage ? name : ownName
+        let recipients = isEncrypted ? nil : try folder.keys.recipients()
         let stores = try archived.countStores()
         if stores == 0 { context.warn("'\(name)' has no store in it") }
-        let backup = try folder.backup(file, of: archived)
         let there = try await folder.list().backups
         await context.removeRemoteLeftovers(of: folder)
-        var received: ReceiveArchive.Outcome
-        if let same = try await receive.same(as: backup, content: backup.content, among: there) {
-            received = .init(backup: same, wasThere: true)
-        } else {
+        let received = try await receive.resealing(parcel, named: newName, for: recipients) {
+            parcel,
+            file in
+            let backup = try folder.backup(file, of: archived)
+            let same = try await receive.same(
+                as: backup,
+                content: backup.content,
+                among: there,
+                ofAnySize: recipients != nil
+            )
+            if let same { return ReceiveArchive.Outcome(backup: same, wasThere: true) }
             let isBare = options.tags.isEmpty && options.note == nil
             let annotation = Annotation(of: file.name, tags: options.tags, note: options.note)
-            received = try await receive.put(
+            return try await receive.put(
                 parcel,
                 as: backup,
                 isBare ? nil : annotation,

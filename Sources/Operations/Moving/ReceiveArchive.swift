@@ -26,11 +26,13 @@ struct ReceiveArchive {
 
     /// An archive in the folder's staging directory.
     struct Parcel {
-        let path: FilePath
-        /// `nil` if it cannot be opened, which is damage.
+        var path: FilePath
+        /// `nil` if it cannot be opened: it is damaged, or encrypted and there is no key.
         var archived: ArchivedBackup?
         /// The damage that was found in it.
         var damage: String?
+        /// Why no key opens it.
+        var sealed: (any Error)?
     }
 
     let folder: BackupFolder
@@ -58,19 +60,36 @@ struct ReceiveArchive {
         try await fetch(path)
         var parcel = Parcel(path: path)
         do {
-            let archived = try ArchivedBackup(path, name: name, holdingTo: limits)
+            let archived = try ArchivedBackup(
+                path,
+                name: name,
+                keys: folder.keys,
+                holdingTo: limits
+            )
             parcel.archived = archived
             try context.verifyQuietly(archived)
         } catch let error where CheckBackups.isDamage(error) {
             parcel.damage = explain(error)
+        } catch let error where error.isOfKeys {
+            parcel.sealed = error
         }
         return try await body(parcel)
     }
 
     /// Returns the backup of the folder that is the same as another one; see
     /// `BackupFolder.backup(sameAs:)`.
-    func same(as other: Backup, content: String?, among backups: [Backup]) async throws -> Backup? {
-        try await folder.backup(sameAs: other, content: content, among: backups) {
+    func same(
+        as other: Backup,
+        content: String?,
+        among backups: [Backup],
+        ofAnySize: Bool = false
+    ) async throws -> Backup? {
+        try await folder.backup(
+            sameAs: other,
+            content: content,
+            among: backups,
+            ofAnySize: ofAnySize
+        ) {
             try await context.open($0, in: folder)
         }
     }
@@ -104,7 +123,7 @@ struct ReceiveArchive {
                 at: date
             )
             rememberRows(of: new, parcel, among: others)
-            if parcel.damage == nil {
+            if parcel.damage == nil, parcel.archived != nil {
                 // A copy of a damaged archive is suspected until somebody has read all of it.
                 await context.rememberCheck(of: new, in: folder, damage: nil, at: date)
             }

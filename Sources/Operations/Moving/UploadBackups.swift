@@ -103,12 +103,15 @@ public struct UploadBackups: Sendable {
             among: there
         ) { try await context.open($0, in: folder) }
         if let same { return Item(waiting: backup, backup: same, wasThere: true) }
-        let archived: ArchivedBackup
+        var archived: ArchivedBackup?
         do {
-            archived = try ArchivedBackup(location, name: backup.name)
-            try context.verifyQuietly(archived)
+            let opened = try ArchivedBackup(location, name: backup.name, keys: folder.keys)
+            archived = opened
+            try context.verifyQuietly(opened)
         } catch let error where CheckBackups.isDamage(error) {
             throw MovingError.damaged(backup.displayName, reason: explain(error))
+        } catch let error where error.isOfKeys {
+            context.note("'\(backup.displayName)' is sent as it is: \(explain(error))")
         }
         let file = RemoteFile(
             name: backup.name,
@@ -119,7 +122,8 @@ public struct UploadBackups: Sendable {
         let (new, _, problems) = try await folder.reveal(
             .init(
                 .here(location),
-                backup: folder.backup(file, of: archived),
+                backup: archived.map { try folder.backup(file, of: $0) }
+                    ?? moved(backup, to: file),
                 annotation: annotation
             ),
             .number,
@@ -128,6 +132,14 @@ public struct UploadBackups: Sendable {
         context.tell(problems)
         outcome.problems += problems
         return Item(waiting: backup, backup: new, wasThere: false)
+    }
+
+    /// Returns a backup that was not opened, with all that is known of it, as another file.
+    private func moved(_ backup: Backup, to file: RemoteFile) -> Backup {
+        var backup = backup
+        backup.isWaiting = false
+        backup.file = file
+        return backup
     }
 
     /// Removes what was sent, and what is written beside it.

@@ -17,6 +17,8 @@ extension RestoreBackup {
         }
         var backupOptions = options.backup
         backupOptions.isBeforeRestore = true
+        // Whoever encrypts backups wants none in plain, even if this command was told no recipient.
+        backupOptions.isAlwaysEncrypted = BackupName.isEncrypted(plan.name)
         // All that the restore replaces is saved, whatever the user has left out otherwise. What it keeps is
         // not replaced; its undoing keeps it by the same rules.
         backupOptions.keptPaths = kept ?? []

@@ -1,8 +1,10 @@
+internal import Age
 internal import Archives
 public import Backups
 internal import Files
 public import Foundation
 public import History
+internal import Remotes
 internal import Stores
 internal import SystemPackage
 
@@ -113,10 +115,25 @@ public struct CheckBackups: Sendable {
         return result
     }
 
+    /// Returns whether the folder has a backup that was just made with all of its bytes, and says so.
+    ///
+    /// - Parameter backup: the backup, as it was written.
+    /// - Returns: `false` if something is missing.
+    /// - Throws: `RemoteError`.
+    func isAllThere(_ backup: Backup) async throws -> Bool {
+        let files = try await folder.home(of: backup).remote.list()
+        guard files.contains(where: { $0.name == backup.name && $0.size == backup.size }) else {
+            return false
+        }
+        context.note("'\(backup.displayName)' was verified by its size: no key opens it")
+        return true
+    }
+
     /// Returns whether an error says that an archive is damaged, and not that it could not be looked at.
     static func isDamage(_ error: any Error) -> Bool {
         switch error {
         case ArchivedBackupError.badManifest: true
+        case let error as AgeError: error.isDamage
         case let error as ArchiveError:
             if case .encrypted = error { false } else { true }
         case StoreError.damaged: true

@@ -26,6 +26,9 @@ struct BackupRow: AnswerRow {
     /// The damage that a check or a glance found, here or on another machine.
     var damage: String?
     var pinned: Bool
+    var encrypted: Bool
+    /// Whether no key at hand opened it: its content is not known.
+    var sealed: Bool
     /// Whether it is on this machine only, until the remote folder can be reached.
     var waiting: Bool
     var tags: [String]
@@ -69,6 +72,8 @@ struct BackupRow: AnswerRow {
         damaged = backup.damage != nil && !notReady
         damage = damaged ? backup.damage : nil
         pinned = backup.isPinned
+        encrypted = backup.isEncrypted
+        sealed = backup.isSealed
         waiting = backup.isWaiting
         tags = backup.tags
         note = backup.note
@@ -92,6 +97,7 @@ struct BackupRow: AnswerRow {
         if !needs.isEmpty { marks.append("needs \(needs.count) more") }
         if waiting { marks.append("waiting for upload") }
         if pinned { marks.append("pinned") }
+        if encrypted { marks.append(sealed ? "encrypted, content unknown" : "encrypted") }
         if !tags.isEmpty { marks.append("[\(tags.joined(separator: ", "))]") }
         if let note { marks.append(note) }
         if partial { marks.append("partial") }

@@ -13,13 +13,16 @@ struct FolderOptions: ParsableArguments {
     @OptionGroup var stores: StoresOptions
     @OptionGroup var remote: RemoteOptions
     @OptionGroup var staging: StagingOptions
+    @OptionGroup var keys: KeyOptions
     @OptionGroup var output: OutputOptions
 }
 
 extension FolderCommand {
     var stores: StoresOptions { folder.stores }
     var output: OutputOptions { folder.output }
-    var flags: [FlagValue?] { folder.remote.flags + folder.staging.flags + ownFlags }
+    var flags: [FlagValue?] {
+        folder.remote.flags + folder.staging.flags + folder.keys.flags + ownFlags
+    }
     var ownFlags: [FlagValue?] { [] }
     var recovery: Recovery { .attempted }
 }

@@ -18,6 +18,10 @@ let configurationExample = """
     full_every: 7d                    # and a whole one this often
     check_stores: false               # have SQLite check all of every store in each backup
 
+    # recipients: [age1…]             # encrypt backups for public keys or files of them; or [password]
+    # identities: ~/.config/grocerydude/identity.txt      # the secret keys that open them
+    # password_command: pass show grocerydude             # or password_file: a file with it
+
     exclude: [/cache/, "*.tmp"]       # patterns of .gitignore; restores leave such files alone
     exclude_caches: true              # and directories with a CACHEDIR.TAG
 

@@ -29,6 +29,7 @@ struct Profile {
     var remoteConnectTimeout: Duration = .seconds(10)
     var remoteIdleTimeout: Duration = .seconds(60)
 
+    var keys = KeySettings()
     var tags: [String] = []
     /// What is left out of backups, beside what always is.
     var exclusions = Exclusions.none

@@ -18,7 +18,7 @@ struct Setting {
     /// The value that a profile has for it.
     let show: (Profile) -> ShownValue
 
-    private init<Value>(
+    init<Value>(
         _ key: String,
         environment: String? = nil,
         _ path: WritableKeyPath<Profile, Value>,
@@ -33,7 +33,7 @@ struct Setting {
 
     /// All settings, in the order in which they are shown.
     static var all: [Setting] {
-        places + backups + retention + checks + sync + hooks + reports
+        places + backups + keys + retention + checks + sync + hooks + reports
     }
 
     private static var places: [Setting] {

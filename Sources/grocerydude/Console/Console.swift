@@ -124,6 +124,21 @@ final class Console: Sendable {
         return readLine()
     }
 
+    /// Asks for a secret, which nobody sees while it is typed; `nil` if there is no answer.
+    func secret(_ question: String) -> [UInt8]? {
+        withoutProgress { writeAll("\(question) [not shown] ", to: 2) }
+        var usual = termios()
+        guard tcgetattr(0, &usual) == 0 else { return nil }
+        var silent = usual
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(0, TCSAFLUSH, &silent)
+        defer {
+            tcsetattr(0, TCSAFLUSH, &usual)
+            writeAll("\n", to: 2)
+        }
+        return readLine().map { Array($0.utf8) }
+    }
+
     /// Whether answers take each other's place on a terminal.
     var redraws: Bool { isatty(1) == 1 && !options.json }
 

@@ -1,3 +1,4 @@
+internal import Age
 internal import History
 internal import Backups
 internal import Archives
@@ -81,6 +82,9 @@ struct ExitStatus: RawRepresentable, Equatable {
         case HookError.skipped: self = .skipped
         case HistoryError.busy: self = .locked
         case ArchiveError.encrypted: self = .password
+        case let error as AgeError: self.init(error)
+        case KeyError.exists, KeyError.noRecipients: self = .failed
+        case is KeyError: self = .password
         case CommandError.answerLost: self = .partial
         case CommandError.tooFewThreads, CommandError.alreadyLinked, CommandError.sharesDefault:
             self = .failed
@@ -146,6 +150,10 @@ struct ExitStatus: RawRepresentable, Equatable {
         if case StoreError.neverStill = error { return .inUse }
         let inner = ExitStatus(error)
         return [.inUse, .noSpace].contains(inner) ? inner : .rollbackFailed
+    }
+
+    private init(_ error: AgeError) {
+        self = error.isOfKeys ? .password : error.isDamage ? .damaged : .usage
     }
 
     private init(_ error: FileError) {

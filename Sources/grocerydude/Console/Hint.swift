@@ -1,3 +1,4 @@
+internal import Age
 internal import Archives
 internal import Backups
 internal import Files
@@ -31,6 +32,13 @@ enum Hint {
             error.inWords.map { "\($0) with '--max-\(limit)'" }
         case ArchiveError.notAnArchive, ArchiveError.damaged, ArchiveError.damagedEntry:
             error.inWords.map { "\(list) and \($0)" }
+        case AgeError.noMatch:
+            "name the file of the secret key with '--identity', or see 'grocerydude key check --all'"
+        case AgeError.needsPassphrase, AgeError.wrongPassphrase:
+            "run it on a terminal, or set GROCERYDUDE_PASSWORD or 'password_command'"
+        case AgeError.forgedHeader, AgeError.wrongEnd, AgeError.damaged, AgeError.badHeader,
+            AgeError.notEncrypted:
+            "\(list) and try an older backup; a copy in another place may be whole"
         case StoreError.damaged:
             "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
         case FileError.failed(.move, _, .resourceBusy), FileError.failed(.move, _, .improperLink):

@@ -124,6 +124,12 @@ struct SchemaTests {
         try sandbox.directory("Away")
         try run("upload", "upload", "--remote", away)
         try run("log", "log")
+        let key = sandbox.path("key.txt").string
+        try run("key-generate", "key", "generate", "--output", key)
+        let named = ["--identity", key]
+        try run("key-show", ["key", "show"] + named)
+        try run("key-print", ["key", "print"] + named)
+        try run("key-check", ["key", "check", "--all"] + named)
         try run("config-show", "config", "show")
         try run("config-validate", "config", "validate")
         try run("schedule-show", "schedule", "show")

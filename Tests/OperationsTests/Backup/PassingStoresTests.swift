@@ -59,7 +59,9 @@ struct PassingStoresTests {
         let outcome = try await scene.backUp(context: context)
         #expect(outcome.problems.isEmpty)
         let archive = try #require(outcome.backup.file.location)
-        let header = try #require(ArchivedBackup(archive, name: outcome.backup.name).header)
+        let header = try #require(
+            ArchivedBackup(archive, name: outcome.backup.name, keys: .none).header
+        )
         #expect(header.stores.map(\.path).contains("A.db"))
     }
 }

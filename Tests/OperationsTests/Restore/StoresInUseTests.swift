@@ -30,7 +30,8 @@ struct StoresInUseTests {
         _ = try await restore.extract(backup, to: target)
         let archive = try ArchivedBackup(
             scene.remotePath.appending(backup.name),
-            name: backup.name
+            name: backup.name,
+            keys: .none
         )
         return archive.header?.stores.first?.tables.first { $0.name == "t" }?.rows
     }

@@ -53,6 +53,7 @@ struct BackupCommand: FolderCommand {
     var skipIfUnchanged = false
 
     @OptionGroup var increments: IncrementFlags
+    @OptionGroup var recipients: RecipientOptions
 
     @Option(
         help: ArgumentHelp(
@@ -94,7 +95,8 @@ struct BackupCommand: FolderCommand {
             FlagValue("--skip-if-unchanged", "skip_if_unchanged", skipIfUnchanged ? "true" : nil),
             FlagValue("--prune", "prune", prune ? "true" : nil),
             FlagValue("--queue", "queue", queue ? "true" : nil),
-        ] + increments.flags + exclusions.flags + retention.flags + trash.flags + metrics.flags
+        ] + recipients.flags + increments.flags + exclusions.flags + retention.flags + trash.flags
+            + metrics.flags
     }
 
     func validate() throws {

@@ -31,12 +31,15 @@ struct CopyCommand: FolderCommand {
     )
     var target: String
 
+    @OptionGroup var recipients: RecipientOptions
     @OptionGroup var sameName: SameNameOptions
 
     @Flag(help: "Copy damaged backups too; they stay marked as damaged.")
     var allowDamaged = false
 
     @OptionGroup var folder: FolderOptions
+
+    var ownFlags: [FlagValue?] { recipients.flags }
 
     func validate() throws {
         guard all != !names.isEmpty else {
@@ -49,6 +52,8 @@ struct CopyCommand: FolderCommand {
         var options = CopyBackups.Options(date: invocation.now)
         options.sameName = sameName.sameName
         options.allowsDamage = allowDamaged
+        // What the profile says is about its own folder.
+        if !recipients.recipient.isEmpty { options.recipients = try source.keys.recipients() }
         let outcome = try await CopyBackups(
             from: source,
             to: target,

@@ -1,12 +1,10 @@
-internal import Files
-
 /// A file that grows at its end and nowhere else, with a buffer, so that many small entries cost few
 /// calls.
 ///
 /// If the file system allows it, whole buffers go round the page cache: nobody reads an archive soon,
 /// and to fill and empty the cache takes the processor longer than to deflate. If not, the system is
 /// told to write early and to forget.
-final class ArchiveSink {
+public final class AppendingSink {
     private static let capacity = 2 << 20
     private static let writebackLag: Int64 = 24 << 20
 
@@ -22,9 +20,10 @@ final class ArchiveSink {
     private var dropped: Int64 = 0
 
     /// Where the next byte goes.
-    var position: Int64 { flushed + Int64(buffered) }
+    public var position: Int64 { flushed + Int64(buffered) }
 
-    init(_ file: any ByteSink) {
+    /// Begins at the file's beginning.
+    public init(_ file: any ByteSink) {
         self.file = file
     }
 
@@ -32,7 +31,10 @@ final class ArchiveSink {
         buffer.deallocate()
     }
 
-    func append(_ bytes: UnsafeRawBufferPointer) throws {
+    /// Appends bytes.
+    ///
+    /// - Throws: what the file throws.
+    public func append(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = rest.prefix(buffer.count - buffered)
@@ -43,12 +45,15 @@ final class ArchiveSink {
         }
     }
 
-    func append(_ bytes: [UInt8]) throws {
+    /// Appends bytes.
+    ///
+    /// - Throws: what the file throws.
+    public func append(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try append($0) }
     }
 
     /// Writes all that is still in the buffer; nothing more may follow.
-    func finish() throws {
+    public func finish() throws {
         try writeBlocks()
         try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<buffered]), at: flushed)
         flushed += Int64(buffered)

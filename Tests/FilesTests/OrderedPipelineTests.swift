@@ -1,5 +1,5 @@
-@testable internal import Archives
 internal import Dispatch
+internal import Files
 internal import Synchronization
 internal import TestSupport
 internal import Testing

@@ -1,4 +1,3 @@
-@testable internal import Archives
 internal import Files
 internal import SystemPackage
 internal import Testing
@@ -6,8 +5,8 @@ internal import TestSupport
 
 /// Each on a file that goes round the page cache, where the sandbox's file system lets it, and on
 /// one that does not: /dev/shm is in memory.
-@Suite("Archive sink")
-struct ArchiveSinkTests {
+@Suite("AppendingSink")
+struct AppendingSinkTests {
     private static let places = [FilePath?.none, "/dev/shm"].filter {
         $0.map { (try? Directory.open($0)) != nil } ?? true
     }
@@ -35,7 +34,7 @@ struct ArchiveSinkTests {
         // Around a block, half of the buffer and all of it, each after all kinds of fill.
         let sizes = [1, 4095, 4096, 1_048_576, 1_500_000, 2_097_151, 2_097_152, 2_500_000]
         let file = try makeFile(in: place)
-        let sink = ArchiveSink(file)
+        let sink = AppendingSink(file)
         var expected: [UInt8] = []
         for first in sizes {
             for second in sizes {

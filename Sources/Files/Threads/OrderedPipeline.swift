@@ -1,4 +1,3 @@
-internal import Files
 internal import Foundation
 
 /// Runs jobs on a fixed number of threads and gives them back in the order they came in.
@@ -10,7 +9,7 @@ internal import Foundation
 /// used again, so the memory of a pipeline depends on its threads and not on the data.
 ///
 /// There is one lock, `condition`; it is never held while a job runs.
-final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
+public final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     // Guarded by `condition`.
     private var waiting: [Entry] = []
@@ -30,7 +29,7 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
     }
 
     /// How many jobs are in flight at most.
-    let capacity: Int
+    public let capacity: Int
 
     /// Starts the threads.
     ///
@@ -39,7 +38,7 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
     ///   - makeJob: makes a job, with its buffers; called `capacity` times at most.
     ///   - makeWorker: called once on each thread that works; what it returns runs every job of that
     ///     thread.
-    init(
+    public init(
         threads: Int,
         makeJob: () -> Job,
         makeWorker: @escaping @Sendable () -> (Job) throws -> Void
@@ -54,10 +53,10 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
     }
 
     /// Returns a job to fill; `nil` while all are in flight: take one back first.
-    func vacantJob() -> Job? { idle.popLast() }
+    public func vacantJob() -> Job? { idle.popLast() }
 
     /// Returns a job to fill, after lending the oldest to `body` if all are in flight.
-    func vacantJob(_ body: (Job) throws -> Void) throws -> Job {
+    public func vacantJob(_ body: (Job) throws -> Void) throws -> Job {
         while true {
             if let job = vacantJob() { return job }
             _ = try takeOldest(body)
@@ -65,7 +64,7 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
     }
 
     /// Puts a job into the queue.
-    func submit(_ job: Job) {
+    public func submit(_ job: Job) {
         let entry = Entry(job)
         inFlight.append(entry)
         condition.withLock {
@@ -78,7 +77,7 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
     ///
     /// - Returns: `nil` if none is in flight.
     /// - Throws: the error of the job, or of `body`.
-    func takeOldest<Result>(_ body: (Job) throws -> Result) throws -> Result? {
+    public func takeOldest<Result>(_ body: (Job) throws -> Result) throws -> Result? {
         guard !inFlight.isEmpty else { return nil }
         let entry = inFlight.removeFirst()
         defer { idle.append(entry.job) }
@@ -96,7 +95,7 @@ final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
     }
 
     /// Drops the jobs that have not begun and waits for the threads to end.
-    func close() {
+    public func close() {
         condition.withLock {
             isClosed = true
             waiting.removeAll()

@@ -1,0 +1,49 @@
+/// The beginning of an encrypted file: its key, wrapped for each of those who may read it.
+struct Header: Sendable {
+    static let versionLine = "age-encryption.org/v1"
+    /// Bytes of a header that is read; one for five hundred people has fewer.
+    static let limit = 1 << 20
+
+    var stanzas: [Stanza]
+    /// The bytes that the code authenticates.
+    var authenticated: [UInt8]
+    var code: [UInt8]
+    /// Bytes in the file.
+    var length: Int
+
+    /// Wraps a key for recipients.
+    init(_ key: FileKey, for recipients: [Recipient]) throws {
+        try Recipient.check(recipients)
+        stanzas = try recipients.map { try $0.wrap(key) }
+        authenticated =
+            Array("\(Self.versionLine)\n".utf8) + stanzas.flatMap(\.encoded) + Array("---".utf8)
+        code = key.code(of: authenticated)
+        length = 0
+        length = encoded.count
+    }
+
+    init(stanzas: [Stanza], authenticated: [UInt8], code: [UInt8], length: Int) {
+        self.stanzas = stanzas
+        self.authenticated = authenticated
+        self.code = code
+        self.length = length
+    }
+
+    var encoded: [UInt8] { authenticated + Array(" \(Base64.encode(code))\n".utf8) }
+}
+
+extension Header {
+    /// Returns the file key, if one of the identities opens it; `nil` if none is meant.
+    ///
+    /// - Throws: `Stanza.Fault` if a stanza is not as the format says.
+    func fileKey(_ identities: [Identity]) throws -> FileKey? {
+        guard stanzas.count == 1 || !stanzas.contains(where: { $0.kind == ScryptWrapping.kind })
+        else { throw Stanza.Fault(reason: "a password does not stand alone") }
+        for identity in identities {
+            for stanza in stanzas {
+                if let key = try identity.unwrap(stanza) { return key }
+            }
+        }
+        return nil
+    }
+}

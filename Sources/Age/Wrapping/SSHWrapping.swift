@@ -1,0 +1,60 @@
+internal import Crypto
+internal import Foundation
+
+/// Wraps a file key for a key of SSH, of the kind Ed25519.
+enum SSHWrapping {
+    static let kind = "ssh-ed25519"
+    private static let info = Array("age-encryption.org/v1/ssh-ed25519".utf8)
+
+    static func wrap(_ key: FileKey, for recipient: SSHPublicKey) throws -> Stanza {
+        let ephemeral = Curve25519.KeyAgreement.PrivateKey()
+        let share = ephemeral.publicKey.rawRepresentation
+        let secret = try X25519Wrapping.agree(ephemeral, recipient.montgomery)
+        let wrappingKey = try derive(secret, share, recipient)
+        return Stanza(
+            arguments: [kind, recipient.tag, Base64.encode(share)],
+            body: try key.wrapped(with: wrappingKey)
+        )
+    }
+
+    /// Returns the key of a stanza that is meant for this identity; `nil` if it is not.
+    static func unwrap(_ stanza: Stanza, with identity: SSHPrivateKey) throws -> FileKey? {
+        guard stanza.kind == kind else { return nil }
+        guard stanza.arguments.count == 3 else {
+            let count = stanza.arguments.count - 1
+            throw Stanza.Fault(reason: "'\(kind)' has \(count) arguments, not 2")
+        }
+        let share = try stanza.bytes(ofArgument: 2, count: 32)
+        guard stanza.arguments[1] == identity.publicKey.tag else { return nil }
+        try stanza.check(arguments: 2)
+        let secret = try X25519Wrapping.agree(identity.agreement, share)
+        return try FileKey(
+            opening: stanza.body,
+            with: derive(secret, Data(share), identity.publicKey)
+        )
+    }
+
+    /// Returns the key that wraps; it depends on the key of SSH as it is written there too.
+    private static func derive(
+        _ secret: SharedSecret,
+        _ share: Data,
+        _ recipient: SSHPublicKey
+    ) throws -> SymmetricKey {
+        let tweak = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: [UInt8]()),
+            salt: recipient.wire,
+            info: info,
+            outputByteCount: 32
+        )
+        let scalar = try Curve25519.KeyAgreement.PrivateKey(
+            rawRepresentation: tweak.withUnsafeBytes { Data($0) }
+        )
+        let tweaked = try X25519Wrapping.agree(scalar, secret.withUnsafeBytes { Array($0) })
+        return tweaked.hkdfDerivedSymmetricKey(
+            using: SHA256.self,
+            salt: share + Data(recipient.montgomery),
+            sharedInfo: info,
+            outputByteCount: 32
+        )
+    }
+}

@@ -1,0 +1,56 @@
+public import Backups
+public import Foundation
+
+/// Tells which backups the keys at hand open.
+public struct CheckKeys: Sendable {
+    /// What became of one backup.
+    public struct Item: Sendable {
+        public var backup: Backup
+        /// Why it cannot be opened; `nil` if it can.
+        public var failure: (any Error)?
+    }
+
+    private let folder: BackupFolder
+    private let context: OperationContext
+
+    /// Names the folder.
+    ///
+    /// - Parameters:
+    ///   - folder: the backups' folder, with the keys.
+    ///   - context: the world around it.
+    public init(in folder: BackupFolder, context: OperationContext) {
+        self.folder = folder
+        self.context = context
+    }
+
+    /// Reads the beginning of each archive.
+    ///
+    /// - Parameters:
+    ///   - names: see `[Backup].matching`; `nil` for all.
+    ///   - now: now.
+    /// - Returns: an item for each, newest first.
+    /// - Throws: `BackupFolderError`, `RemoteError`, `CancellationError`.
+    public func run(_ names: [String]?, now: Date) async throws -> [Item] {
+        let (listing, unreachable) = try await folder.listWithWaiting()
+        if let unreachable { context.warnOfUnknown(unreachable) }
+        let all = listing.backups
+        guard !all.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
+        let wanted =
+            try names.map { names in
+                try names.map { try all.matching($0, address: folder.address, now: now) }
+            } ?? all
+        var items: [Item] = []
+        for backup in wanted {
+            try context.checkCancellation()
+            do {
+                try await folder.home(of: backup).checkKey(of: backup)
+                items.append(Item(backup: backup))
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                items.append(Item(backup: backup, failure: error))
+            }
+        }
+        return items
+    }
+}

@@ -1,0 +1,35 @@
+/// Secret keys, for paper.
+struct KeyPrintAnswer: Answer {
+    struct Key: Encodable {
+        var recipient: String
+        var secret: String
+    }
+
+    var keys: [Key]
+
+    func write(to console: Console) {
+        console.answer("SECRET KEYS OF ENCRYPTED BACKUPS (https://age-encryption.org)")
+        for key in keys {
+            console.answer("")
+            console.answer("Public key:  \(key.recipient)")
+            console.answer("Secret key, in one line and without spaces:")
+            for line in Self.groups(of: key.secret) { console.answer("    \(line)") }
+        }
+        console.answer("")
+        console.answer("To restore: write the secret key into a file key.txt, then")
+        console.answer("    age -d -i key.txt 'NAME Stores.zip.age' > backup.zip")
+        console.answer("    unzip backup.zip -d Stores")
+    }
+
+    /// Returns a key in lines of groups of six letters, which are easier to type.
+    private static func groups(of text: String) -> [String] {
+        var (groups, rest) = ([String](), text[...])
+        while !rest.isEmpty {
+            groups.append(String(rest.prefix(6)))
+            rest = rest.dropFirst(6)
+        }
+        return stride(from: 0, to: groups.count, by: 7).map {
+            groups[$0..<min($0 + 7, groups.count)].joined(separator: " ")
+        }
+    }
+}

@@ -1,0 +1,39 @@
+internal import Age
+internal import ArgumentParser
+internal import Backups
+internal import Files
+internal import Operations
+
+struct KeyCheckCommand: FolderCommand {
+    static let configuration = CommandConfiguration(
+        "check",
+        "Tell which backups the keys at hand open.",
+        discussion: """
+            Only the beginning of each archive is read. A backup that no key opens gives exit code 12.
+            """,
+        example: "grocerydude key check --all"
+    )
+
+    @Argument(help: "Names of backups, unique parts of them, or 'latest'.")
+    var names: [String] = []
+
+    @Flag(help: "Try all backups.")
+    var all = false
+
+    @OptionGroup var folder: FolderOptions
+
+    func validate() throws {
+        guard all != !names.isEmpty else {
+            throw ValidationError("name the backups to try, or add '--all' for all of them")
+        }
+    }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let check = try CheckKeys(in: invocation.folder(), context: invocation.context)
+        let items = try await check.run(all ? nil : names, now: invocation.now)
+        try invocation.console.answer(items.map { KeyCheckRow($0) })
+        let result = CommandResult(.done)
+        guard let failure = items.compactMap(\.failure).first else { return result }
+        return result.with(ExitStatus(failure), explain(failure))
+    }
+}

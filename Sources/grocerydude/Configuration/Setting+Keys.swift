@@ -1,0 +1,37 @@
+internal import SystemPackage
+
+extension Setting {
+    /// The settings of encryption; the password itself is none, since settings are shown.
+    static var keys: [Setting] {
+        [
+            Setting(
+                "recipients",
+                environment: "RECIPIENTS",
+                \.keys.recipients,
+                show: ShownValue.list,
+                read: { try $0.recipients() }
+            ),
+            Setting(
+                "identities",
+                environment: "IDENTITY",
+                \.keys.identities,
+                show: { .list($0.map(\.string)) },
+                read: { try $0.paths() }
+            ),
+            Setting(
+                "password_file",
+                environment: "PASSWORD_FILE",
+                \.keys.passwordFile,
+                show: { $0.map { .text($0.string) } ?? .none },
+                read: { FilePath(try $0.path()) }
+            ),
+            Setting(
+                "password_command",
+                environment: "PASSWORD_COMMAND",
+                \.keys.passwordCommand,
+                show: { $0.map(ShownValue.text) ?? .none },
+                read: { try $0.text("a command") { $0 } }
+            ),
+        ]
+    }
+}

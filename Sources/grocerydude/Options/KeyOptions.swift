@@ -1,0 +1,53 @@
+internal import ArgumentParser
+
+/// What opens encrypted backups.
+struct KeyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A file of secret keys that open encrypted backups; may be repeated.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var identity: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A file with the password of encrypted backups.", valueName: "file"),
+        completion: .file()
+    )
+    var passwordFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A command that writes the password of encrypted backups.",
+            valueName: "command"
+        )
+    )
+    var passwordCommand: String?
+
+    var flags: [FlagValue?] {
+        [
+            FlagValue("--identity", "identities", lines(identity)),
+            FlagValue("--password-file", "password_file", passwordFile),
+            FlagValue("--password-command", "password_command", passwordCommand),
+        ]
+    }
+}
+
+/// Those who may read what is encrypted.
+struct RecipientOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Encrypt for a public key of age or SSH, for those in a file, or with a 'password'; may be repeated.",
+            valueName: "key"
+        )
+    )
+    var recipient: [String] = []
+
+    var flags: [FlagValue?] { [FlagValue("--recipient", "recipients", lines(recipient))] }
+}
+
+/// Returns the values of an option that was repeated, one a line; `nil` for none.
+private func lines(_ values: [String]) -> String? {
+    values.isEmpty ? nil : values.joined(separator: "\n")
+}

@@ -1,0 +1,52 @@
+@testable internal import Age
+internal import Files
+internal import SystemPackage
+internal import Testing
+
+/// The test vectors of the Community Cryptography Test Vectors project for age.
+@Suite("Vectors")
+struct VectorTests {
+    @Test("There are as many vectors as there should be")
+    func count() {
+        #expect(Vector.all.count == 103)
+    }
+
+    @Test(
+        "A file is opened, or refused for the reason that the vector gives",
+        arguments: Vector.all
+    )
+    func opens(_ vector: Vector) throws {
+        let outcome: String
+        do {
+            let content = try decrypted(vector.bytes, with: vector.keys())
+            #expect(content.withUnsafeBytes { Digest(of: $0) }.description == vector.payload)
+            outcome = "success"
+        } catch let error as AgeError {
+            switch error {
+            case .noMatch, .wrongPassphrase, .needsPassphrase: outcome = "no match"
+            case .forgedHeader: outcome = "HMAC failure"
+            case .badHeader, .notEncrypted: outcome = "header failure"
+            case .wrongEnd, .damaged: outcome = "payload failure"
+            default: outcome = error.description
+            }
+        }
+        #expect(outcome == vector.expect)
+    }
+
+    @Test(
+        "A good header is written again as it was",
+        arguments: Vector.all.filter { $0.expect != "header failure" }
+    )
+    func headers(_ vector: Vector) throws {
+        let bytes = vector.bytes
+        let header = try HeaderParser.read(
+            MemorySource(path: "X.age", bytes: bytes),
+            named: "X.age"
+        )
+        #expect(header.encoded == Array(bytes[..<header.length]))
+        let authenticated =
+            Array("\(Header.versionLine)\n".utf8) + header.stanzas.flatMap(\.encoded)
+            + Array("---".utf8)
+        #expect(header.authenticated == authenticated)
+    }
+}

@@ -1,0 +1,297 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Encrypted backups, as a person uses them.
+@Suite("Encrypted backups")
+struct EncryptionCommandTests {
+    /// Words that are in the store, and must be nowhere else.
+    private static let plaintext = "Zwetschgenknoedel"
+
+    private let program: Program
+    private let key: String
+    private let recipient: String
+
+    init() throws {
+        program = try Program()
+        try program.make(stores: "Stores", remote: "Remote")
+        key = program.sandbox.path("key.txt").string
+        let made = try program.run("key", "generate", "--output", key)
+        #expect(made.status == 0, "\(made.errors)")
+        recipient = String(made.text.dropLast())
+        try program.configure("stores: ~/Stores\nremote: ~/Remote\n")
+        _ = try program.run("items", "add", Self.plaintext)
+    }
+
+    private func encrypt(_ more: String...) throws -> Tool.Outcome {
+        try program.run(["backup", "--recipient", recipient] + more)
+    }
+
+    private func archive() throws -> FilePath {
+        let names = try Directory.open(program.sandbox.path("Remote")).names().map(\.description)
+        let name = try #require(names.first { $0.hasSuffix(".zip.age") })
+        return program.sandbox.path("Remote").appending(name)
+    }
+
+    private func items() throws -> String { try program.run("items").text }
+
+    /// The files outside of the stores directory in which the words are, in plain or in a deflated archive.
+    private func leaks() throws -> [String] {
+        var found: [String] = []
+        try Directory.open(program.sandbox.path).walk(failed: { throw $1 }) { file in
+            if file.path.description == "Stores" { return .skip }
+            if case .file = file.info.kind {
+                let bytes = try program.sandbox.read(file.path.description)
+                let text = Data(bytes)
+                let words = [Self.plaintext, "Grocery-Dude.sqlite", "PK\u{3}\u{4}", "PK\u{1}\u{2}"]
+                // Its own memory may name stores; the table is in the documentation.
+                let isMemory = file.path.description.hasPrefix(".cache/")
+                for word in isMemory ? [Self.plaintext] : words
+                where text.range(of: Data(word.utf8)) != nil {
+                    found.append("\(file.path): \(word)")
+                }
+            }
+            return .descend
+        }
+        return found
+    }
+
+    @Test("A backup for a key is opened by that key, and shows nothing without it")
+    func roundTrip() throws {
+        let made = try encrypt()
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.text.hasSuffix("Stores.zip.age\n"))
+        #expect(try leaks().isEmpty)
+
+        let list = try program.run("list", "--json")
+        let row = try #require((list.json as? [[String: Any]])?.first)
+        #expect(row["encrypted"] as? Bool == true)
+        #expect(row["damaged"] as? Bool == false)
+
+        for command in [["show", "latest"], ["check", "latest"], ["restore", "latest", "--yes"]] {
+            let refused = try program.run(command)
+            #expect(refused.status == 12, "\(command): \(refused.errors)")
+            let opened = try program.run(command + ["--identity", key])
+            #expect(opened.status == 0, "\(command): \(opened.errors)")
+        }
+        let checked = try program.run("check", "--all", "--restore", "--identity", key)
+        #expect(checked.status == 0, "\(checked.errors)")
+        #expect(try items().contains(Self.plaintext))
+        #expect(try leaks() == [])
+    }
+
+    @Test("What was lost comes back")
+    func restore() throws {
+        _ = try encrypt()
+        _ = try program.run("items", "remove", Self.plaintext)
+        #expect(try !items().contains(Self.plaintext))
+        let restored = try program.run(
+            ["restore", "latest", "--yes"],
+            environment: ["GROCERYDUDE_IDENTITY": key, "GROCERYDUDE_RECIPIENTS": recipient]
+        )
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(try items().contains(Self.plaintext))
+        // The safety backup is encrypted too.
+        #expect(try leaks() == [])
+    }
+
+    @Test("Another machine lists what it cannot read, as what it is")
+    func withoutKey() throws {
+        _ = try encrypt()
+        try LocalFileSystem().remove(program.sandbox.path(".cache"))
+        let row = try #require(
+            (try program.run("list", "--json").json as? [[String: Any]])?.first
+        )
+        #expect(row["sealed"] as? Bool == true)
+        #expect(row["damaged"] as? Bool == false)
+        #expect(row["time_source"] as? String == "name")
+        #expect(try program.run("list").text.contains("encrypted, content unknown"))
+        let known = try program.run("list", "--json", "--identity", key)
+        let second = try #require((known.json as? [[String: Any]])?.first)
+        #expect(second["sealed"] as? Bool == false)
+        #expect(second["time_source"] as? String == "manifest")
+    }
+
+    @Test(
+        "age opens it, and unzip that",
+        .enabled(if: Tool.isInstalled("age") && Tool.isInstalled("unzip"), "age is not installed")
+    )
+    func tools() throws {
+        _ = try encrypt()
+        let zip = program.sandbox.path("plain.zip").string
+        try Tool.check("age", ["-d", "-i", key, "-o", zip, archive().string])
+        try Tool.check("unzip", ["-tq", zip])
+    }
+
+    @Test("A password encrypts, and opens again; a wrong one does not")
+    func password() throws {
+        let right = ["GROCERYDUDE_PASSWORD": "milk and honey"]
+        let made = try program.run("backup", "--recipient", "password", environment: right)
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(try program.run("check", environment: right).status == 0)
+        #expect(try program.run("check").status == 12)
+        let wrong = try program.run("check", environment: ["GROCERYDUDE_PASSWORD": "milk"])
+        #expect(wrong.status == 12)
+        #expect(wrong.errors.contains("the password does not open it"))
+        let file = try program.sandbox.write("milk and honey\n", to: "password.txt").string
+        #expect(try program.run("check", "--password-file", file).status == 0)
+        #expect(try program.run("check", "--password-command", "cat '\(file)'").status == 0)
+        #expect(try program.run("check", "--password-command", "false").status == 12)
+        #expect(try program.run("backup", "--recipient", "password").status == 12)
+        #expect(try leaks().filter { !$0.hasPrefix("password.txt") } == [])
+    }
+
+    @Test(
+        "A password is asked for on a terminal, twice when it is new",
+        .enabled(if: Terminal.isThere, "python3 is not installed")
+    )
+    func prompt() throws {
+        let command = [Program.path, "backup", "--recipient", "password"]
+        let made = try Terminal.run(command, answering: ["figs", "figs"], program)
+        #expect(made.status == 0, "\(made.text)")
+        #expect(!made.text.contains("figs"))
+        let differ = try Terminal.run(command, answering: ["figs", "dates"], program)
+        #expect(differ.status == 12)
+        let checked = try Terminal.run([Program.path, "check"], answering: ["figs"], program)
+        #expect(checked.status == 0, "\(checked.text)")
+    }
+
+    @Test("A flipped bit is damage, in every part of the file, and so is a file that was cut off")
+    func damage() throws {
+        _ = try encrypt()
+        let path = try archive()
+        let good = try File.contents(of: path, limit: 1 << 30)
+        for place in [30, good.count / 2, good.count - 20] {
+            var bad = good
+            bad[place] ^= 4
+            try replace(path, with: bad)
+            let checked = try program.run("check", "--identity", key)
+            // A wrapped key that was changed looks like one for somebody else.
+            let isHeader = place < 100
+            #expect(checked.status == (isHeader ? 12 : 20), "\(place): \(checked.errors)")
+            let restored = try program.run("restore", "latest", "--yes", "--identity", key)
+            #expect(restored.status != 0)
+            #expect(try items().contains(Self.plaintext))
+        }
+        try replace(path, with: Array(good.dropLast(1000)))
+        #expect(try program.run("check", "--identity", key).status == 20)
+        try replace(path, with: good)
+        #expect(try program.run("check", "--identity", key).status == 0)
+    }
+
+    private func replace(_ path: FilePath, with bytes: [UInt8]) throws {
+        try LocalFileSystem().remove(path)
+        try LocalFileSystem().write(bytes, to: path)
+    }
+
+    @Test("Bad recipients are refused before any work, and a secret is not shown")
+    func badRecipients() throws {
+        let secret = try #require(
+            String(decoding: program.sandbox.read("key.txt"), as: UTF8.self)
+                .split(separator: "\n").last.map(String.init)
+        )
+        let hybrid = try program.run("key", "generate", "--post-quantum", "--output", "pq.txt")
+        #expect(hybrid.status == 0)
+        for recipients in [
+            [secret], ["age1abc"], ["nofile.txt"], ["password", recipient],
+            [recipient, String(hybrid.text.dropLast())],
+        ] {
+            let outcome = try program.run(
+                ["backup"] + recipients.flatMap { ["--recipient", $0] }
+            )
+            #expect(outcome.status != 0, "\(recipients)")
+            #expect(!outcome.errors.contains("SECRET-KEY"))
+            #expect(!outcome.text.contains("SECRET-KEY"))
+        }
+        #expect(try Directory.open(program.sandbox.path("Remote")).names().isEmpty)
+        let made = try program.run("backup", "--recipient", String(hybrid.text.dropLast()))
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(try program.run("check", "--identity", "pq.txt").status == 0)
+    }
+
+    @Test("A key that others can read is told, and nothing is written over a key")
+    func keyFiles() throws {
+        #expect(try FileInfo(of: FilePath(key)).mode == 0o600)
+        #expect(try program.run("key", "generate", "--output", key).status == 1)
+        #expect(chmod(key, 0o644) == 0)
+        _ = try encrypt()
+        let checked = try program.run("check", "--identity", key)
+        #expect(checked.status == 0)
+        #expect(checked.errors.contains("can be read by others"))
+        #expect(try program.run("key", "show", "--identity", key).text.contains(recipient))
+        let paper = try program.run("key", "print", "--identity", key)
+        #expect(paper.text.contains("AGE-SE CRET-K EY-1"))
+    }
+
+    @Test("The usual file of keys is found, and 'key check' tells which backups it opens")
+    func keyCheck() throws {
+        let usual = try program.run("key", "generate")
+        #expect(usual.status == 0, "\(usual.errors)")
+        _ = try program.run("backup", "--recipient", String(usual.text.dropLast()))
+        _ = try program.run("backup")
+        #expect(try program.run("key", "check", "--all").status == 0)
+        _ = try encrypt()
+        let checked = try program.run("key", "check", "--all", "--json")
+        #expect(checked.status == 12)
+        let rows = try #require(checked.json as? [[String: Any]])
+        #expect(rows.count { $0["opens"] as? Bool == true } == 2)
+        #expect(rows.count { $0["encrypted"] as? Bool == true } == 2)
+    }
+
+    @Test("A copy is encrypted for others, once")
+    func copy() throws {
+        _ = try program.run("backup")
+        try program.sandbox.directory("Other")
+        let other = program.sandbox.path("Other").string
+        for count in [1, 0] {
+            let copied = try program.run(
+                "copy",
+                "--all",
+                "--to",
+                other,
+                "--recipient",
+                recipient,
+                "--json"
+            )
+            #expect(copied.status == 0, "\(copied.errors)")
+            let names = try Directory.open(FilePath(other)).names().map(\.description)
+            #expect(names.count { $0.hasSuffix("Stores.zip.age") } == 1, "\(count)")
+        }
+        let checked = try program.run("check", "--all", "--remote", other, "--identity", key)
+        #expect(checked.status == 0, "\(checked.errors)")
+        // For somebody else again, which needs the key.
+        let friend = try program.run("key", "generate", "--output", "friend.txt")
+        try program.sandbox.directory("Third")
+        let third = program.sandbox.path("Third").string
+        let again = [
+            "copy", "--all", "--remote", other, "--to", third, "--recipient",
+            String(friend.text.dropLast()),
+        ]
+        #expect(try program.run(again).status == 12)
+        #expect(try program.run(again + ["--identity", key]).status == 0)
+        let read = try program.run("check", "--remote", third, "--identity", "friend.txt")
+        #expect(read.status == 0, "\(read.errors)")
+        // Without a recipient it is copied as it is, without a key too.
+        try program.sandbox.directory("Fourth")
+        let fourth = program.sandbox.path("Fourth").string
+        let plain = try program.run("copy", "--all", "--remote", third, "--to", fourth)
+        #expect(plain.status == 0, "\(plain.errors)")
+    }
+
+    @Test("A fetched and imported archive stays encrypted; a plain one becomes so")
+    func importing() throws {
+        _ = try encrypt()
+        let fetched = try program.run("fetch", "latest", "--identity", key)
+        #expect(fetched.status == 0, "\(fetched.errors)")
+        let file = String(fetched.text.dropLast())
+        try program.sandbox.directory("Other")
+        let other = program.sandbox.path("Other").string
+        let imported = try program.run("import", file, "--remote", other, "--identity", key)
+        #expect(imported.status == 0, "\(imported.errors)")
+        #expect(try program.run("import", file, "--remote", other).status == 12)
+        let names = try Directory.open(FilePath(other)).names().map(\.description)
+        #expect(names.count { $0.hasSuffix(".zip.age") } == 1)
+    }
+}

@@ -41,7 +41,9 @@ extension [Backup] {
     /// - Returns: the backup.
     /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`.
     package func newest(until moment: Date, saying text: String, address: String) throws -> Backup {
-        let dated = ordinary.withoutReplaced.compactMap { backup in backup.ownTime.map { (backup, $0) } }
+        let dated = ordinary.withoutReplaced.compactMap { backup in
+            backup.ownTime.map { (backup, $0) }
+        }
         let earlier = dated.filter { $0.1 <= moment }
         guard let newest = earlier.max(by: { $0.1 < $1.1 }) else {
             throw isEmpty

@@ -79,11 +79,21 @@ struct BackupEveryTests {
         }
         #expect(try program.run("backup", "--every", "0s").status == 64)
         let cron = try program.run(
-            "schedule", "install", "--continuous", "--kind", "cron", "--dry-run"
+            "schedule",
+            "install",
+            "--continuous",
+            "--kind",
+            "cron",
+            "--dry-run"
         )
         #expect(cron.status != 0)
         let unit = try program.run(
-            "schedule", "install", "--continuous", "--kind", "systemd-user", "--dry-run"
+            "schedule",
+            "install",
+            "--continuous",
+            "--kind",
+            "systemd-user",
+            "--dry-run"
         )
         #expect(unit.status == 0)
         let text = String(decoding: unit.output, as: UTF8.self)

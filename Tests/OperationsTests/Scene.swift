@@ -21,9 +21,7 @@ final class Scene: Sendable {
 
     private let events = Mutex<[OperationEvent]>([])
 
-    /// - Parameters:
-    ///   - withStore: whether there is a store.
-    ///   - shared: a scene of another machine, whose remote folder is this one's too.
+    /// Makes it, with a store or not; its remote folder may be that of a scene of another machine.
     init(withStore: Bool = true, sharing shared: Scene? = nil) throws {
         sandbox = try Sandbox()
         stores = sandbox.path("Stores")

@@ -14,7 +14,9 @@ extension ArchiveWriter {
         copying item: ArchiveExtractor.Item,
         progressed: (Int64) throws -> Void
     ) throws {
-        if let segments = item.segments { try ArchiveExtractor.checkTable(segments, of: item.entry) }
+        if let segments = item.segments {
+            try ArchiveExtractor.checkTable(segments, of: item.entry)
+        }
         guard item.attributes.kind == .file else { return try addSmall(copying: item) }
         guard item.size > Int64(Segment.size) else {
             try addSmall(copying: item)

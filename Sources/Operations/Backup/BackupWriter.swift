@@ -44,7 +44,7 @@ final class BackupWriter {
     /// Leaves out what earlier backups have; `nil` if everything is written.
     let changes: ChangeWriter?
     /// How the files of the stores stood before the cut.
-    let standing: [RelativePath: String]
+    private let standing: [RelativePath: String]
     private var cut: BackupCut?
     /// The manifest's first line, once it is known.
     private var header: ManifestHeader?
@@ -134,10 +134,10 @@ final class BackupWriter {
     private func addStores() throws {
         guard let cut else { return }
         // Only now that all transactions have begun: it takes time, and would pull the cut apart.
-        let known = try knownReports(of: cut.members)
+        let known = try KnownReports(of: cut.members, standing: standing, plan)
         let counting = StoreReports(
             of: cut.members,
-            known: known,
+            known: known?.reports ?? [:],
             checking: plan.options.checksStores ? .full : .none,
             isStrict: plan.options.isStrict,
             context
@@ -149,7 +149,7 @@ final class BackupWriter {
         }
         for store in cut.damaged { try addDamaged(store) }
         let stores = try beginManifest(cut, counting)
-        try keep(stores, unless: known)
+        for (member, report) in stores { try known?.keep(report, of: member.store) }
         for (member, report) in stores {
             for finding in report.damage {
                 note(.damagedStore, member.store.path, "SQLite finds it damaged: \(finding)")

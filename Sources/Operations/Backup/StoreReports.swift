@@ -10,8 +10,9 @@ internal import Stores
 struct StoreReports {
     private let work: BackgroundWork<[StoreReport]>
 
-    /// Begins; the reports come in the order of the stores, which are checked besides. What is known is not
-    /// looked for.
+    /// Begins; the reports come in the order of the stores, which are checked besides.
+    ///
+    /// Stores of which a report is known are not looked into.
     init(
         of members: [StoresCut.Member],
         known: [RelativePath: StoreReport] = [:],

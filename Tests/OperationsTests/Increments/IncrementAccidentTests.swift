@@ -60,7 +60,7 @@ struct IncrementAccidentTests {
         try await expectAllRestore()
     }
 
-    @Test("a file that was rewritten within the grain of its times, or whose time was set back, is saved")
+    @Test("a file that was rewritten within the grain of its times, or set back, is saved")
     func times() async throws {
         _ = try await life.makeChain(1)
         let path = life.scene.stores.appending("d/f").string

@@ -23,7 +23,7 @@ final class IncrementScene {
     private(set) var names: [String] = []
     private var keptState: Data?
 
-    /// - Parameter shared: a scene with whose remote folder this one's backups go too; they are of other stores.
+    /// Makes it; its remote folder may be that of a scene of another machine.
     init(seed: UInt64, sharing shared: Scene? = nil) throws {
         scene = try Scene(withStore: false, sharing: shared)
         random = Pseudorandom(seed: seed)

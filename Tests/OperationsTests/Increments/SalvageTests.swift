@@ -83,7 +83,7 @@ struct SalvageTests {
         try life.remove(backups[0].name)
         let (outcome, target) = try await salvage(last)
         #expect(outcome.problems.contains { $0.reason.contains(backups[0].displayName) })
-        #expect(try Data(contentsOf: URL(filePath: target.appending("d/new").string)) == Data("new".utf8))
+        #expect(try life.scene.sandbox.read("Rest/d/new") == Array("new".utf8))
         #expect(try FileInfo.ifPresent(target.appending("store0.sqlite")) == nil)
     }
 

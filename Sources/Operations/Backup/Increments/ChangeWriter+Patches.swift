@@ -90,7 +90,9 @@ extension ChangeWriter {
         } else {
             var patched = attributes
             patched.path = manifest.expectPatch(of: record)
-            let isGood = try archive?.add(patched, size: layout.size, isStill: isStill) { buffer, _ in
+            let isGood = try archive?.add(patched, size: layout.size, isStill: isStill) {
+                buffer,
+                _ in
                 try layout.read(into: buffer, from: read)
             }
             guard isGood == true else {

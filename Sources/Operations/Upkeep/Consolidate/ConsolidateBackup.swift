@@ -5,7 +5,7 @@ public import Foundation
 internal import Remotes
 internal import SystemPackage
 
-/// Makes a whole backup in the place of an increment, of archives alone:
+/// Makes a whole backup in the place of an increment, of archives alone.
 ///
 ///     open → write beside → verify all of it → its name → the increment to the trash
 ///

@@ -51,7 +51,9 @@ struct RestoreCommand: FolderCommand {
     )
     var target: String?
 
-    @Flag(help: "With '--target': unpack as much of a damaged backup as verifies, and list the rest.")
+    @Flag(
+        help: "With '--target': unpack as much of a damaged backup as verifies, and list the rest."
+    )
     var salvage = false
 
     @Option(

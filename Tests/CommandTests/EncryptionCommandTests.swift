@@ -240,6 +240,65 @@ struct EncryptionCommandTests {
         #expect(rows.count { $0["encrypted"] as? Bool == true } == 2)
     }
 
+    @Test("A folder is encrypted anew, and the old key opens nothing in it any more")
+    func rotate() throws {
+        _ = try encrypt()
+        _ = try program.run("pin", "latest")
+        _ = try program.run("items", "add", "Dates")
+        _ = try encrypt()
+        _ = try program.run("backup")
+        let new = try program.run("key", "generate", "--output", "new.txt")
+        let recipient = ["--recipient", String(new.text.dropLast())]
+        let refused = try program.run(["key", "rotate"] + recipient)
+        #expect(!refused.text.contains("encrypted anew"))
+        let names = try Set(Directory.open(program.sandbox.path("Remote")).names())
+        let rotated = try program.run(["key", "rotate", "--identity", key] + recipient)
+        #expect(rotated.status == 0, "\(rotated.errors)\(rotated.text)")
+        let now = try Set(Directory.open(program.sandbox.path("Remote")).names())
+        #expect(names.isSubset(of: now))
+        #expect(now.subtracting(names).map(\.description) == [".grocerydude-trash"])
+        let opens = try program.run("key", "check", "--all", "--identity", "new.txt")
+        #expect(opens.status == 0, "\(opens.text)")
+        #expect(try program.run("check", "--all", "--identity", "new.txt").status == 0)
+        #expect(try program.run("list").text.contains("pinned"))
+        let old = try program.run("key", "check", "--all", "--identity", key, "--json")
+        let rows = try #require(old.json as? [[String: Any]])
+        #expect(
+            rows.count { $0["encrypted"] as? Bool == true && $0["opens"] as? Bool == true } == 0
+        )
+        // Once more, there is nothing to do.
+        let again = try program.run(["key", "rotate", "--identity", key] + recipient)
+        #expect(again.status == 0 && !again.text.contains("encrypted anew"))
+    }
+
+    @Test("Increments are encrypted, and restore")
+    func increments() throws {
+        let recipients = ["GROCERYDUDE_RECIPIENTS": recipient]
+        for round in 0..<3 {
+            _ = try program.run("items", "add", "Item \(round)")
+            let made = try program.run("backup", "--incremental", environment: recipients)
+            #expect(made.status == 0, "\(made.errors)")
+        }
+        #expect(try leaks() == [])
+        let list = try program.run("list", "--json", "--identity", key)
+        let rows = try #require(list.json as? [[String: Any]])
+        #expect(rows.allSatisfy { $0["encrypted"] as? Bool == true })
+        let checked = try program.run("check", "--all", "--restore", "--identity", key)
+        #expect(checked.status == 0, "\(checked.errors)")
+    }
+
+    @Test("A backup that this machine cannot read prunes by what it wrote, and says so")
+    func pruning() throws {
+        _ = try encrypt()
+        _ = try program.run("items", "add", "Dates")
+        let pruned = try encrypt("--prune", "--keep-last", "1")
+        #expect(pruned.status == 0, "\(pruned.errors)")
+        #expect(pruned.errors.contains("verified by its size"))
+        let list = try program.run("list", "--json")
+        let rows = try #require(list.json as? [[String: Any]])
+        #expect(rows.count == 1)
+    }
+
     @Test("A copy is encrypted for others, once")
     func copy() throws {
         _ = try program.run("backup")

@@ -14,8 +14,13 @@ package struct IncrementHelper {
     /// Returns the page and the script for an increment that is built on archives of these names, in their
     /// order.
     package static func all(needs: [String]) -> [IncrementHelper] {
-        let first = needs.first ?? ""
-        let later = (needs.dropFirst() + ["this archive"]).map { "    \($0)\n" }.joined()
+        let isEncrypted = needs.contains(where: BackupName.isEncrypted)
+        let names = needs.map {
+            BackupName.isEncrypted($0)
+                ? String($0.dropLast(BackupName.encryptedEnding.count)) : $0
+        }
+        let first = names.first ?? ""
+        let later = (names.dropFirst() + ["this archive"]).map { "    \($0)\n" }.joined()
         let page = """
             This archive holds only what is different from other backups. To restore it without grocerydude,
             unpack these into one empty directory, DIR, in this order:
@@ -30,11 +35,20 @@ package struct IncrementHelper {
 
                 unzip -o 'NAME' -d DIR && python3 DIR/.grocerydude/apply.py
 
-            Then remove DIR/.grocerydude.
+            Then remove DIR/.grocerydude.\(isEncrypted ? decrypting : "")
 
             """
         return [.init(Manifest.readme, page), .init(Manifest.script, script)]
     }
+
+    /// What comes before, if the archives are encrypted.
+    private static let decrypting = """
+
+
+        Each of them is encrypted. Decrypt it first, with
+
+            age -d -i KEYFILE 'NAME.age' > 'NAME'
+        """
 
     /// Brings a directory, over which an increment was unpacked, to the state of that increment.
     private static let script = #"""

@@ -130,6 +130,10 @@ struct SchemaTests {
         try run("key-show", ["key", "show"] + named)
         try run("key-print", ["key", "print"] + named)
         try run("key-check", ["key", "check", "--all"] + named)
+        let made = try run("key-show", ["key", "show"] + named)
+        let recipients = (try made.json as? [String: Any])?["identities"] as? [String]
+        let recipient = ["--recipient", try #require(recipients?.first)]
+        try run("key-rotate", ["key", "rotate"] + named + recipient)
         try run("config-show", "config", "show")
         try run("config-validate", "config", "validate")
         try run("schedule-show", "schedule", "show")

@@ -8,7 +8,7 @@ struct KeyCommand: AsyncParsableCommand {
         "grocerydude key check --all",
         subcommands: [
             KeyGenerateCommand.self, KeyShowCommand.self, KeyPrintCommand.self,
-            KeyCheckCommand.self,
+            KeyCheckCommand.self, KeyRotateCommand.self,
         ]
     )
 }

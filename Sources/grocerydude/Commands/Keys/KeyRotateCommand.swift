@@ -1,0 +1,36 @@
+internal import Age
+internal import ArgumentParser
+internal import Backups
+internal import Files
+internal import Operations
+
+struct KeyRotateCommand: FolderCommand {
+    static let configuration = CommandConfiguration(
+        "rotate",
+        "Encrypt all encrypted backups anew, for other recipients.",
+        discussion: """
+            Each is verified, encrypted with a new file key, and takes the name of the old one, which moves to \
+            the trash. What the keys at hand do not open is passed over, so that a run that was interrupted \
+            goes on. Who has the old key and an old copy can read that for ever.
+            """,
+        example: "grocerydude key rotate --identity old.txt --recipient age1…"
+    )
+
+    @OptionGroup var recipients: RecipientOptions
+    @OptionGroup var folder: FolderOptions
+
+    var ownFlags: [FlagValue?] { recipients.flags }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let rotate = try RotateKeys(in: invocation.folder(), context: invocation.context)
+        let outcome = try await rotate.run(at: invocation.now)
+        try invocation.console.answer(outcome.items.map { KeyRotateRow($0) })
+        let failures = outcome.items.compactMap(\.failure)
+        guard let failure = failures.first(where: { ($0 as? AgeError)?.isOfKeys != true }) else {
+            return CommandResult(problems: outcome.problems)
+        }
+        let isPartial = failures.count < outcome.items.count
+        return CommandResult(.done)
+            .with(isPartial ? .partial : ExitStatus(failure), explain(failure))
+    }
+}

@@ -174,12 +174,12 @@ final class Trial {
 
     /// Notes the content that a row needs and that is not here; one that is shown can wait as it is.
     private func lacksContent(_ row: ViewRow, of table: TableMapping) -> Bool {
-        let long = row.values.filter { $0.reference != nil }
+        let long = zip(table.columns, row.values).filter { $1.reference != nil }
         if long.isEmpty { return false }
         return trying(true) {
             let shown = try access.shown(row.id)
             let parts = try shown?.image.parts() ?? []
-            let lacking = try long.filter { try !has($0, parts) }
+            let lacking = try long.filter { try !has($1, $0, parts) }.map(\.1)
             missing.formUnion(lacking.compactMap(\.reference))
             guard !lacking.isEmpty, shown == nil else { return false }
             self.lacking.insert(ViewKey(table.name, row.id))
@@ -187,15 +187,21 @@ final class Trial {
         }
     }
 
-    /// Whether the content of a value is shown by its row, or here.
-    private func has(_ value: Value, _ parts: [(column: Int64, part: RowImage.Part)]) throws -> Bool
-    {
+    /// Whether the content of a value is shown by its row just so, or here.
+    private func has(
+        _ value: Value,
+        _ column: ColumnMapping,
+        _ parts: [(column: Int64, part: RowImage.Part)]
+    ) throws -> Bool {
         guard let content = value.reference else { return true }
         if case .file(let name, _) = value, let reference = ExternalReference(name: name) {
             return try has(reference, content, parts)
         }
-        let isShown = parts.contains { part in
-            if case .hash(_, content.digest) = part.part { true } else { false }
+        // As a text it is not what it is as a blob, and another column's does not help this one.
+        let storage: StorageClass = if case .longText = value { .text } else { .blob }
+        let number = try access.number(of: column.name)
+        let isShown = parts.contains {
+            $0.column == number && $0.part == .hash(storage, content.digest)
         }
         return try isShown || blobs.has(content)
     }

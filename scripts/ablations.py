@@ -40,15 +40,15 @@ ABLATIONS = [
         "if kind == .seed { return try contentID(of: row, &occurrences, capture, isCyclic) }",
         "if kind == .seed { return capture.makeID() }")]),
     ("defaults-as-edits", SIMULATION, [(
-        "Sync/Capture/TableCapture.swift",
+        "Sync/Capture/TableCapture+Deltas.swift",
         "} else if value == column.defaultValue ?? .null {",
         "} else if table.columns.isEmpty {")]),
     ("no-intent", SIMULATION, [(
-        "Sync/Exchange/StoreExchange.swift",
+        "Sync/Exchange/StoreExchange+Writing.swift",
         "                try access.intend(plan)\n",
         "")]),
     ("repairs-as-deltas", SIMULATION, [(
-        "Sync/Exchange/StoreExchange.swift",
+        "Sync/Exchange/StoreExchange+Writing.swift",
         "                        new: image\n",
         "                        new: image == nil ? nil : step.old ?? image\n")]),
     ("stand-ins-off", SIMULATION, [(
@@ -56,7 +56,7 @@ ABLATIONS = [
         "let parent = last.standIns[ViewKey(reference.table, named)] ?? named",
         "let parent = named")]),
     ("same-off", SIMULATION, [(
-        "Sync/Capture/TableCapture.swift",
+        "Sync/Capture/TableCapture+Deltas.swift",
         "        for id in try capture.access.standingBehind(old.id) {\n            let same",
         "        for id in [RowID]() {\n            let same")]),
     ("import-before-capture", SIMULATION, [(
@@ -88,12 +88,12 @@ ABLATIONS = [
         "                let (high, _) = page.varint(last)\n"
         "            { rowIDs = low...high }\n")]),
     ("shadow-not-read-back", SIMULATION, [(
-        "Sync/Exchange/StoreExchange.swift",
+        "Sync/Exchange/StoreExchange+Writing.swift",
         "                        new: image\n",
         "                        new: image == nil ? nil : step.new\n"), (
-        "Sync/Materialise/StoreView.swift",
-        "let taken = trial.taken(values, of: table)",
-        "let taken = values.map { $0 ?? .null }")]),
+        "Sync/View/StoreView.swift",
+        "let taken = trial.taken(trial.filled(values, row, of: table), of: table)",
+        "let taken = trial.filled(values, row, of: table).map { $0 ?? .null }")]),
     ("foreign-keys-on", SIMULATION, [(
         "Sync/Materialise/StoreWrite.swift", '"PRAGMA foreign_keys = OFF"', '"PRAGMA foreign_keys = ON"')]),
     ("triggers-on", SIMULATION, [(
@@ -102,6 +102,19 @@ ABLATIONS = [
     ("checkpoint-on", SIMULATION, [(
         "Sync/Materialise/StoreWrite.swift",
         '"PRAGMA wal_autocheckpoint = 0"', '"PRAGMA wal_autocheckpoint = 1"')]),
+    ("view-without-parents", SIMULATION, [(
+        "Sync/View/ViewPart.swift",
+        "if case .row(let other)? = row.state.cell(name)?.value { try add(other) }",
+        "if case .row(let other)? = row.state.cell(name)?.value, other.isZero { try add(other) }")]),
+    ("view-without-children", SIMULATION, [(
+        "Sync/View/ViewPart+Growth.swift",
+        "        try addChildren(of: gone, finder)\n", "")]),
+    ("view-without-competitors", SIMULATION, [(
+        "Sync/View/ViewPart+Growth.swift",
+        "        try addCompetitors(view, mirror, finder)\n", "")]),
+    ("view-without-ties", SIMULATION, [(
+        "Sync/View/ViewPart.swift",
+        "        for dependant in try access.dependants(on: id) { try add(dependant) }\n", "")]),
     ("own-file-check-off", SIMULATION, [(
         "Sync/Accidents/StoreExchange+Identity.swift",
         "identity.isRolledBack = try await hasUnknownFiles(listing)",

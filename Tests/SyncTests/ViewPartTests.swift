@@ -136,11 +136,16 @@ struct ViewPartTests {
         #expect(try phone.rows("SELECT count(*) FROM item") == ["0"])
     }
 
-    @Test("of very many rows is computed and written by parts, and ends as if it was not", arguments: [4, 40])
+    @Test(
+        "of very many rows is computed and written by parts, and ends as if it was not",
+        arguments: [4, 40]
+    )
     func parts(_ mostRows: Int) async throws {
         let (desk, phone) = try devices(Self.schema)
         try desk.edit(Self.rows(300))
-        try phone.edit("INSERT INTO list (id, name) VALUES (7, 'long'); INSERT INTO item VALUES (9, 'own', 7)")
+        try phone.edit(
+            "INSERT INTO list (id, name) VALUES (7, 'long'); INSERT INTO item VALUES (9, 'own', 7)"
+        )
         phone.options.mostRows = mostRows
         for device in [desk, phone] {
             try await device.enable(at: start)

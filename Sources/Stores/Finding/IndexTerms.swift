@@ -17,7 +17,8 @@ package struct IndexTerms {
             condition = nil
             return
         }
-        guard let sql = index.sql, let parts = Self.parts(of: sql), parts.terms.count == index.keys.count
+        guard let sql = index.sql, let parts = Self.parts(of: sql),
+            parts.terms.count == index.keys.count
         else { return nil }
         terms = zip(parts.terms, index.keys).map { term, key in
             "(\(term)) COLLATE \(key.collation.sqlIdentifier)"

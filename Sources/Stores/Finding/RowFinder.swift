@@ -81,12 +81,13 @@ package final class RowFinder {
         return found
     }
 
-    /// Returns columns of the row at a local key; `nil` if there is none.
+    /// Reads columns of the row at a local key.
     ///
     /// - Parameters:
     ///   - columns: their places in the table's.
     ///   - table: as the snapshot's schema has it.
     ///   - key: the row's.
+    /// - Returns: the values; `nil` if there is no such row.
     /// - Throws: `StoreError`.
     package func values(
         _ columns: [Int],

@@ -188,13 +188,12 @@ extension TableCapture {
             case .hash:
                 // A long one is told by the key, or by nothing.
                 let column = table.columns[place].place
-                if let index = table.schema.primaryKey.firstIndex(of: column),
+                guard let index = table.schema.primaryKey.firstIndex(of: column),
                     case .primaryKey = old.key, index < old.key.values.count
-                {
-                    values.append(old.key.values[index])
-                } else {
+                else {
                     return try isSame ? () : capture.access.set("view", nil)
                 }
+                values.append(old.key.values[index])
             }
         }
         if isSame { return }

@@ -90,7 +90,9 @@ extension StoreExchange {
     /// Compares the view with the store.
     ///
     /// - Returns: `nil` for the plan if nothing has to be written.
-    private func plan(_ outcome: inout ExchangeOutcome) throws
+    private func plan(
+        _ outcome: inout ExchangeOutcome
+    ) throws
         -> (Planned?, missing: Set<BlobReference>)
     {
         try withSnapshot { snapshot, schema, tables in
@@ -105,7 +107,8 @@ extension StoreExchange {
                     partRows: options.mostRows / 2
                 )
                 let acceptsLoss = options.acceptsChanges || options.rejoining != nil
-                if !acceptsLoss { try look.guardDeletions() }
+                // Once a run: it counts all rows.
+                if !acceptsLoss, outcome.looked == 0 { try look.guardDeletions() }
                 let view = try look.view()
                 outcome.looked += view.part.isAll ? view.part.rows.count : view.part.ids.count
                 let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)

@@ -212,7 +212,9 @@ extension StoreRows {
                 let isNumber = reference.parentColumns == [table.schema.rowIDAlias]
                 let keys = (isNumber ? gone : gone + renamed).map { row in places.map { row[$0] } }
                 if keys.isEmpty { continue }
-                let targets = reference.parentColumns.map { table.schema.columns[$0].name.sqlIdentifier }
+                let targets = reference.parentColumns.map {
+                    table.schema.columns[$0].name.sqlIdentifier
+                }
                 let match = zip(columns, targets).map { "p.\($1) = c.\($0)" }
                     .joined(separator: " AND ")
                 let isOrphan = """

@@ -41,7 +41,12 @@ struct StoreView {
     /// Computes it.
     ///
     /// - Throws: `StoreError`, `SidecarError`.
-    init(of part: ViewPart, _ ground: TrialGround, _ access: SidecarAccess, _ blobs: BlobCache)
+    init(
+        of part: ViewPart,
+        _ ground: TrialGround,
+        _ access: SidecarAccess,
+        _ blobs: BlobCache
+    )
         throws
     {
         tables = ground.tables

@@ -80,7 +80,8 @@ extension ViewPart {
         var numbers: [TableName: [Int64]] = [:]
         for id in spread.subtracting(left) where shadow[id] == nil {
             left.insert(id)
-            guard let table = rows[id]?.table, case .rowID(let number)? = try access.formerKey(of: id)
+            guard let table = rows[id]?.table,
+                case .rowID(let number)? = try access.formerKey(of: id)
             else { continue }
             numbers[table, default: []].append(number)
         }

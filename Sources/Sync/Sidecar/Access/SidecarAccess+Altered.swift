@@ -31,9 +31,8 @@ extension SidecarAccess {
         try run("INSERT OR IGNORE INTO altered (id) SELECT id FROM row UNION SELECT id FROM shown")
     }
 
-    /// Returns rows that may not be as the view was; those that wait come last.
-    ///
-    /// - Parameter limit: the most.
+    /// Returns rows that may not be as the view was, as many as the limit at most (all, if it is below 0);
+    /// those that wait come last.
     func altered(limit: Int) throws -> Set<RowID> {
         let rows = try rows(
             """

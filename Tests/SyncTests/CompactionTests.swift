@@ -150,7 +150,7 @@ struct CompactionTests {
         }
     }
 
-    @Test("was begun by two at once, of whom one comes long after: a third that joined in between knows both")
+    @Test("was begun by two, of whom one comes long after: who joined in between knows both")
     func begunTwice() async throws {
         desk.options.passed = { if $0 == .captured { throw CancellationError() } }
         try desk.edit("INSERT INTO list VALUES (1, 'home')")

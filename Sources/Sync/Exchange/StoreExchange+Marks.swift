@@ -75,8 +75,10 @@ extension StoreExchange {
     /// Whether a person has said that this container is to be joined with what is here.
     var joins: Bool { options.rejoining == .merge || options.refills }
 
-    /// Marks the container with the id under which this device writes, if others began there; and with every id
-    /// of the group, if it is to be filled again. Whoever knows one of the ids learns the others.
+    /// Marks the container with the id under which this device writes, if others began there, and with every id
+    /// of the group if it is to be filled again.
+    ///
+    /// Whoever knows one of the ids learns the others.
     func mark(beside marks: [Mark]) throws {
         if options.isDryRun { return }
         let there = Set(marks.map(\.id))

@@ -113,7 +113,7 @@ struct IncrementAccidentTests {
         }
     }
 
-    @Test("what was removed, or got other rights, is so in all later ones, whatever they are built on")
+    @Test("what was removed, or got other rights, is so in all later ones, whatever these need")
     func lasting() async throws {
         for name in ["one", "two", "three"] {
             let path = life.scene.stores.appending("gone-\(name)").string

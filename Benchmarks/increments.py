@@ -40,6 +40,9 @@ class Increments:
         return [self.binary, "backup", "--incremental", "--stores", stores, "--remote", out,
                 "--quiet"]
 
+    def full(self, stores, out):
+        return [*self.backup(stores, out, 0), "--full"]
+
     def restore(self, out, target, number):
         return [self.binary, "restore", "latest", "--remote", out, "--target", target, "--quiet"]
 
@@ -114,7 +117,11 @@ def sizes(bench, rows, peers):
     for peer in peers:
         bench.backup(peer, stores)
     tables = []
+    ours = peers[0]
     for number, (title, sql) in enumerate(CHANGES.items(), 1):
+        # An increment has again what others since its parent have: each change is to be measured alone.
+        bench.run(ours, ours.full(stores, bench.place("out", ours.slug)),
+                  bench.place("home", ours.slug))
         change(stores, sql, rows)
         runs = {peer.name: measure.summary([bench.backup(peer, stores, number)])
                 for peer in peers}

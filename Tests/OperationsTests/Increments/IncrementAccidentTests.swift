@@ -113,6 +113,34 @@ struct IncrementAccidentTests {
         }
     }
 
+    @Test("what was removed, or got other rights, is so in all later ones, whatever these need")
+    func lasting() async throws {
+        for name in ["one", "two", "three"] {
+            let path = life.scene.stores.appending("gone-\(name)").string
+            try Data(name.utf8).write(to: URL(filePath: path))
+        }
+        _ = try await life.makeChain(2)
+        for number in 0..<8 {
+            if number == 0 {
+                try FileManager.default.removeItem(
+                    atPath: life.scene.stores.appending("gone-one").string
+                )
+            }
+            if number == 1 {
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: 0o600],
+                    ofItemAtPath: life.scene.stores.appending("gone-two").string
+                )
+            }
+            if number == 3 {
+                try FileManager.default.removeItem(atPath: life.scene.stores.appending("d").string)
+            }
+            try edit("edit \(number)")
+            #expect(try await life.backUp().isIncrement)
+        }
+        try await expectAllRestore()
+    }
+
     @Test("an upload that fails publishes nothing, and the next backup is as if it had not been")
     func failedUpload() async throws {
         _ = try await life.makeChain(2)

@@ -42,7 +42,8 @@ struct IncrementHostileTests {
         /// Instead of what is true of the patched file.
         var changed: [FilePatch.ChangedSegment]?
         var isTwice = false
-        var state: StateDigest?
+        /// Whether the state that it tells is not what it comes to.
+        var isOtherState = false
     }
 
     private func run(_ offset: UInt64, _ bytes: [UInt8], length: Int? = nil) -> [UInt8] {
@@ -90,6 +91,8 @@ struct IncrementHostileTests {
             attributes.owner = item.attributes.owner
             tally.add(attributes, size: lie.size, digests: digests)
         }
+
+        if lie.isOtherState { tally.add(attributes, size: 1, digests: digests) }
 
         let name = "[2030-Mar-20] 09.01 AM Changes.zip"
         let path = life.scene.remotePath.appending(name)
@@ -184,6 +187,7 @@ struct IncrementHostileTests {
         await expectRefused("a negative size") { $0.size = -1 }
         await expectRefused("a path that is not there") { $0.path = RelativePath(name: "nowhere") }
         await expectRefused("a link") { $0.path = RelativePath(name: "link") }
+        await expectRefused("another whole") { $0.isOtherState = true }
         await expectRefused("a path twice") { $0.isTwice = true }
     }
 

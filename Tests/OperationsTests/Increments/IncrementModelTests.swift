@@ -31,6 +31,8 @@ struct IncrementModelTests {
         let life = try IncrementScene(seed: seed)
         try life.makeStore("store0.sqlite", rows: 2500)
         try life.makeStore("store1.sqlite", rows: 400)
+        // Files that are there from the beginning, to be changed and removed.
+        for _ in 0..<8 { try life.edit() }
         var increments = 0
         for _ in 0..<10 {
             for _ in 0..<(life.random.next() % 4) { try life.edit() }

@@ -49,4 +49,26 @@ struct LongValueTests {
         #expect(try pages(desk) == pages(phone))
         #expect(try desk.inspect { try $0.count("SELECT count(*) FROM held") } == 0)
     }
+
+    @Test("come for another column, and as a text, though their row shows them as they were")
+    func again() async throws {
+        let scene = try AccidentScene()
+        let schema = "CREATE TABLE page (id TEXT PRIMARY KEY, one BLOB, two)"
+        let folder = LocalFolder(scene.container)
+        let desk = try Device("a desk", in: scene.sandbox, folder: folder, schema: schema)
+        let phone = try Device("a phone", in: scene.sandbox, folder: folder, schema: schema)
+        try desk.edit("INSERT INTO page (id, one) VALUES ('x', zeroblob(70000))")
+        for device in [desk, phone] {
+            device.options.machine = device.name
+            try await scene.enable(device)
+            try await scene.exchange(device)
+        }
+        let pages = "SELECT typeof(one), typeof(two), length(CAST(two AS BLOB)) FROM page"
+        try desk.edit("UPDATE page SET two = one")
+        try await scene.exchange(desk, phone)
+        #expect(try phone.rows(pages) == ["blob|blob|70000"])
+        try desk.edit("UPDATE page SET two = CAST(one AS TEXT)")
+        try await scene.exchange(desk, phone)
+        #expect(try phone.rows(pages) == ["blob|text|70000"])
+    }
 }

@@ -109,7 +109,7 @@ public struct SyncOverview: Sendable {
             unwritten = try access.dirtyCount
             held = try access.count("SELECT count(*) FROM held")
             conflicts = try access.conflictCount
-            tombstones = try access.count("SELECT count(*) FROM row WHERE cl % 2 = 0")
+            tombstones = try access.count("SELECT sum(dead) FROM tab")
             let files = try access.rows(
                 """
                 SELECT count(*), coalesce(sum(size), 0) FROM (
@@ -171,7 +171,7 @@ extension SidecarAccess {
     fileprivate func overviewTables() throws -> [SyncOverview.Table] {
         try rows(
             """
-            SELECT tab.t, (SELECT count(*) FROM row WHERE row.t = tab.t AND cl % 2 = 1),
+            SELECT tab.t, tab.alive,
                 (SELECT count(*) FROM held WHERE held.t = tab.t)
             FROM tab ORDER BY tab.name
             """

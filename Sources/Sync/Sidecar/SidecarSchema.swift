@@ -71,6 +71,11 @@ enum SidecarSchema {
         -- What rows depend on, where neither the store nor their being held tells; see RowTie.
         CREATE TABLE tie (other BLOB, id BLOB, kind INTEGER, PRIMARY KEY (other, id, kind)) WITHOUT ROWID;
         CREATE INDEX tie_id ON tie (id);
+        -- How many rows of a table are known, alive and deleted: nobody counts them at each run.
+        ALTER TABLE tab ADD COLUMN alive INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE tab ADD COLUMN dead INTEGER NOT NULL DEFAULT 0;
+        UPDATE tab SET alive = (SELECT count(*) FROM row WHERE row.t = tab.t AND cl % 2 = 1),
+            dead = (SELECT count(*) FROM row WHERE row.t = tab.t AND cl % 2 = 0);
         -- waits: it was looked at in this run, and what it needs is not here.
         ALTER TABLE dirty ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
         """

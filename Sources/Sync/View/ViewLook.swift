@@ -82,7 +82,7 @@ struct ViewLook {
 
     private func isMost(_ part: ViewPart) throws -> Bool {
         guard part.ids.count > Self.smallPart else { return false }
-        return try Int64(part.ids.count) * 2 > access.count("SELECT count(*) FROM row")
+        return try Int64(part.ids.count) * 2 > access.count("SELECT sum(alive + dead) FROM tab")
     }
 
     /// Keeps what a view says besides what is to be written.
@@ -110,10 +110,10 @@ struct ViewLook {
             )
         }
         func text(_ held: HeldRow) -> String {
-            // Of several reasons, chance tells one.
-            let isParent = held.why == .parent
-            let other = isParent ? "" : held.other?.description ?? ""
-            return "held: \(held.table) \(held.id) \(held.why) \(other)"
+            // Of several reasons, chance tells one; and what was fetched for a row is here no more.
+            let why = held.why == .blob ? .parent : held.why
+            let other = why == .parent ? "" : held.other?.description ?? ""
+            return "held: \(held.table) \(held.id) \(why) \(other)"
         }
         var kept: Set<String> = []
         try access.forEachHeld { kept.insert(text($0)) }

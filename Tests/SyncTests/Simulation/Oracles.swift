@@ -86,9 +86,19 @@ struct Oracles {
         }
     }
 
-    /// Each store shows just the view of its state, and no row waits.
+    /// Each store shows just the view of its state, no row waits, and rows are counted right.
     private func checkViews() throws {
         for device in simulation.devices {
+            let miscounted = try device.inspect { access in
+                try access.count(
+                    """
+                    SELECT count(*) FROM tab WHERE alive + dead * 1000000 !=
+                        (SELECT count(*) FILTER (WHERE cl % 2 = 1)
+                            + count(*) FILTER (WHERE cl % 2 = 0) * 1000000 FROM row WHERE t = tab.t)
+                    """
+                )
+            }
+            if miscounted > 0 { fail("\(device.name) has miscounted its rows") }
             let (steps, dirty) = try device.planned()
             if steps > 0 { fail("\(device.name) does not show its view: \(steps) rows differ") }
             if dirty > 0 { fail("\(device.name) has \(dirty) rows that are not written") }

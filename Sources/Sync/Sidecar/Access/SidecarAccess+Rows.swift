@@ -38,6 +38,7 @@ extension SidecarAccess {
         guard let old = try known(delta.id) else {
             let new = KnownRow(table: table, delta: delta)
             try save(new)
+            try tally(new, 1)
             return (nil, new)
         }
         // Two tables with one id are impossible but by malice; the first one stays.
@@ -46,8 +47,21 @@ extension SidecarAccess {
         guard joined != old.delta else { return nil }
         let new = KnownRow(table: table, delta: joined)
         try save(new)
+        if old.state.isAlive != new.state.isAlive {
+            try tally(old, -1)
+            try tally(new, 1)
+        }
         try markAltered(delta.id)
         return (old, new)
+    }
+
+    /// Keeps count of a table's rows.
+    private func tally(_ row: KnownRow, _ change: Int64) throws {
+        let column = row.state.isAlive ? "alive" : "dead"
+        try run(
+            "UPDATE tab SET \(column) = \(column) + ? WHERE t = ?",
+            [change, number(of: row.table)]
+        )
     }
 
     private func save(_ row: KnownRow) throws {

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 
+import increments
 import measure
 import peers
 import profiles
@@ -17,7 +18,7 @@ import scenarios
 import tables
 import uploads
 
-SCENARIOS = ["mixed", "encrypted", "again", "small", "instant", "upload", "durability", "profile",
+SCENARIOS = ["mixed", "encrypted", "again", "building", "small", "instant", "upload", "durability", "profile",
              "growth"]
 FULL = {
     "mixed": 700_000_000,
@@ -156,6 +157,10 @@ def run(options, save):
     def again():
         results["tables"] += scenarios.again(bench, options.mixed, historic)
 
+    def building():
+        found, results["chain"] = increments.run(bench, options)
+        results["tables"] += found
+
     def small():
         label = f"{options.small:,} small files"
         results["tables"] += scenarios.backup_and_restore(bench, "small", options.small, label,
@@ -182,7 +187,7 @@ def run(options, save):
                                        lambda count: f"{count:,} files"),
         }
 
-    steps = [mixed, encrypted, again, small, instant, upload, durability, profile, growth]
+    steps = [mixed, encrypted, again, building, small, instant, upload, durability, profile, growth]
     assert [step.__name__ for step in steps] == SCENARIOS
     for step in steps:
         if step.__name__ not in options.scenarios:

@@ -9,6 +9,16 @@ TARGETS = [
     ("backup-mixed", "zip -9", "size", 1.03),
     ("again", "borg", "wall", 1.0),
     ("again", "restic", "wall", 1.0),
+    *[(f"bytes-{number}", "restic", "size", 0.15 if number == 6 else 0.06)
+      for number in range(1, 8)],
+    ("bytes-3", "borg, fixed 4096", "size", 0.3),
+    ("hours", "restic", "size", 0.08),
+    ("increment", "restic", "wall", 0.5),
+    ("increment", "borg", "wall", 0.5),
+    ("increment", "cp -r && sync", "wall", 1.0),
+    ("nothing", "restic", "wall", 0.25),
+    ("one-of-many", "restic", "wall", 0.3),
+    ("one-of-many", "restic", "size", 0.01),
     ("restore-mixed", "restic", "wall", 0.9),
     ("restore-mixed", "unzip", "wall", 0.5),
     ("restore-mixed", "cp -r && sync", "wall", 1.5),
@@ -95,6 +105,10 @@ def check_targets(results):
     if peaks:
         found.append({"what": "Peak memory at any size", "against": "64 MiB", "limit": 1,
                       "ratio": max(peaks) / MEMORY_LIMIT, "met": max(peaks) <= MEMORY_LIMIT})
+    for title, entry in results.get("chain", {}).items():
+        ratio = entry["ours"] / entry["theirs"]
+        found.append({"what": title[0].upper() + title[1:], "against": entry["against"],
+                      "limit": entry["limit"], "ratio": ratio, "met": ratio <= entry["limit"]})
     uploads = results.get("upload", {})
     for title, runs in uploads.items():
         if title.startswith("backup through"):

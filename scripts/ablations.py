@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes one safeguard of sync away at a time, and sees that a test notices.
+"""Takes one safeguard of sync or of increments away at a time, and sees that a test notices.
 
     scripts/ablations.py [--histories N] [--in-place] [NAME...]
 
@@ -19,6 +19,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIMULATION = "SimulationTests"
+INCREMENTS = "OperationsTests.Increment"
 
 # Name, tests, and changes: file below Sources, the text that goes, the text that comes.
 ABLATIONS = [
@@ -39,15 +40,15 @@ ABLATIONS = [
         "if kind == .seed { return try contentID(of: row, &occurrences, capture, isCyclic) }",
         "if kind == .seed { return capture.makeID() }")]),
     ("defaults-as-edits", SIMULATION, [(
-        "Sync/Capture/TableCapture.swift",
+        "Sync/Capture/TableCapture+Deltas.swift",
         "} else if value == column.defaultValue ?? .null {",
         "} else if table.columns.isEmpty {")]),
     ("no-intent", SIMULATION, [(
-        "Sync/Exchange/StoreExchange.swift",
+        "Sync/Exchange/StoreExchange+Writing.swift",
         "                try access.intend(plan)\n",
         "")]),
     ("repairs-as-deltas", SIMULATION, [(
-        "Sync/Exchange/StoreExchange.swift",
+        "Sync/Exchange/StoreExchange+Writing.swift",
         "                        new: image\n",
         "                        new: image == nil ? nil : step.old ?? image\n")]),
     ("stand-ins-off", SIMULATION, [(
@@ -55,7 +56,7 @@ ABLATIONS = [
         "let parent = last.standIns[ViewKey(reference.table, named)] ?? named",
         "let parent = named")]),
     ("same-off", SIMULATION, [(
-        "Sync/Capture/TableCapture.swift",
+        "Sync/Capture/TableCapture+Deltas.swift",
         "        for id in try capture.access.standingBehind(old.id) {\n            let same",
         "        for id in [RowID]() {\n            let same")]),
     ("import-before-capture", SIMULATION, [(
@@ -87,12 +88,12 @@ ABLATIONS = [
         "                let (high, _) = page.varint(last)\n"
         "            { rowIDs = low...high }\n")]),
     ("shadow-not-read-back", SIMULATION, [(
-        "Sync/Exchange/StoreExchange.swift",
+        "Sync/Exchange/StoreExchange+Writing.swift",
         "                        new: image\n",
         "                        new: image == nil ? nil : step.new\n"), (
-        "Sync/Materialise/StoreView.swift",
-        "let taken = trial.taken(values, of: table)",
-        "let taken = values.map { $0 ?? .null }")]),
+        "Sync/View/StoreView.swift",
+        "let taken = trial.taken(trial.filled(values, row, of: table), of: table)",
+        "let taken = trial.filled(values, row, of: table).map { $0 ?? .null }")]),
     ("foreign-keys-on", SIMULATION, [(
         "Sync/Materialise/StoreWrite.swift", '"PRAGMA foreign_keys = OFF"', '"PRAGMA foreign_keys = ON"')]),
     ("triggers-on", SIMULATION, [(
@@ -101,10 +102,64 @@ ABLATIONS = [
     ("checkpoint-on", SIMULATION, [(
         "Sync/Materialise/StoreWrite.swift",
         '"PRAGMA wal_autocheckpoint = 0"', '"PRAGMA wal_autocheckpoint = 1"')]),
+    ("view-without-parents", SIMULATION, [(
+        "Sync/View/ViewPart.swift",
+        "if case .row(let other)? = row.state.cell(name)?.value { try add(other) }",
+        "if case .row(let other)? = row.state.cell(name)?.value, other.isZero { try add(other) }")]),
+    ("view-without-children", SIMULATION, [(
+        "Sync/View/ViewPart+Growth.swift",
+        "        try addChildren(of: gone, finder)\n", "")]),
+    ("view-without-competitors", SIMULATION, [(
+        "Sync/View/ViewPart+Growth.swift",
+        "        try addCompetitors(view, mirror, finder)\n", "")]),
+    ("view-without-ties", SIMULATION, [(
+        "Sync/View/ViewPart.swift",
+        "        for dependant in try access.dependants(on: id) { try add(dependant) }\n", "")]),
     ("own-file-check-off", SIMULATION, [(
         "Sync/Accidents/StoreExchange+Identity.swift",
         "identity.isRolledBack = try await hasUnknownFiles(listing)",
         "identity.isRolledBack = try await hasUnknownFiles(listing) && false")]),
+    # Increments: the rules of what is written, and of what a reader believes.
+    ("sectors-of-the-last-backup-only", INCREMENTS, [(
+        "Operations/Backup/Increments/ChangeWriter+Patches.swift",
+        "where Int(version) > plan.base {",
+        "where Int(version) >= plan.number {")]),
+    ("born-where-the-parent-is", INCREMENTS, [(
+        "Operations/Backup/Increments/ChangeWriter.swift",
+        "entry.sectorSize > 0, entry.born <= plan.base, let id,",
+        "entry.sectorSize > 0, entry.born <= plan.number, let id,")]),
+    ("removed-once-only", INCREMENTS, [(
+        "Operations/Backup/Increments/ChangeWriter.swift",
+        "let end = entry.gone, end > plan.base, entry.born",
+        "let end = entry.gone, end >= plan.number, entry.born")]),
+    ("attributes-of-the-last-backup-only", INCREMENTS, [(
+        "Operations/Backup/Increments/ChangeWriter.swift",
+        "        if entry.touched > plan.base {\n            let nothing",
+        "        if entry.touched >= plan.number {\n            let nothing")]),
+    ("parents-that-are-gone", INCREMENTS, [(
+        "Operations/Backup/Increments/LineagePlan.swift",
+        "guard let there = listed[backup.name], there.size == backup.size, there.damage == nil\n            else { continue }",
+        "_ = listed")]),
+    ("times-within-their-grain", INCREMENTS, [(
+        "Operations/Backup/Increments/Standing.swift",
+        "guard modified < limit, changed < limit else { return nil }",
+        "_ = limit")]),
+    ("change-time-ignored", INCREMENTS, [(
+        "Operations/Backup/Increments/Standing.swift",
+        '\\(modified) \\(changed)"',
+        '\\(modified)"')]),
+    ("state-not-compared", INCREMENTS, [(
+        "Backups/Increments/Assembly.swift",
+        "guard tally.state.description == trailer.state else {",
+        "guard tally.state.description == trailer.state || true else {")]),
+    ("runs-anywhere", INCREMENTS, [(
+        "Archives/Patches/PatchCursor.swift",
+        "guard offset >= UInt64(end), length > 0,",
+        "guard length > 0,")]),
+    ("patches-of-links", INCREMENTS, [(
+        "Backups/Increments/Assembly.swift",
+        "guard base.entry.attributes.kind == .file else {",
+        "guard base.entry.attributes.kind == .file || true else {")]),
 ]
 
 

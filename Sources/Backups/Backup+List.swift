@@ -13,12 +13,14 @@ extension [Backup] {
     /// - Throws: `BackupFolderError.noBackup`, `.noBackups`, `.onlySafetyBackups`, `.ambiguous`.
     package func matching(_ text: String, address: String, now: Date? = nil) throws -> Backup {
         if text == "latest", !isEmpty {
+            let ordinary = ordinary.withoutReplaced
             let real = now.map(ordinary.notFromFuture) ?? ordinary
             if let newest = real.first ?? ordinary.first { return newest }
             throw BackupFolderError.onlySafetyBackups(address)
         }
-        if let exact = first(where: { $0.name == text || $0.displayName == text }) { return exact }
-        let matches = text.isEmpty ? [] : filter { $0.name.contains(text) }
+        let exact = filter { $0.name == text || $0.displayName == text }.withoutReplaced
+        if let exact = exact.first { return exact }
+        let matches = text.isEmpty ? [] : filter { $0.name.contains(text) }.withoutReplaced
         guard matches.count < 2 else {
             throw BackupFolderError.ambiguous(text, matches: matches.map(\.displayName))
         }
@@ -28,6 +30,27 @@ extension [Backup] {
                 : BackupFolderError.noBackup(text, address: address)
         }
         return match
+    }
+
+    /// Returns the newest backup that was made at a moment or before it, and is no safety backup.
+    ///
+    /// - Parameters:
+    ///   - moment: the moment; a backup of which only its file has a time is passed over.
+    ///   - text: the moment as a person said it, for messages.
+    ///   - address: the folder, for messages.
+    /// - Returns: the backup.
+    /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`.
+    package func newest(until moment: Date, saying text: String, address: String) throws -> Backup {
+        let dated = ordinary.withoutReplaced.compactMap { backup in
+            backup.ownTime.map { (backup, $0) }
+        }
+        let earlier = dated.filter { $0.1 <= moment }
+        guard let newest = earlier.max(by: { $0.1 < $1.1 }) else {
+            throw isEmpty
+                ? BackupFolderError.noBackups(address)
+                : BackupFolderError.noneUntil(text, address: address)
+        }
+        return newest.0
     }
 
     /// Returns the backups that are not from the future, in the same order.

@@ -40,7 +40,7 @@ struct GroceryDude: AsyncParsableCommand {
                 name: "Keep",
                 subcommands: [
                     CheckCommand.self, PruneCommand.self, DeleteCommand.self, PinCommand.self,
-                    UnpinCommand.self,
+                    UnpinCommand.self, ConsolidateCommand.self,
                 ]
             ),
             CommandGroup(

@@ -41,6 +41,13 @@ extension Invocation {
         try await known(folder.newestSafety(now: now))
     }
 
+    /// Returns the newest backup that was made by then.
+    ///
+    /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`, `RemoteError`.
+    func backup(at moment: Moment, in folder: BackupFolder) async throws -> Backup {
+        try await known(folder.newest(until: moment.end(in: timeZone), saying: moment.text))
+    }
+
     private func find(_ name: String, in folder: BackupFolder) async throws -> Backup {
         try await known(folder.findWithWaiting(name, now: now))
     }

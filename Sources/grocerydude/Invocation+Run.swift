@@ -17,14 +17,21 @@ extension Invocation {
     }
 
     /// Does a run's work, with the log, hooks and monitor around it.
+    ///
+    /// - Parameters:
+    ///   - command: what is done.
+    ///   - failing: tells the error of a hook without which the work does not begin; as any error by itself.
+    ///   - work: does it, and tells its own errors.
+    /// - Returns: the result of `work` or `failing`.
     func perform(
         _ command: Run.Command,
+        failing: ((any Error) -> CommandResult)? = nil,
         work: () async -> CommandResult
     ) async -> CommandResult {
         await makeRun(command).perform(
             context,
             backups: { try await folder().list().backups },
-            failure: { failure($0) },
+            failure: { failing?($0) ?? failure($0) },
             work: work
         )
     }
@@ -58,7 +65,7 @@ extension Invocation {
         return result
     }
 
-    private func recover(_ recovery: Recovery) async throws {
+    func recover(_ recovery: Recovery) async throws {
         guard recovery != .none else { return }
         do {
             try await RecoverRestore(

@@ -17,7 +17,7 @@ struct CrashTests {
         let swaps: [FaultScenario] = [.restoreAlone, .rollBack]
         var all: [FaultScenario] = [
             .backup, .backupOfHotJournal, .restore, .restoreAlone, .restoreToNothing,
-            .restoreElsewhere, .rollBack, .delete, .undelete, .prune,
+            .restoreElsewhere, .rollBack, .delete, .undelete, .prune, .increment, .consolidate,
         ]
         all += [.encryptedBackup, .encryptedRestore, .encryptedCopy]
         all += [.restoreKeeping, .rollBackKeeping]
@@ -120,9 +120,15 @@ struct CrashTests {
         for archive in seen where archive != scene.archive {
             let contents = try trial.contents(of: archive)
             #expect(
-                contents == saved || contents == scene.new,
+                contents == saved || contents == scene.new || archives.contains(archive),
                 "\(what): \(archive) holds something else"
             )
+        }
+        // What the next increment is built on is what it says.
+        for archive in try trial.archives()
+        where !seen.contains(archive) && archive.hasSuffix(" Changes.zip") {
+            let contents = try trial.contents(of: archive)
+            #expect(contents == saved, "\(what): then \(archive) holds something else")
         }
     }
 }
@@ -154,6 +160,7 @@ extension FaultScenario {
     func kept(of archives: Set<String>, _ scene: FaultScene) -> Set<String> {
         switch arguments[0] {
         case "delete", "undelete": []
+        case "consolidate": archives.filter { !$0.hasSuffix(" Changes.zip") }
         case "prune": archives.subtracting([scene.archive, Self.oldArchive])
         default: archives
         }

@@ -205,6 +205,24 @@ extension FaultScenario {
         }
     )
 
+    /// An increment on a whole backup; the next one is built on what that left.
+    static let increment = FaultScenario(
+        name: "backup --incremental",
+        arguments: ["backup", "--incremental"],
+        states: [.before],
+        success: .before,
+        prepare: { scene, trial in try scene.makeLineage(in: trial, increments: 0) },
+        next: ["backup", "--incremental"]
+    )
+
+    static let consolidate = FaultScenario(
+        name: "consolidate",
+        arguments: ["consolidate", "latest"],
+        states: [.before],
+        success: .before,
+        prepare: { scene, trial in try scene.makeLineage(in: trial, increments: 2) }
+    )
+
     static let undelete = FaultScenario(
         name: "undelete",
         arguments: ["undelete", "[2026-Jan-01] 09.01 AM"],

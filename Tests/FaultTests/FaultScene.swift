@@ -102,6 +102,37 @@ final class FaultScene: Sendable {
         try Tool.check("cp", ["-a", sandbox.path("Hot/.").string, trial.stores.string])
     }
 
+    /// Makes a whole backup of as much as others are built on, some increments, and then a change; the same,
+    /// times too, in every trial.
+    func makeLineage(in trial: Trial, increments: Int) throws {
+        func keepTime(of name: String) throws {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
+                ofItemAtPath: trial.stores.appending(name).string
+            )
+        }
+        let large = Data(Pseudorandom.bytes(seed: 9, count: 17 << 20))
+        try large.write(to: URL(filePath: trial.stores.appending("huge").string))
+        try keepTime(of: "huge")
+        try trial.check("backup", "--incremental")
+        for number in 0..<max(1, increments) {
+            let store = trial.stores.appending("Grocery-Dude.sqlite").string
+            var database: OpaquePointer?
+            defer { sqlite3_close(database) }
+            let sql = "CREATE TABLE IF NOT EXISTS more (x); INSERT INTO more VALUES (\(number))"
+            try #require(sqlite3_open(store, &database) == SQLITE_OK)
+            try #require(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
+            try #require(sqlite3_close(database) == SQLITE_OK)
+            database = nil
+            let note = trial.stores.appending("directory/number").string
+            try Data("\(number)".utf8).write(to: URL(filePath: note))
+            for name in ["Grocery-Dude.sqlite", "directory/number", "directory"] {
+                try keepTime(of: name)
+            }
+            if increments > 0 { try trial.check("backup", "--incremental") }
+        }
+    }
+
     /// Makes such a store: the database half new, and a journal with what was there
     /// (https://www.sqlite.org/atomiccommit.html).
     private static func makeHotJournal(in directory: FilePath) throws {
@@ -266,7 +297,7 @@ final class Trial: Sendable {
         let kept = [".grocerydude-trash", ".grocerydude-notes"]
         found += try names(in: remote).filter { $0.hasPrefix(".") && !kept.contains($0) }
         if try FileInfo.ifPresent(caches) != nil {
-            found += try names(in: caches).filter { $0 != "catalog.json" }
+            found += try names(in: caches).filter { !["catalog.json", "state"].contains($0) }
         }
         return found
     }

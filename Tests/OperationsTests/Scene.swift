@@ -21,10 +21,11 @@ final class Scene: Sendable {
 
     private let events = Mutex<[OperationEvent]>([])
 
-    init(withStore: Bool = true) throws {
+    /// Makes it, with a store or not; its remote folder may be that of a scene of another machine.
+    init(withStore: Bool = true, sharing shared: Scene? = nil) throws {
         sandbox = try Sandbox()
         stores = sandbox.path("Stores")
-        remotePath = try sandbox.directory("Remote")
+        remotePath = try shared?.remotePath ?? sandbox.directory("Remote")
         try sandbox.directory("Scratch")
         if withStore { _ = try GroceryStore.create(in: stores, withTestData: false) }
     }

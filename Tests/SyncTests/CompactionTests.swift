@@ -129,6 +129,45 @@ struct CompactionTests {
         #expect(try scene.files("base").count <= 4)
     }
 
+    @Test("was emptied and begun again by a new device: whoever fills it makes one group of both")
+    func begunAgain() async throws {
+        try await scene.begin()
+        try scene.empty()
+        // Weeks later, so that nobody takes both beginnings for one.
+        scene.wait(hours: 24 * 30)
+        let tablet = try scene.device("tablet")
+        try tablet.edit("INSERT INTO list VALUES (7, 'garden')")
+        try await scene.enable(tablet)
+        try await scene.exchange(tablet)
+        desk.options.refills = true
+        try await scene.exchange(desk)
+        desk.options.refills = false
+        try phone.edit("UPDATE item SET amount = 9 WHERE name = 'tea'")
+        try await scene.exchange(phone, tablet, desk, phone)
+        for device in [desk, phone, tablet] {
+            #expect(try scene.items(device) == ["milk|2|home", "tea|9|home"])
+            #expect(try device.rows("SELECT name FROM list ORDER BY 1") == ["garden", "home"])
+        }
+    }
+
+    @Test("was begun by two at once, of whom one comes long after: a third that joined in between knows both")
+    func begunTwice() async throws {
+        desk.options.passed = { if $0 == .captured { throw CancellationError() } }
+        try desk.edit("INSERT INTO list VALUES (1, 'home')")
+        try await scene.enable(desk)
+        await #expect(throws: CancellationError.self) { try await scene.exchange(desk) }
+        desk.options.passed = { _ in }
+        try await scene.enable(phone)
+        try await scene.exchange(phone)
+        scene.wait(hours: 24 * 90)
+        let tablet = try scene.device("tablet")
+        try await scene.enable(tablet)
+        try await scene.exchange(tablet, desk, tablet, phone)
+        for device in [phone, tablet] {
+            #expect(try device.rows("SELECT name FROM list") == ["home"])
+        }
+    }
+
     @Test("was emptied: nothing local goes, edits wait, and one device fills it again")
     func emptied() async throws {
         try await scene.begin()

@@ -1,5 +1,7 @@
+import Files
 import Foundation
 import Remotes
+import SystemPackage
 import Testing
 
 @testable import Sync
@@ -48,5 +50,118 @@ struct LongValueTests {
         #expect(try pages(desk).first?.hasSuffix("|100000|90000|1|7") == true)
         #expect(try pages(desk) == pages(phone))
         #expect(try desk.inspect { try $0.count("SELECT count(*) FROM held") } == 0)
+    }
+
+    /// A desk and a phone, each with the page that the desk wrote.
+    private func begin() async throws -> (AccidentScene, desk: Device, phone: Device) {
+        let scene = try AccidentScene()
+        let schema = "CREATE TABLE page (id TEXT PRIMARY KEY, body TEXT)"
+        let folder = LocalFolder(scene.container)
+        let desk = try Device("a desk", in: scene.sandbox, folder: folder, schema: schema)
+        let phone = try Device("a phone", in: scene.sandbox, folder: folder, schema: schema)
+        try desk.edit("INSERT INTO page VALUES ('a', \(Self.long))")
+        for device in [desk, phone] {
+            device.options.machine = device.name
+            try await scene.enable(device)
+            try await scene.exchange(device)
+        }
+        return (scene, desk, phone)
+    }
+
+    private static let long = "hex(zeroblob(50000))"
+
+    private func blobs(_ scene: AccidentScene) throws -> [FilePath] {
+        let group = scene.container.appending("a")
+        return try FileManager.default.contentsOfDirectory(atPath: group.string)
+            .filter { $0.hasPrefix("blob-") }
+            .flatMap { folder in
+                try FileManager.default.contentsOfDirectory(atPath: "\(group)/\(folder)")
+                    .map { group.appending(folder).appending($0) }
+            }
+    }
+
+    @Test("go from the container a month after the last row let go of them, and come back with one")
+    func removal() async throws {
+        let (scene, desk, phone) = try await begin()
+        scene.wait(hours: 24 * 90)
+        try await scene.exchange(desk, phone)
+        // A row refers to it: it stays, however old.
+        let blob = try #require(try blobs(scene).first)
+        try phone.edit("UPDATE page SET body = 'short'")
+        try await scene.exchange(phone)
+        for _ in 0..<4 {
+            scene.wait(hours: 24 * 8)
+            try await scene.exchange(desk, phone)
+            #expect(try blobs(scene) == [blob])
+        }
+        scene.wait(hours: 24 * 8)
+        try await scene.exchange(desk)
+        #expect(try blobs(scene).isEmpty)
+        try desk.edit("INSERT INTO page VALUES ('b', \(Self.long))")
+        try await scene.exchange(desk, phone)
+        #expect(try blobs(scene) == [blob])
+        #expect(try phone.rows("SELECT id, length(body) FROM page") == ["a|5", "b|100000"])
+    }
+
+    @Test("stay while a file of the container cannot be read, which may refer to them")
+    func unread() async throws {
+        let (scene, desk, phone) = try await begin()
+        try desk.edit("UPDATE page SET body = 'short'")
+        try await scene.exchange(desk, phone)
+        let log = scene.container.appending("a").appending("log")
+        let late = log.appending("00000000-0000000009-0000000000000000.changes")
+        try LocalFileSystem().write(Array("cut".utf8), to: late)
+        for _ in 0..<8 {
+            scene.wait(hours: 24 * 8)
+            try await scene.exchange(desk)
+        }
+        #expect(try blobs(scene).count == 1)
+        try LocalFileSystem().remove(late)
+        scene.wait(hours: 24 * 8)
+        try await scene.exchange(desk)
+        #expect(try blobs(scene).isEmpty)
+    }
+
+    @Test("are sent again within a week by whoever shows them, if they are gone")
+    func gone() async throws {
+        let (scene, desk, phone) = try await begin()
+        let blob = try #require(try blobs(scene).first)
+        try LocalFileSystem().remove(blob)
+        let tablet = try Device(
+            "a tablet",
+            in: scene.sandbox,
+            folder: LocalFolder(scene.container),
+            schema: "CREATE TABLE page (id TEXT PRIMARY KEY, body TEXT)"
+        )
+        tablet.options.machine = tablet.name
+        try await scene.enable(tablet)
+        try await scene.exchange(tablet, desk, phone, tablet)
+        #expect(try tablet.rows("SELECT id FROM page").isEmpty)
+        scene.wait(hours: 24 * 8)
+        try await scene.exchange(desk, tablet)
+        #expect(try blobs(scene) == [blob])
+        #expect(try tablet.rows("SELECT id, length(body) FROM page") == ["a|100000"])
+    }
+
+    @Test("come again if a column gets the bytes of another, or its own as another type")
+    func sameBytes() async throws {
+        let scene = try AccidentScene()
+        let schema = "CREATE TABLE page (id TEXT PRIMARY KEY, a, b)"
+        let folder = LocalFolder(scene.container)
+        let desk = try Device("a desk", in: scene.sandbox, folder: folder, schema: schema)
+        let phone = try Device("a phone", in: scene.sandbox, folder: folder, schema: schema)
+        try desk.edit("INSERT INTO page VALUES ('a', \(Self.long), NULL)")
+        for device in [desk, phone] {
+            device.options.machine = device.name
+            try await scene.enable(device)
+            try await scene.exchange(device)
+        }
+        let types = "SELECT typeof(a), typeof(b), length(a), length(b) FROM page"
+        try desk.edit("UPDATE page SET a = CAST(a AS BLOB)")
+        try await scene.exchange(desk, phone)
+        #expect(try phone.rows(types) == ["blob|null|100000|NULL"])
+        try desk.edit("UPDATE page SET b = a")
+        try await scene.exchange(desk, phone)
+        #expect(try phone.rows(types) == ["blob|blob|100000|100000"])
     }
 }

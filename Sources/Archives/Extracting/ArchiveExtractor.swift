@@ -63,11 +63,11 @@ public final class ArchiveExtractor {
     /// Each holds a descriptor until its batch is done, and many batches are in flight.
     private static let batchDirectoriesLimit = 16
 
-    private let target: ExtractionTarget?
+    let target: ExtractionTarget?
     private let syncing: Syncing
     private let pipeline: OrderedPipeline<ExtractJob>
     private let selects: (UInt32) -> Bool
-    private let progressed: (Int64) throws -> Void
+    let progressed: (Int64) throws -> Void
     private var batch: [(Item, Directory?)] = []
     private var batchSize: Int64 = 0
     private var batchDirectories = 0
@@ -114,9 +114,14 @@ public final class ArchiveExtractor {
 
     /// Waits for all entries, and sets the attributes of directories.
     public func finish() throws {
+        try flush()
+        try target?.finishDirectories()
+    }
+
+    /// Waits for all entries so far.
+    func flush() throws {
         try submitBatch()
         while try pipeline.takeOldest(commit) != nil {}
-        try target?.finishDirectories()
     }
 
     /// Ends the threads.
@@ -130,7 +135,12 @@ public final class ArchiveExtractor {
     private func isSelected(_ key: UInt32) -> Bool { target != nil || selects(key) }
 
     private func extractFile(_ item: Item) throws {
-        if let patched = item.patched { return try extractPatched(patched, item) }
+        if let patched = item.patched {
+            let path = item.attributes.path
+            let file = try target?.parent(of: path).createFile(path.name)
+            if patched.digests.isEmpty, let file { return try item.finish(file, syncing) }
+            return try submitParts(of: item, to: file)
+        }
         let isSmall =
             item.entry.size <= Int64(Segment.size)
             && item.entry.compressedSize <= Int64(Segment.compressedLimit)
@@ -150,82 +160,18 @@ public final class ArchiveExtractor {
         }
         let path = item.attributes.path
         let file = try target?.parent(of: path).createFile(path.name)
-        if let segments = item.segments, item.entry.isPlain {
-            try extractSegments(segments, of: item, to: file)
+        if isInSegments {
+            try submitParts(of: item, to: file)
         } else {
             try submit(.stream(item, file), size: item.entry.size)
         }
     }
 
-    private func extractSegments(_ segments: [SegmentRecord], of item: Item, to file: File?) throws
-    {
-        var source = try item.entry.archive.dataOffset(item.entry)
-        for (index, segment) in segments.enumerated() {
-            defer { source += Int64(segment.length) }
-            guard isSelected(segment.digest.key) else { continue }
-            let length = Segment.length(at: index, ofSize: item.entry.size)
-            let part = ExtractJob.Part(
-                item: item,
-                base: .init(
-                    source: source,
-                    compressedLength: segment.length,
-                    length: length,
-                    isLast: index == segments.count - 1
-                ),
-                destination: Int64(index) * Int64(Segment.size),
-                length: length,
-                digest: segment.digest,
-                isLast: index == segments.count - 1,
-                target: file
-            )
-            try submit(.part(part), size: Int64(length))
+    private func submitParts(of item: Item, to file: File?) throws {
+        try item.forEachPart(to: file) { part in
+            guard isSelected(part.digest.key) else { return }
+            try submit(.part(part), size: Int64(part.length))
         }
-    }
-
-    /// Puts a file together: each segment of its entry, and over it the runs of the patches, oldest first.
-    private func extractPatched(_ patched: PatchedContent, _ item: Item) throws {
-        guard let segments = item.segments, item.entry.isPlain,
-            patched.digests.count == Segment.count(forSize: patched.size)
-        else { throw item.entry.archive.contradiction(item.entry) }
-        let cursors = try patched.patches.map { try PatchCursor($0) }
-        let path = item.attributes.path
-        let file = try target?.parent(of: path).createFile(path.name)
-        if patched.digests.isEmpty, let file { return try item.finish(file, syncing) }
-        var source = try item.entry.archive.dataOffset(item.entry)
-        for (index, digest) in patched.digests.enumerated() {
-            var base: ExtractJob.Part.Base?
-            if index < segments.count {
-                base = .init(
-                    source: source,
-                    compressedLength: segments[index].length,
-                    length: Segment.length(at: index, ofSize: item.entry.size),
-                    isLast: index == segments.count - 1
-                )
-                source += Int64(segments[index].length)
-            }
-            let overlays = try cursors.flatMap { try $0.takeRuns(ofSegment: index) }
-            guard isSelected(digest.key) else { continue }
-            let length = Segment.length(at: index, ofSize: patched.size)
-            let part = ExtractJob.Part(
-                item: item,
-                base: base,
-                overlays: overlays,
-                destination: Int64(index) * Int64(Segment.size),
-                length: length,
-                digest: digest,
-                isLast: index == patched.digests.count - 1,
-                target: file
-            )
-            try submit(.part(part), size: Int64(length))
-        }
-    }
-
-    /// Checks the manifest's table against the archive: one that lies must not make us read elsewhere.
-    static func checkTable(_ segments: [SegmentRecord], of entry: ArchiveReader.Entry) throws {
-        guard segments.count == Segment.count(forSize: entry.size), entry.isPlain,
-            segments.allSatisfy({ (0...Segment.compressedLimit).contains($0.length) }),
-            segments.reduce(0, { $0 + Int64($1.length) }) == entry.compressedSize
-        else { throw entry.archive.contradiction(entry) }
     }
 
     private func submitBatch() throws {

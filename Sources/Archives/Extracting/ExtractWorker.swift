@@ -34,10 +34,7 @@ final class ExtractWorker {
     }
 
     private func restore(_ part: ExtractJob.Part) throws {
-        let bytes = try UnsafeRawBufferPointer(content(of: part))
-        guard Digest(of: bytes) == part.digest else {
-            throw part.item.entry.archive.damage(part.item.entry, "its SHA-256 is wrong")
-        }
+        let bytes = try buffers.verifiedContent(of: part)
         try part.target?.write(bytes, at: part.destination)
         if syncing != .never {
             part.target?.beginWriteback(from: part.destination, length: Int64(part.length))
@@ -70,33 +67,5 @@ final class ExtractWorker {
             file.beginWriteback(from: 0, length: Int64(bytes.count))
         }
         try item.finish(file, syncing)
-    }
-
-    /// Inflates the segment of the entry, and lays the runs of the patches over it.
-    private func content(of part: ExtractJob.Part) throws -> UnsafeMutableRawBufferPointer {
-        var space = buffers.blank
-        var known = 0
-        if let base = part.base {
-            let bytes = try buffers.read(
-                at: base.source,
-                length: base.compressedLength,
-                inflatingTo: base.length,
-                isLast: base.isLast,
-                of: part.item.entry
-            )
-            (space, known) = (bytes, base.length)
-        }
-        let content = UnsafeMutableRawBufferPointer(start: space.baseAddress, count: part.length)
-        if known < part.length {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: content[known...])
-            rest.initializeMemory(as: UInt8.self, repeating: 0)
-        }
-        for run in part.overlays {
-            // What lies behind the end of the file was cut off later.
-            let bytes = run.bytes.prefix(max(0, part.length - run.offset))
-            guard !bytes.isEmpty else { continue }
-            UnsafeMutableRawBufferPointer(rebasing: content[run.offset...]).copyBytes(from: bytes)
-        }
-        return content
     }
 }

@@ -20,6 +20,11 @@ final class SegmentBuffers {
     /// A whole segment of nothing in particular.
     var blank: UnsafeMutableRawBufferPointer { output }
 
+    /// The bytes of the archive that were read last.
+    func compressed(_ length: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: input[..<length])
+    }
+
     /// Reads and inflates one segment of an entry, or all of a small one.
     ///
     /// - Parameters:

@@ -30,8 +30,10 @@ public final class ArchiveWriter {
     private var filling: WriteJob?
     private var open: OpenEntry?
     /// How many large entries were begun, and which of them is being given up.
-    private var largeEntries = 0
+    private(set) var largeEntries = 0
     private var givenUp: Int?
+    /// For what is copied out of other archives on the caller's thread.
+    private(set) lazy var copyBuffers = SegmentBuffers()
     private let central: Spool
     private var entryCount: UInt64 = 0
 
@@ -53,7 +55,14 @@ public final class ArchiveWriter {
         central = Spool(in: sink.path.removingLastComponent())
         pipeline = OrderedPipeline(threads: threads, makeJob: { WriteJob() }) {
             let deflater = SegmentDeflater(compression)
-            return { $0.work(deflater) }
+            var buffers: SegmentBuffers?
+            return { job in
+                try job.work(deflater) {
+                    let made = buffers ?? SegmentBuffers()
+                    buffers = made
+                    return made
+                }
+            }
         }
         self.written = written
     }
@@ -88,8 +97,7 @@ public final class ArchiveWriter {
         if size <= Int64(Segment.size) {
             return try addSmall(attributes, size: Int(size), isStill: isStill, read: read)
         }
-        submitFilling()
-        largeEntries += 1
+        beginLarge()
         let count = Segment.count(forSize: size)
         for index in 0..<count {
             let job = try jobToFill()
@@ -165,13 +173,19 @@ public final class ArchiveWriter {
 
     // MARK: - In order
 
-    private func jobToFill() throws -> WriteJob {
+    /// Begins a large entry, whose segments come one by one.
+    func beginLarge() {
+        submitFilling()
+        largeEntries += 1
+    }
+
+    func jobToFill() throws -> WriteJob {
         let job = try filling ?? pipeline.vacantJob(commit)
         filling = job
         return job
     }
 
-    private func submitFilling() {
+    func submitFilling() {
         guard let job = filling, !job.isEmpty else { return }
         filling = nil
         pipeline.submit(job)

@@ -16,6 +16,8 @@ final class WriteJob: @unchecked Sendable {
         var isLast: Bool
         /// Where it is in `input`.
         var range = 0..<0
+        /// The segment of another archive that is to be copied there; `nil` if its bytes are there.
+        var source: ExtractJob.Part?
 
         // The result.
         /// Where it is in `output`; `nil` if it did not shrink.
@@ -66,13 +68,33 @@ final class WriteJob: @unchecked Sendable {
         filled = 0
     }
 
-    /// Hashes and compresses all pieces.
-    func work(_ deflater: SegmentDeflater) {
+    /// Hashes and compresses all pieces; one that is to be copied is verified, and compressed only if it is not as
+    /// it was.
+    ///
+    /// - Throws: `ArchiveError`, `FileError` if what is to be copied cannot be read.
+    func work(_ deflater: SegmentDeflater, _ buffers: () -> SegmentBuffers) throws {
         var used = 0
         for index in pieces.indices {
+            if let source = pieces[index].source {
+                pieces[index].source = nil
+                let buffers = buffers()
+                try space(at: pieces[index].range).copyBytes(
+                    from: buffers.verifiedContent(of: source)
+                )
+                if let length = source.copiedLength {
+                    UnsafeMutableRawBufferPointer(rebasing: output[used...]).copyBytes(
+                        from: buffers.compressed(length)
+                    )
+                    pieces[index].deflated = used..<(used + length)
+                }
+            }
             let bytes = UnsafeRawBufferPointer(rebasing: input[pieces[index].range])
             pieces[index].checksum = Checksum(of: bytes).value
             pieces[index].digest = Digest(of: bytes)
+            if let copied = pieces[index].deflated {
+                used = copied.upperBound
+                continue
+            }
             // It has to become smaller, so the input's length is room enough.
             guard bytes.count > 1, let base = output.baseAddress,
                 let length = deflater.deflate(
@@ -87,11 +109,25 @@ final class WriteJob: @unchecked Sendable {
         }
     }
 
+    private func space(at range: Range<Int>) -> UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(rebasing: input[range])
+    }
+
     func raw(_ piece: Piece) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: input[piece.range])
     }
 
     func deflated(_ range: Range<Int>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: output[range])
+    }
+}
+
+extension ExtractJob.Part {
+    /// Bytes of its archive, if they can stand in another one as they are.
+    fileprivate var copiedLength: Int? {
+        guard let base, overlays.isEmpty, base.length == length, base.isLast == isLast,
+            item.entry.record.method == ZipRecords.deflated, base.compressedLength < length
+        else { return nil }
+        return base.compressedLength
     }
 }

@@ -80,10 +80,8 @@ extension ArchivedBackup {
         defer { extractor.close() }
         var remarks = Remarks()
         let isAlone = header?.isIncrement == true && needs.isEmpty
-        guard !isAlone || directory == nil else {
-            throw bad("the backups that it is built on were not opened")
-        }
-        _ = try (isAlone ? forEachOwn : forEach) { item in
+        // To be extracted, it has to be put together.
+        _ = try (isAlone && directory == nil ? forEachOwn : forEach) { item in
             guard !remarks.leavesOut(item) else { return }
             var item = item
             if !Self.mayGiveAway {

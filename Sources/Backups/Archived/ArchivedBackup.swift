@@ -27,6 +27,9 @@ package final class ArchivedBackup {
     /// The directory of an archive that was fetched, which goes with the last reference.
     private let scratch: ScratchDirectory?
 
+    /// Its archive, if that is at hand.
+    package var path: FilePath { reader.path }
+
     /// Opens an archive on this machine, whose structure is checked at once.
     ///
     /// - Parameters:

@@ -84,6 +84,19 @@ public struct BackupFolder: Sendable {
     /// The name of the subfolder that deleted backups are in.
     package static let trashName = Trash.subfolder
 
+    /// Returns the same folder, whose archives are fetched to another directory.
+    package func fetching(to workplace: FilePath) -> BackupFolder {
+        var folder = BackupFolder(
+            remote,
+            staging: staging,
+            workplace: workplace,
+            memory: memory,
+            timeZone: timeZone
+        )
+        folder.outbox = outbox
+        return folder
+    }
+
     // MARK: - Finding
 
     /// Reads the folder.

@@ -6,6 +6,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case noBackup(String, address: String)
     /// There is no backup at all.
     case noBackups(String)
+    /// No backup was made at a moment or before it.
+    case noneUntil(String, address: String)
     /// There are backups, and restores made all of them of what they replaced.
     case onlySafetyBackups(String)
     /// No restore made a backup of what it replaced.
@@ -35,6 +37,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
         switch self {
         case .noBackup(let name, let address): "there is no backup named '\(name)' in '\(address)'"
         case .noBackups(let address): "there is no backup in '\(address)'"
+        case .noneUntil(let moment, let address):
+            "there is no backup of \(moment) or before in '\(address)'"
         case .onlySafetyBackups(let address):
             "in '\(address)' there are only backups that restores made of the data that they replaced"
         case .nothingToUndo(let address):
@@ -73,7 +77,7 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .needed: "remove those first, or with it"
         case .missingNeed: "bring that one back, or choose another backup"
         case .onlySafetyBackups: "choose one by its name"
-        case .noBackup, .noBackups, .nothingToUndo, .notInTrash: nil
+        case .noBackup, .noBackups, .noneUntil, .nothingToUndo, .notInTrash: nil
         }
     }
 }

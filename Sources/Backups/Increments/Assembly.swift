@@ -47,6 +47,30 @@ struct Assembly {
         }
     }
 
+    /// Reads the records of an increment that lacks some of what it is built on.
+    ///
+    /// - Parameter backup: the increment, with those just before it that are there.
+    /// - Throws: `ArchivedBackupError.badManifest`, `ArchiveError`.
+    init(ofRestOf backup: ArchivedBackup) throws {
+        self.backup = backup
+        for increment in backup.needs + [backup] { trailer = try add(increment) }
+    }
+
+    /// Calls `body` for every entry that is whole without what is missing.
+    ///
+    /// - Throws: `ArchivedBackupError`; what `body` throws.
+    func forEachComplete(_ body: (ArchiveExtractor.Item) throws -> Void) throws {
+        for layer in layers.values.sorted(by: { $0.attributes.path < $1.attributes.path })
+        where layer.base != nil {
+            try body(item(layer, over: nil))
+        }
+    }
+
+    /// The paths of files of which only patches are there.
+    var incomplete: [RelativePath] {
+        layers.filter { $0.value.base == nil }.map(\.key).sorted()
+    }
+
     /// Reads an increment's records: what is gone goes first.
     private mutating func add(_ increment: ArchivedBackup) throws -> ManifestTrailer {
         var count = 0
@@ -109,7 +133,7 @@ struct Assembly {
     /// - Throws: `ArchivedBackupError`, `ArchiveError`; what `body` throws.
     func forEach(_ body: (ArchiveExtractor.Item) throws -> Void) throws -> ManifestTrailer {
         guard let trailer, let full = backup.needs.first else {
-            throw backup.bad("the backups that it is built on were not opened")
+            preconditionFailure("a whole backup was opened")
         }
         var tally = BackupTally()
         func take(_ item: ArchiveExtractor.Item) throws {

@@ -115,6 +115,58 @@ extension BackupFolder {
         archived.needs = parts
     }
 
+    /// Opens a backup of which only a part may be there, with as much of what it is built on as can be used.
+    ///
+    /// - Returns: the opened backup, with those just before it that could be opened, and the name of the first one
+    ///   that could not.
+    /// - Throws: see `open`; not that something is missing.
+    package func openToSalvage(
+        _ backup: Backup,
+        fetching: (Int64) -> Void
+    ) async throws -> (archived: ArchivedBackup, missing: String?) {
+        let archived = try await openAlone(backup, holdingTo: nil, fetching: fetching)
+        guard let header = archived.header, let needs = header.needs, !needs.isEmpty else {
+            return (archived, nil)
+        }
+        let places = try await Places(of: self)
+        var parts: [ArchivedBackup] = []
+        var missing: String?
+        for need in needs.reversed() {
+            do {
+                guard let part = try await open(need, of: header, in: places, fetching) else {
+                    missing = BackupName.display(need.name)
+                    break
+                }
+                parts.insert(part, at: 0)
+                if part.header?.isIncrement == false { break }
+            } catch let error where error is ArchiveError || error is ArchivedBackupError {
+                missing = BackupName.display(need.name)
+                break
+            }
+        }
+        archived.needs = parts
+        return (archived, missing)
+    }
+
+    /// Returns the backups that an increment is built on, and that are neither in the folder nor in its trash.
+    ///
+    /// - Parameter header: the increment's.
+    /// - Returns: those without which it cannot be put together, the whole one first.
+    /// - Throws: `RemoteError`.
+    package func missingNeeds(of header: ManifestHeader) async throws -> [Need] {
+        let places = try await Places(of: self)
+        var missing: [Need] = []
+        for need in header.needs?.reversed() ?? [] {
+            let (named, alike) = places.candidates(for: need, of: header)
+            let known = alike.filter { $0.time == Timestamp.date(rfc3339: need.created) }
+            let isTrashed = places.trashed.contains { $0.name == need.name && $0.size == need.size }
+            if (named + known).isEmpty, !isTrashed { missing.append(need) }
+            // A whole one needs no other.
+            if (named + known).contains(where: { !$0.isIncrement }) { break }
+        }
+        return missing.reversed()
+    }
+
     /// Everything in a folder that may be an archive which another needs.
     private struct Places {
         var backups: [Backup]
@@ -128,6 +180,23 @@ extension BackupFolder {
                 }
             trashed = (try? await folder.trash.entries()) ?? []
         }
+
+        /// Returns the backups that may be one that is needed: those of its name and size, and others that say
+        /// to have its place in the lineage.
+        func candidates(
+            for need: Need,
+            of header: ManifestHeader
+        ) -> (named: [Backup], alike: [Backup]) {
+            let named = backups.filter { $0.name == need.name && $0.size == need.size }
+            // A whole one that was made of it has its name, and may not have been looked at here.
+            let whole = "\(BackupName.display(need.name)) \(BackupName.suffix)"
+            let alike = backups.filter {
+                $0.name != need.name
+                    && ($0.lineage == header.lineage && $0.number == need.number
+                        || $0.lineage == nil && $0.name == whole)
+            }
+            return (named, alike)
+        }
     }
 
     private func open(
@@ -140,11 +209,7 @@ extension BackupFolder {
             archived.header?.lineage == header.lineage && archived.header?.number == need.number
                 && archived.header?.created == need.created
         }
-        let named = places.backups.filter { $0.name == need.name && $0.size == need.size }
-        let alike = places.backups.filter {
-            $0.lineage == header.lineage && $0.number == need.number
-                && ($0.name != need.name || $0.size != need.size)
-        }
+        let (named, alike) = places.candidates(for: need, of: header)
         // A whole one needs no other.
         for backup in alike.filter({ !$0.isIncrement }) + named + alike.filter(\.isIncrement) {
             let archived = try await openAlone(backup, holdingTo: nil, fetching: fetching)

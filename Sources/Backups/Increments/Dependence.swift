@@ -14,11 +14,15 @@ package struct Dependence {
     /// - Parameters:
     ///   - backups: those that may be needed.
     ///   - others: those that may need them; all, as a rule.
-    package init(of backups: [Backup], by others: [Backup]) {
+    ///   - listed: those of the folder, if they are not the first: a whole one of these stands in for an
+    ///     increment.
+    package init(of backups: [Backup], by others: [Backup], listed: [Backup]? = nil) {
         let byName = Dictionary(grouping: backups, by: \.name)
-        let byNumber = Dictionary(grouping: backups.filter { $0.lineage != nil }) {
-            Place(lineage: $0.lineage, number: $0.number)
-        }
+        let byNumber = Dictionary(grouping: backups.filter { $0.lineage != nil }, by: Place.init)
+        let wholes = Dictionary(
+            grouping: (listed ?? backups).filter { $0.lineage != nil && $0.isWholeAndGood },
+            by: Place.init
+        )
         for other in others where other.isIncrement {
             guard !other.needs.isEmpty else {
                 for backup in backups where Self.mayBeNeeded(backup, by: other) {
@@ -29,13 +33,15 @@ package struct Dependence {
             for need in other.needs.reversed() {
                 let named = (byName[need.name] ?? []).filter { $0.size == need.size }
                 let place = Place(lineage: other.lineage, number: need.number)
-                let alike = (byNumber[place] ?? []).filter {
-                    $0.time == Timestamp.date(rfc3339: need.created)
+                let time = Timestamp.date(rfc3339: need.created)
+                let alike = (byNumber[place] ?? []).filter { $0.time == time }
+                // A whole one in its place is enough, and needs nothing before it.
+                let isWhole = (wholes[place] ?? []).contains { $0.time == time }
+                let found = (named + alike).filter { !isWhole || $0.isWholeAndGood }
+                for name in Set(found.map(\.name)).subtracting([other.name]) {
+                    dependants[name, default: []].append(other)
                 }
-                let found = Set((named + alike).map(\.name)).subtracting([other.name])
-                for name in found { dependants[name, default: []].append(other) }
-                // A whole one needs nothing before it.
-                if (named + alike).contains(where: { !$0.isIncrement }) { break }
+                if isWhole || found.contains(where: \.isWholeAndGood) { break }
             }
         }
     }
@@ -43,6 +49,13 @@ package struct Dependence {
     private struct Place: Hashable {
         var lineage: String?
         var number: Int?
+
+        init(lineage: String?, number: Int?) {
+            self.lineage = lineage
+            self.number = number
+        }
+
+        init(_ backup: Backup) { self.init(lineage: backup.lineage, number: backup.number) }
     }
 
     private static func mayBeNeeded(_ backup: Backup, by other: Backup) -> Bool {
@@ -74,5 +87,53 @@ extension [Backup] {
             ($1.element.needs.count, $0.offset) < ($0.element.needs.count, $1.offset)
         }
         .map(\.element)
+    }
+}
+
+extension Backup {
+    /// How long one stays in the trash at least that others may be built on: another machine may be making one
+    /// just now.
+    package static let leastTrash = Duration.seconds(86_400)
+
+    /// Whether others may be built on it.
+    package var isInLineage: Bool { lineage != nil || isIncrement }
+
+    /// Returns how long it stays in the trash if it is to stay for some time.
+    package func trashTime(_ wanted: Duration) -> Duration {
+        isInLineage ? max(wanted, Self.leastTrash) : wanted
+    }
+
+    /// Whether it needs no other, and is not known to be damaged.
+    fileprivate var isWholeAndGood: Bool { !isIncrement && damage == nil }
+
+    /// Returns whether both are of one moment of one lineage: then they hold the same.
+    private func isTwin(of other: Backup) -> Bool {
+        lineage != nil && lineage == other.lineage && number == other.number && time == other.time
+            && name != other.name
+    }
+
+    fileprivate func isWhole(inPlaceOf increment: Backup) -> Bool {
+        isWholeAndGood && increment.isIncrement && isTwin(of: increment)
+    }
+}
+
+// An increment, and a whole backup that was made of it.
+extension [Backup] {
+    /// Returns the whole backup that was made of an increment.
+    package func whole(inPlaceOf increment: Backup) -> Backup? {
+        first { $0.isWhole(inPlaceOf: increment) }
+    }
+
+    /// Returns the increment that a whole backup was made of, if it is there still.
+    package func increment(replacedBy whole: Backup) -> Backup? {
+        first { whole.isWhole(inPlaceOf: $0) }
+    }
+
+    /// The same backups without increments in whose place there is a whole one.
+    package var withoutReplaced: [Backup] {
+        // Those that were made so are few.
+        let wholes = filter { !$0.isIncrement && $0.number ?? 0 > 0 }
+        guard !wholes.isEmpty else { return self }
+        return filter { !$0.isIncrement || wholes.whole(inPlaceOf: $0) == nil }
     }
 }

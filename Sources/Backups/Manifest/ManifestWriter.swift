@@ -68,6 +68,9 @@ package final class ManifestWriter {
         return record.patchPath
     }
 
+    /// Expects no patch of a file any more: it was given up.
+    package func dropPatch(of record: ManifestRecord) { patches[record.patchPath] = nil }
+
     /// Tells of a path.
     package func append(_ record: ManifestRecord) throws {
         try appendText(entries > 0 ? Array(",\n".utf8) + record.line : record.line)

@@ -20,6 +20,8 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         public static let missingExternalData = Kind(rawValue: "missing_external_data")
         /// The stores have much less than in the backup before.
         public static let anomaly = Kind(rawValue: "anomaly")
+        /// Something of a damaged backup that could not be salvaged.
+        public static let lost = Kind(rawValue: "lost")
         /// A change that may not be on the disk: a loss of power may undo it.
         public static let notSynced = Kind(rawValue: "not_synced")
     }

@@ -50,6 +50,8 @@ public struct View {
     public let shown: [TableName: [ViewRow]]
     /// The rows that are alive and not shown.
     public let held: [ViewKey: Reason]
+    /// Of those, the rows that were held once others were in place: which ones depends on the order.
+    public let late: Set<ViewKey>
 
     /// The row that is shown where another one is named; `nil` if it is that row itself, or none.
     public func standIn(for key: ViewKey) -> RowID? {
@@ -70,5 +72,6 @@ public struct View {
         computation.run()
         shown = computation.shown.mapValues { $0.values.sorted { $0.id < $1.id } }
         held = computation.held
+        late = computation.late
     }
 }

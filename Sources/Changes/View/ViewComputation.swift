@@ -11,6 +11,8 @@ struct ViewComputation {
     /// The rows that `#same` says others are.
     var roots: [ViewKey: RowID] = [:]
     var held: [ViewKey: View.Reason] = [:]
+    /// Those that were held by a second look.
+    private(set) var late: Set<ViewKey> = []
     /// The result.
     var shown: [TableName: [RowID: ViewRow]] = [:]
 
@@ -40,6 +42,7 @@ struct ViewComputation {
             }
             for (key, reason) in found.held {
                 held[key] = reason
+                late.insert(key)
                 candidates[key.table]?[key.id] = nil
             }
         }

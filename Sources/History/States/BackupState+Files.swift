@@ -204,7 +204,7 @@ extension BackupState {
     }
 
     /// Some bits of the SHA-256 of a row: it is no secret, and chance is all that it is held against.
-    private static func sum(_ key: [UInt8], _ first: [UInt8], _ second: [UInt8]) -> [UInt8] {
+    static func sum(_ key: [UInt8], _ first: [UInt8], _ second: [UInt8]) -> [UInt8] {
         let lengths = Array("\(key.count) \(first.count)\n".utf8)
         let digest = (lengths + key + first + second).withUnsafeBytes { Digest(of: $0) }
         return Array(digest.bytes.prefix(8))

@@ -25,6 +25,9 @@ public final class BackupState {
             file INTEGER NOT NULL, i INTEGER NOT NULL, hashes BLOB NOT NULL, versions BLOB NOT NULL,
             digested INTEGER NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (file, i)
         ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS report (
+            path BLOB PRIMARY KEY, standing TEXT NOT NULL, content BLOB NOT NULL, sum BLOB NOT NULL
+        ) WITHOUT ROWID;
         """
 
     private let path: FilePath
@@ -97,7 +100,7 @@ public final class BackupState {
 
     /// Drops everything that is known of files and backups.
     public func clear() throws {
-        try execute("DELETE FROM made; DELETE FROM file; DELETE FROM segment")
+        try execute("DELETE FROM made; DELETE FROM file; DELETE FROM segment; DELETE FROM report")
     }
 
     // MARK: - Values

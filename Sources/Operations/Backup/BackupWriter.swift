@@ -134,8 +134,10 @@ final class BackupWriter {
     private func addStores() throws {
         guard let cut else { return }
         // Only now that all transactions have begun: it takes time, and would pull the cut apart.
+        let known = try KnownReports(of: cut.members, standing: standing, plan)
         let counting = StoreReports(
             of: cut.members,
+            known: known?.reports ?? [:],
             checking: plan.options.checksStores ? .full : .none,
             isStrict: plan.options.isStrict,
             context
@@ -147,6 +149,7 @@ final class BackupWriter {
         }
         for store in cut.damaged { try addDamaged(store) }
         let stores = try beginManifest(cut, counting)
+        for (member, report) in stores { try known?.keep(report, of: member.store) }
         for (member, report) in stores {
             for finding in report.damage {
                 note(.damagedStore, member.store.path, "SQLite finds it damaged: \(finding)")
@@ -284,26 +287,6 @@ final class BackupWriter {
         return .descend
     }
 
-    /// Returns whether something is left out: the user said so, or it is a part of a store that is.
-    ///
-    /// Files that rows refer to come all the same, with `addLeftOut`.
-    private func isLeftOut(_ file: WalkedFile) -> Bool {
-        leftOut.parts.contains(file.path) || plan.options.leavingOut.leavesOut(file)
-    }
-
-    /// Says what was left out: of each store, since that may be a mistake, and of all else in detail.
-    private func tellLeftOut() {
-        for store in leftOut.stores {
-            context.note("the store '\(store.path)' is left out, with all of its files")
-        }
-        let stores = Set(leftOut.stores.map(\.path))
-        for path in leftOut.paths where !stores.contains(path) {
-            context.tellDetail("'\(path)' is left out")
-        }
-        let rest = leftOut.count - leftOut.paths.count
-        if rest > 0 { context.tellDetail("\(rest) more are left out") }
-    }
-
     private func addLink(_ file: WalkedFile) throws {
         try telling(file) {
             let target = try reading { try file.directory.linkTarget(file.name) }
@@ -401,24 +384,5 @@ final class BackupWriter {
         let count = try body()
         try context.advance(Int64(count))
         return count
-    }
-
-    func attributes(
-        _ path: RelativePath,
-        _ kind: EntryAttributes.Kind,
-        _ info: FileInfo
-    ) -> EntryAttributes {
-        EntryAttributes(
-            path: path,
-            kind: kind,
-            mode: info.mode,
-            modified: info.modified,
-            owner: Owner(user: info.owner, group: info.group)
-        )
-    }
-
-    /// Opens a directory below the stores directory, or that itself, without following a link.
-    func open(_ path: RelativePath?) throws -> Directory {
-        try (path?.components ?? []).reduce(.open(directory.path)) { try $0.directory($1) }
     }
 }

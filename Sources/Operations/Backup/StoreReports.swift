@@ -11,15 +11,19 @@ struct StoreReports {
     private let work: BackgroundWork<[StoreReport]>
 
     /// Begins; the reports come in the order of the stores, which are checked besides.
+    ///
+    /// Stores of which a report is known are not looked into.
     init(
         of members: [StoresCut.Member],
+        known: [RelativePath: StoreReport] = [:],
         checking level: CheckLevel,
         isStrict: Bool = false,
         _ context: OperationContext
     ) {
         work = BackgroundWork { checkWanted in
             try members.map { member in
-                try Self.report(member, checking: level, isStrict: isStrict) {
+                if let report = known[member.store.path] { return report }
+                return try Self.report(member, checking: level, isStrict: isStrict) {
                     try context.checkCancellation()
                     try checkWanted()
                 }

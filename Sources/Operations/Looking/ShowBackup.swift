@@ -28,6 +28,8 @@ public struct ShowBackup: Sendable {
         public var files: [File]
         /// Bytes in all files.
         public var bytes: Int64
+        /// The backups of the folder that cannot be restored without it, the newest first.
+        public var neededBy: [Backup]
     }
 
     private let folder: BackupFolder
@@ -42,6 +44,8 @@ public struct ShowBackup: Sendable {
     public func run(_ name: String, now: Date? = nil) async throws -> Outcome {
         let (backup, unreachable) = try await folder.findWithWaiting(name, now: now)
         if let unreachable { context.warnOfUnknown(unreachable) }
+        let neededBy =
+            try await unreachable == nil ? folder.dependants(of: backup) : []
         return try await context.look(at: backup, in: folder) { archived in
             var files: [File] = []
             let trailer = try archived.forEach { files.append(File($0)) }
@@ -52,7 +56,8 @@ public struct ShowBackup: Sendable {
                 header: archived.header,
                 problems: trailer?.problems ?? [],
                 files: files,
-                bytes: archived.bytes
+                bytes: archived.bytes,
+                neededBy: neededBy
             )
         }
     }

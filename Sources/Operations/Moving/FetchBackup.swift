@@ -14,13 +14,25 @@ public struct FetchBackup: Sendable {
         public var size: Int64
         /// The damage in it, if that was no reason to leave it.
         public var damage: String?
+        /// The archives that it is built on, as far as they were wanted, the whole one first.
+        public var needs: [Needed] = []
         /// Everything that is not as it should be although the file is there.
         public var problems: [Problem] = []
     }
 
-    private let folder: BackupFolder
+    /// The archive of a backup that an increment is built on.
+    public struct Needed: Sendable {
+        /// The file.
+        public var path: FilePath
+        /// Bytes in it.
+        public var size: Int64
+        /// Whether the same file was there.
+        public var wasThere: Bool
+    }
+
+    let folder: BackupFolder
     private let allowsDamage: Bool
-    private let context: OperationContext
+    let context: OperationContext
 
     /// - Parameters:
     ///   - folder: the folder that it is in.
@@ -37,6 +49,10 @@ public struct FetchBackup: Sendable {
     /// - Throws: `FileError.exists` before anything is fetched: nothing is overwritten;
     ///   `MovingError.damaged`, `RemoteError`, `FileError`: nothing is left in the directory then.
     public func run(_ backup: Backup, into directory: FilePath) async throws -> Outcome {
+        if backup.isIncrement, !backup.needs.isEmpty {
+            let count = counted(backup.needs.count, "other backup", "other backups")
+            context.note("'\(backup.displayName)' can be restored only with \(count)")
+        }
         let path = directory.appending(backup.name)
         _ = try Directory.open(directory)
         guard try FileInfo.ifPresent(path) == nil else { throw FileError.exists(path) }
@@ -45,21 +61,24 @@ public struct FetchBackup: Sendable {
         defer { withExtendedLifetime(scratch) {} }
         let partial = scratch.path.appending("archive.zip")
         try await context.fetch(backup, from: folder, to: partial)
-        let damage = try verify(partial, backup)
+        let damage = try damage(of: backup) {
+            try ArchivedBackup(partial, name: backup.name, keys: folder.keys)
+        }
         let fileSystem = LocalFileSystem()
         try fileSystem.sync(partial)
         try fileSystem.move(partial, to: path)
-        var outcome = Outcome(
-            backup: backup,
-            path: path,
-            size: try FileInfo(of: path).size,
-            damage: damage
-        )
+        let size = try FileInfo(of: path).size
+        return sync(Outcome(backup: backup, path: path, size: size, damage: damage), directory)
+    }
+
+    /// Flushes the directory's names to the disk; that they may not be there is a problem.
+    func sync(_ fetched: Outcome, _ directory: FilePath) -> Outcome {
+        var outcome = fetched
         do {
-            try fileSystem.sync(directory)
+            try LocalFileSystem().sync(directory)
         } catch {
             outcome.problems = [
-                Problem(kind: .notSynced, path: printable(path), reason: explain(error))
+                Problem(kind: .notSynced, path: printable(outcome.path), reason: explain(error))
             ]
             context.tell(outcome.problems)
         }
@@ -67,11 +86,11 @@ public struct FetchBackup: Sendable {
     }
 
     /// Verifies what was fetched, and returns its damage if that is allowed.
-    private func verify(_ path: FilePath, _ backup: Backup) throws -> String? {
+    ///
+    /// - Throws: `MovingError.damaged` if it is not; an error that keeps it from being looked at.
+    func damage(of backup: Backup, opening: () throws -> ArchivedBackup) throws -> String? {
         do {
-            try context.verifyQuietly(
-                ArchivedBackup(path, name: backup.name, keys: folder.keys)
-            )
+            try context.verifyQuietly(opening())
             return nil
         } catch let error where error.isOfKeys {
             context.warn("'\(backup.displayName)' is not verified: \(explain(error))")

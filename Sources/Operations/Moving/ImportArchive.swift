@@ -49,10 +49,12 @@ public struct ImportArchive: Sendable {
         /// Bytes in all files.
         public var bytes: Int64
         public var problems: [Problem]
+        /// The backups that came with it, since it is built on them.
+        public var needs: [Backup] = []
     }
 
     private let folder: BackupFolder
-    private let options: Options
+    private var options: Options
     private let context: OperationContext
 
     public init(to folder: BackupFolder, options: Options, context: OperationContext) {
@@ -63,31 +65,70 @@ public struct ImportArchive: Sendable {
 
     /// Imports a file of this machine.
     ///
-    /// - Throws: `MovingError.notImported`, `ArchiveError`, `ArchivedBackupError`, `BackupFolderError.taken`,
+    /// What an increment is built on comes with it if it is beside the file, and not in the folder.
+    ///
+    /// - Throws: `MovingError.notImported`, `.lacksNeed`, `ArchiveError`, `ArchivedBackupError`, `BackupFolderError.taken`,
     ///   `RemoteError`, `FileError`; nothing is added to the folder then.
     public func run(_ path: FilePath) async throws -> Outcome {
+        try await context.withLock(folder) {
+            try context.removeLeftovers(of: folder)
+            return try await take(path)
+        }
+    }
+
+    private func take(_ path: FilePath) async throws -> Outcome {
         let modified = try File.open(path).info().modified
         let name = path.lastComponent?.string ?? printable(path)
-        return try await context.withLock(folder) {
-            try context.removeLeftovers(of: folder)
-            let receive = ReceiveArchive(
-                folder: folder,
-                sameName: options.sameName,
-                date: options.date,
-                context: context
-            )
-            return try await receive.withParcel(named: name, holdingTo: options.limits) {
-                try context.copy(path, to: $0)
-            } _: { parcel in
-                if let sealed = parcel.sealed { throw sealed }
-                guard let archived = parcel.archived, parcel.damage == nil else {
-                    let reason = parcel.damage ?? "it cannot be opened"
-                    throw MovingError.notImported(name, reason: reason)
-                }
-                let file = Date(timeIntervalSince1970: Double(modified) / 1e9)
-                return try await take(parcel, archived, named: name, file: file, receive)
+        let receive = ReceiveArchive(
+            folder: folder,
+            sameName: options.sameName,
+            date: options.date,
+            context: context
+        )
+        return try await receive.withParcel(named: name, holdingTo: options.limits) {
+            try context.copy(path, to: $0)
+        } _: { parcel in
+            if let sealed = parcel.sealed { throw sealed }
+            guard let archived = parcel.archived, parcel.damage == nil else {
+                let reason = parcel.damage ?? "it cannot be opened"
+                throw MovingError.notImported(name, reason: reason)
             }
+            let needs = try await takeNeeds(of: archived, beside: path)
+            let file = Date(timeIntervalSince1970: Double(modified) / 1e9)
+            var outcome = try await take(parcel, archived, named: name, file: file, receive)
+            outcome.needs = needs.map(\.backup)
+            outcome.problems += needs.flatMap(\.problems)
+            return outcome
         }
+    }
+
+    /// Imports the archives that an increment is built on and that are not in the folder.
+    ///
+    /// - Throws: `MovingError.lacksNeed` if one is not beside the file either: then none is imported.
+    private func takeNeeds(
+        of archived: ArchivedBackup,
+        beside path: FilePath
+    ) async throws -> [Outcome] {
+        guard let header = archived.header, header.isIncrement else { return [] }
+        let missing = try await folder.missingNeeds(of: header)
+        let files = try missing.map { need in
+            let file = path.removingLastComponent().appending(need.name)
+            guard try FileInfo.ifPresent(file)?.size == need.size else {
+                throw MovingError.lacksNeed(
+                    archived.name,
+                    need: BackupName.display(need.name),
+                    address: folder.address
+                )
+            }
+            return file
+        }
+        var plain = self
+        plain.options.tags = []
+        plain.options.note = nil
+        plain.options.time = nil
+        var outcomes: [Outcome] = []
+        for file in files { outcomes.append(try await plain.take(file)) }
+        return outcomes
     }
 
     private func take(
@@ -103,8 +144,17 @@ public struct ImportArchive: Sendable {
                 "'\(name)' says itself when it was made: the time that was given is not used"
             )
         }
+        // Others may refer to it by the name that it has.
+        let isInLineage =
+            archived.header?.lineage != nil && BackupName.date(of: name, in: folder.timeZone) != nil
         let isEncrypted = BackupName.isEncrypted(name)
-        let newName = BackupName.make(time, in: folder.timeZone, isEncrypted: isEncrypted)
+        let ownName = BackupName.make(
+            time,
+            in: folder.timeZone,
+            isIncrement: archived.header?.isIncrement ?? false,
+            isEncrypted: isEncrypted
+        )
+        let newName = isInLineage ? name : ownName
         let recipients = isEncrypted ? nil : try folder.keys.recipients()
         let stores = try archived.countStores()
         if stores == 0 { context.warn("'\(name)' has no store in it") }

@@ -8,6 +8,8 @@ public enum MovingError: ExplainedError, Equatable {
     case damaged(String, reason: String)
     /// The archive is damaged, and was not taken in.
     case notImported(String, reason: String)
+    /// An increment is built on a backup that is neither in the folder nor beside its file.
+    case lacksNeed(String, need: String, address: String)
     /// The folder does not have the bytes that it was given.
     case readBackDiffers(String, address: String)
     /// It was not tried, since the folder could not be reached for the one before.
@@ -19,6 +21,8 @@ public enum MovingError: ExplainedError, Equatable {
         case .damaged(let name, let reason): "'\(name)' is damaged: \(reason)"
         case .notImported(let name, let reason):
             "'\(name)' is damaged, and was not imported: \(reason)"
+        case .lacksNeed(let name, let need, let address):
+            "'\(name)' was not imported: it is built on '\(need)', which is neither in '\(address)' nor beside it"
         case .readBackDiffers(let name, let address):
             "'\(name)' was sent to '\(address)' and read back, and is not the same: the copy was removed"
         case .notTried(let name): "'\(name)' was not tried after that"
@@ -30,6 +34,7 @@ public enum MovingError: ExplainedError, Equatable {
         case .sameFolder: "name another folder to copy to"
         case .damaged: "take another one, or allow damage"
         case .notImported: "get it once more from where it is from"
+        case .lacksNeed: "put that archive beside it, or import it first"
         case .readBackDiffers: "try again; if that happens again, do not trust that folder"
         case .notTried: nil
         }

@@ -37,7 +37,7 @@ public struct DeleteBackup: Sendable {
             let dependants = try await dependants(
                 of: backup,
                 in: folder,
-                goneForGood: trash <= .zero
+                goneForGood: backup.isWaiting || backup.trashTime(trash) <= .zero
             )
             guard dependants.isEmpty || withDependants else {
                 throw BackupFolderError.needed(
@@ -52,12 +52,17 @@ public struct DeleteBackup: Sendable {
             }
             var problems: [Problem] = []
             for one in all {
-                let problem = try await folder.remove(one, at: date, keepingTrash: trash)
+                let problem = try await folder.remove(
+                    one,
+                    at: date,
+                    keepingTrash: backup.isWaiting ? .zero : one.trashTime(trash)
+                )
                 problems += [problem].compactMap(\.self)
             }
-            if trash <= .zero {
+            let gone = all.filter { backup.isWaiting || $0.trashTime(trash) <= .zero }
+            if !gone.isEmpty {
                 do {
-                    let forgotten = try await folder.forget(Set(all.map(\.name)))
+                    let forgotten = try await folder.forget(Set(gone.map(\.name)))
                     problems += [forgotten].compactMap(\.self)
                 } catch {
                     let path = Annotations.subfolder

@@ -180,7 +180,7 @@ public struct PruneBackups: Sendable {
             try await carryOut(&outcome)
             do {
                 let limit = options.now - Double(options.keepsTrash.components.seconds)
-                outcome.problems += try await folder.emptyTrash(before: limit)
+                outcome.problems += try await folder.emptyTrash(before: limit, now: options.now)
             } catch {
                 outcome.problems.append(notRemoved(BackupFolder.trashName, explain(error)))
             }
@@ -210,7 +210,7 @@ public struct PruneBackups: Sendable {
                 let problem = try await folder.remove(
                     backup,
                     at: options.now,
-                    keepingTrash: options.keepsTrash
+                    keepingTrash: backup.trashTime(options.keepsTrash)
                 )
                 outcome.removed.append(backup)
                 outcome.problems += problem.map { [$0] } ?? []
@@ -218,9 +218,10 @@ public struct PruneBackups: Sendable {
                 outcome.problems.append(notRemoved(backup.name, explain(error)))
             }
         }
-        guard options.keepsTrash <= .zero, !outcome.removed.isEmpty else { return }
+        let gone = outcome.removed.filter { $0.trashTime(options.keepsTrash) <= .zero }
+        guard !gone.isEmpty else { return }
         do {
-            try await folder.forget(Set(outcome.removed.map(\.name)))
+            try await folder.forget(Set(gone.map(\.name)))
         } catch {
             outcome.problems.append(notRemoved(Annotations.subfolder, explain(error)))
         }

@@ -8,6 +8,12 @@ public struct StoreReport: Sendable {
     /// The names that its rows give to files of external data.
     public var externalReferences: Set<String>
 
+    public init(facts: StoreFacts, damage: [String], externalReferences: Set<String>) {
+        self.facts = facts
+        self.damage = damage
+        self.externalReferences = externalReferences
+    }
+
     /// Adds what a check found; see `StoreFinding.isDamage(isStrict:)`.
     public mutating func add(_ findings: [StoreFinding], isStrict: Bool) {
         for finding in findings {

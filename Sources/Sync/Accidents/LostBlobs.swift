@@ -7,13 +7,16 @@ struct LostBlobs {
     let access: SidecarAccess
     let outgoing: Outgoing
     let files: ExternalFiles
+    /// The values that are gone; `nil` if any may be.
+    var missing: Set<Digest>?
 
-    /// Puts all long values that rows refer to into the outbox again, as far as the store has them.
+    /// Puts the long values that rows refer to into the outbox again, as far as the store has them.
     func send(_ tables: [TableMapping], in snapshot: StoreSnapshot) throws {
         var wanted: [Digest: BlobReference] = [:]
         try access.forEachKnown { row in
             for value in row.state.cells.map(\.value) {
-                guard let reference = value.reference else { continue }
+                guard let reference = value.reference, missing?.contains(reference.digest) ?? true
+                else { continue }
                 if case .file(let name, _) = value, let file = ExternalReference(name: name) {
                     try send(file, reference)
                 } else {

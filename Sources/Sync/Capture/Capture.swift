@@ -56,6 +56,8 @@ struct Capture {
     private let random: (high: UInt64, low: UInt32)
     private var idCount: UInt32 = 0
     var result = Result()
+    /// Finds rows of the store.
+    private(set) var finder: RowFinder?
     /// Rows of this store for which others are shown, since they are alike.
     var standIns: [RowID: RowID] = [:]
 
@@ -81,6 +83,7 @@ struct Capture {
     ///
     /// - Throws: `SyncDecision`, `StoreError`, `SidecarError`.
     mutating func run(_ snapshot: StoreSnapshot) throws {
+        finder = RowFinder(snapshot)
         try leaveMissingTables()
         for group in TableOrder(tables).groups {
             var captured: [TableCapture] = []
@@ -144,9 +147,22 @@ struct Capture {
         }
         guard let joined = try access.join(delta, in: table) else { return }
         // What is known besides, or wins, is not in the store.
-        if joined.old != nil { try access.markDirty(delta.id) }
+        if joined.old != nil {
+            try access.markDirty(delta.id)
+        } else if try needsLook(delta, in: table) {
+            try access.markAltered(delta.id)
+        }
         result.changes += 1
         try outgoing.add(delta, to: table)
+    }
+
+    /// Whether a new row may not be shown as the store has it, or others wait for it.
+    private func needsLook(_ delta: RowDelta, in name: TableName) throws -> Bool {
+        if try access.hasTies { return true }
+        guard let table = tables.first(where: { $0.name == name }) else { return true }
+        // Whether a row is there that is named by values is not known.
+        return table.references.contains(where: \.isByValue)
+            || delta.state.cells.contains { $0.value == .row(.zero) }
     }
 
     /// Sends the content of a file along, as that of a long value.

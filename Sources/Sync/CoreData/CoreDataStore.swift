@@ -99,7 +99,7 @@ struct CoreDataStore: Equatable, Sendable {
 
 /// The numbers that a store gives to its entities; the names travel.
 struct EntityNumbers: Equatable, Sendable {
-    private let names: [Int64: String]
+    let names: [Int64: String]
     private let numbers: [String: Int64]
 
     init(_ store: CoreDataStore) {

@@ -8,6 +8,8 @@ public struct ExchangeOutcome: Sendable {
     public var trouble: (any ExplainedError)?
     /// Why the container took nothing, though it is there.
     var refusal: (any ExplainedError)?
+    /// The rows that the views were computed of.
+    var looked = 0
     /// Whether what arrived was left for a later run; see `StoreExchange.Options.reserve`.
     public var isPutOff = false
     public var inserted = 0

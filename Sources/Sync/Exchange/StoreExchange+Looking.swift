@@ -1,13 +1,9 @@
 internal import Archives
 internal import Changes
-internal import Foundation
 internal import Remotes
 
 // The container, and whether it is ours.
 extension StoreExchange {
-    /// Devices that began one group at once found two marks within this time, in milliseconds.
-    private static let beginning: Int64 = 86_400_000
-
     /// Lists the container, and adopts the marks of devices that began the group as well.
     ///
     /// - Returns: `nil` if it is not there, or has nothing of our group: then nothing is exchanged.
@@ -25,60 +21,13 @@ extension StoreExchange {
             outcome.hasContainer = false
             return nil
         }
-        if options.refills { try await refill(listing) }
-        guard try await belongs(listing) else {
+        let marks = try await marks(in: listing)
+        guard try belongs(marks) else {
             outcome.hasContainer = false
             return nil
         }
+        try mark(beside: marks)
         return listing
-    }
-
-    /// Returns whether the container has a mark of our group, or will have the one that waits.
-    private func belongs(_ listing: Container.Listing) async throws -> Bool {
-        let (ours, began, waits) = try sidecar.read { access in
-            (
-                try access.groups, try access.integer("began") ?? 0,
-                try access.unpublished().contains { $0.folder.isEmpty }
-            )
-        }
-        var found = waits
-        var adopted: [GroupID] = []
-        var joined: [GroupID] = []
-        for file in listing.marks {
-            // What a mark of ours says is known.
-            if case .group(container.group, let id)? = ContainerName(file: file.name, in: nil),
-                ours.contains(id)
-            {
-                found = true
-                continue
-            }
-            guard let mark = try await container.mark(file) else { continue }
-            let id = mark.content.id
-            if ours.contains(id) {
-                found = true
-                continue
-            }
-            let made = Int64(mark.content.made.timeIntervalSince1970 * 1000)
-            guard
-                !mark.content.after.filter(ours.contains).isEmpty
-                    || abs(made - began) < Self.beginning
-            else {
-                guard joins else { throw SyncDecision.otherGroup(container.group.description) }
-                joined.append(id)
-                continue
-            }
-            adopted.append(id)
-        }
-        if !joined.isEmpty {
-            // Who has begun again there need not know of us: this device writes as they do.
-            try sidecar.write { try $0.setGroups(joined + ours) }
-            found = true
-        }
-        if !adopted.isEmpty {
-            try sidecar.write { try $0.setGroups(joined + ours + adopted) }
-            found = true
-        }
-        return found
     }
 
     /// Goes by the group's newest map; whoever begins to take part was shown it.
@@ -86,36 +35,6 @@ extension StoreExchange {
         try sidecar.write { access in
             let accepts = try options.acceptsChanges || access.phase == .enabling
             try GroupMap(access: access).adopt(accepts: accepts)
-        }
-    }
-
-    /// Whether a person has said that this container is to be joined with what is here.
-    private var joins: Bool { options.rejoining == .merge || options.refills }
-
-    /// Marks a container that was emptied, or is new, as this group's; the baseline follows.
-    private func refill(_ listing: Container.Listing) async throws {
-        var others: Set<GroupID> = []
-        for file in listing.marks {
-            if let mark = try await container.mark(file) { others.insert(mark.content.id) }
-        }
-        try sidecar.write { access in
-            let ours = try access.groups
-            guard let group = ours.first, !others.contains(group) else { return }
-            let header = DocumentHeader(
-                group: group,
-                device: try access.own,
-                clock: try access.clock.last
-            )
-            let mark = GroupMark(
-                group: container.group,
-                id: group,
-                made: Date(timeIntervalSince1970: Double(now) / 1000),
-                after: others.subtracting(ours).sorted()
-            )
-            try upkeep(access).keep(
-                DocumentFile<GroupMark>.write(header, mark),
-                as: .group(container.group, group)
-            )
         }
     }
 }

@@ -32,6 +32,10 @@ public struct StoreExchange {
         public var refills = false
         /// Whether nothing is sent and nothing written, and only counted; the sidecar is a copy then.
         public var isDryRun = false
+        /// The most rows that are looked at and written at once; more are in parts.
+        var mostRows = ViewLook.mostRows
+        /// Whether each view of a part is held to the view of all rows, as tests do.
+        var comparesViews = false
         /// Which machine this is; see `Machine`.
         public var machine = Machine.current
         /// When baselines and bundles are written, and files removed.
@@ -63,9 +67,6 @@ public struct StoreExchange {
             self.program = program
         }
     }
-
-    /// The most times that a plan is made anew because an application writes.
-    private static let roundsLimit = 3
 
     let store: Store
     let sidecar: Sidecar
@@ -172,15 +173,15 @@ public struct StoreExchange {
         let last = try sidecar.read { try $0.text("look") }
         if !seeds, options.rejoining == nil, let look, look == last { return }
         // What a person said is about what was there then, and not about what comes meanwhile.
-        try withSnapshot(seeds: seeds, rejoining: options.rejoining) { _, _ in }
+        try withSnapshot(seeds: seeds, rejoining: options.rejoining) { _, _, _ in }
         try sidecar.write { try $0.set("look", look) }
     }
 
     /// Captures, and goes on within the same transaction of the store.
-    private func withSnapshot<Result>(
+    func withSnapshot<Result>(
         seeds: Bool = false,
         rejoining: Rejoining? = nil,
-        _ body: (SyncSchema, [TableMapping]) throws -> Result
+        _ body: (StoreSnapshot, SyncSchema, [TableMapping]) throws -> Result
     ) throws -> Result {
         let modified = try store.modified()
         let snapshot = try snapshot()
@@ -213,158 +214,17 @@ public struct StoreExchange {
                     outgoing: outgoing,
                     files: files
                 )
+                let isFirst = try seeds && access.isBlank
                 try capture.run(snapshot)
                 try outgoing.finish()
+                // What was there first is shown as it is.
+                if isFirst { try access.set("view", bytes: tables.viewSignature) }
                 try meaning.check(capture.result, store)
                 try version.keep(access)
                 if outgoing.changes > 0 { try access.setClock(clock) }
             }
-            return try body(schema, tables)
+            return try body(snapshot, schema, tables)
         }
-    }
-
-    // MARK: - Writing
-
-    /// Writes until the store shows its view, or an application is too busy.
-    private func write(_ outcome: inout ExchangeOutcome) async throws {
-        // What a killed run has fetched may be cut: it did not wait for the disk.
-        try BlobCache(sidecar: sidecar).clear()
-        guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
-        if options.isDryRun { return outcome.count(try plan().0?.plan.steps ?? []) }
-        guard let reservation = try await options.reserve() else {
-            outcome.isPutOff = true
-            return
-        }
-        defer { withExtendedLifetime(reservation) {} }
-        var fetched: Set<BlobReference> = []
-        var isOutdated = false
-        var isTold = false
-        for _ in 0..<Self.roundsLimit {
-            let (planned, missing) = try plan()
-            // Content that rows wait for is fetched once; what is not there keeps only them waiting.
-            let lacking = missing.subtracting(fetched)
-            if !lacking.isEmpty, try await fetch(lacking, &outcome) {
-                fetched.formUnion(lacking)
-                continue
-            }
-            fetched.formUnion(lacking)
-            try pass(.planned)
-            guard let planned else { return try BlobCache(sidecar: sidecar).clear() }
-            let rows = planned.plan.steps.map(WrittenRow.init)
-            if !isTold { try await options.willWrite(rows) }
-            isTold = true
-            let before = outcome.written
-            let applied = try apply(planned, &outcome)
-            if outcome.written > before { try await options.didWrite(rows) }
-            switch applied {
-            case .done: return try BlobCache(sidecar: sidecar).clear()
-            case .someLeftOut: isOutdated = false
-            case .outdated: isOutdated = true
-            }
-        }
-        // Rows that an application keeps changing wait for the next run.
-        if isOutdated { throw StoreError.busy(store.path.description) }
-    }
-
-    private func fetch(
-        _ blobs: Set<BlobReference>,
-        _ outcome: inout ExchangeOutcome
-    ) async throws -> Bool {
-        guard outcome.trouble == nil else { return false }
-        let fetched = try await BlobCache(sidecar: sidecar)
-            .fetch(blobs, from: container, options.check)
-        outcome.trouble = fetched.failure
-        return fetched.isAnyThere
-    }
-
-    /// A plan, and the schema that it is for.
-    private struct Planned {
-        var plan: WritePlan
-        var schema: SyncSchema
-        var numbers: [TableName: [Int64]]
-        /// The files that rows will name.
-        var files: [ExternalReference: BlobReference]
-    }
-
-    /// Compares the view with the store.
-    ///
-    /// - Returns: `nil` for the plan if nothing has to be written.
-    private func plan() throws -> (Planned?, missing: Set<BlobReference>) {
-        try withSnapshot { schema, tables in
-            try sidecar.write { access in
-                let view = try StoreView(
-                    tables,
-                    access,
-                    BlobCache(sidecar: sidecar, files: files)
-                )
-                let acceptsLoss = options.acceptsChanges || options.rejoining != nil
-                let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
-                try access.replaceHeld(view.held)
-                var waiting = plan.waiting
-                waiting += view.held.filter { $0.why == .blob }.map(\.id)
-                if plan.isEmpty {
-                    try access.keepDirty(waiting)
-                    return (nil, view.missing)
-                }
-                try access.intend(plan)
-                try noteFiles(of: plan, writing: view.files, access)
-                try access.keepDirty(waiting + plan.steps.map(\.id))
-                let planned = Planned(
-                    plan: plan,
-                    schema: schema,
-                    numbers: view.numbers,
-                    files: view.files
-                )
-                return (planned, view.missing)
-            }
-        }
-    }
-
-    /// What became of a plan.
-    private enum Applied {
-        case done
-        /// The application has changed some of its rows meanwhile.
-        case someLeftOut
-        /// The application has changed what the rows depend on: nothing was written.
-        case outdated
-    }
-
-    /// Writes a plan into the store, and keeps what was written.
-    private func apply(_ planned: Planned, _ outcome: inout ExchangeOutcome) throws -> Applied {
-        let write = StoreWrite(
-            store: store,
-            schema: planned.schema,
-            plan: planned.plan,
-            numbers: planned.numbers,
-            busyTimeout: options.busyTimeout
-        )
-        guard try writeFiles(planned.files), case .done(let written) = try write.run() else {
-            try sidecar.write { try $0.dropIntents() }
-            return .outdated
-        }
-        try pass(.written)
-        try sidecar.write { access in
-            for (step, image) in written.rows {
-                try access.settle(
-                    Intent(
-                        table: step.table.name,
-                        key: step.key,
-                        id: step.id,
-                        causalLength: step.causalLength,
-                        old: step.old,
-                        new: image
-                    )
-                )
-                try access.clean(step.id)
-            }
-            for id in written.leftOut { try access.markDirty(id) }
-            try access.dropIntents()
-        }
-        try pass(.settled)
-        outcome.inserted += written.inserted
-        outcome.updated += written.updated
-        outcome.deleted += written.deleted
-        return written.leftOut.isEmpty ? .done : .someLeftOut
     }
 
     // MARK: - Recovery

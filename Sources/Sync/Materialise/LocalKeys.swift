@@ -7,56 +7,83 @@ internal import Stores
 struct LocalKeys {
     private let access: SidecarAccess
     private var keys: [RowID: Int64] = [:]
-    private var taken: [TableName: Set<Int64>] = [:]
+    /// Those that were given here, and the greatest, by table.
+    private var given: [TableName: Set<Int64>] = [:]
+    private var greatest: [TableName: Int64] = [:]
 
     init(_ access: SidecarAccess) {
         self.access = access
     }
 
-    /// Returns the key of a row, if it has one by now.
+    /// Returns the key of a row that is alive.
     func key(of id: RowID) -> Int64? { keys[id] }
+
+    /// Takes the keys that rows of a table have, rather than asking for each.
+    mutating func takeShown(of table: TableMapping, _ isAlive: (RowID) -> Bool) throws {
+        try access.forEachShown(in: table.name) { row in
+            if case .rowID(let number) = row.key, keys[row.id] == nil, isAlive(row.id) {
+                keys[row.id] = number
+            }
+        }
+    }
 
     /// Gives keys to rows of a table: those that they have or had, the hint where it is free, or new ones.
     mutating func assign(_ rows: [RowDelta], of table: TableMapping) throws {
-        var taken = taken[table.name] ?? []
-        try access.forEachShown(in: table.name) { row in
-            if case .rowID(let number) = row.key {
-                keys[row.id] = number
-                taken.insert(number)
-            }
-        }
         var newcomers: [RowDelta] = []
         for row in rows where keys[row.id] == nil {
-            if case .rowID(let number)? = try access.formerKey(of: row.id),
-                try access.id(at: .rowID(number), in: table.name) == nil,
-                taken.insert(number).inserted
-            {
+            if case .rowID(let number)? = try access.shown(row.id)?.key {
                 keys[row.id] = number
+            } else if case .rowID(let number)? = try access.formerKey(of: row.id),
+                try isFree(number, in: table.name)
+            {
+                give(number, to: row.id, in: table.name)
             } else {
                 newcomers.append(row)
             }
         }
+        if newcomers.isEmpty { return }
         // Core Data has a counter of its own.
         var next = max(
-            try access.greatestKey(in: table.name),
-            taken.max() ?? 0,
+            try greatest[table.name] ?? access.greatestKey(in: table.name),
+            given[table.name]?.max() ?? 0,
             table.coreData?.counter?.greatestKey ?? 0
         )
         for row in newcomers {
-            if case .integer(let hint)? = row.hint, hint > 0, hint < 1 << 53, !taken.contains(hint),
+            if case .integer(let hint)? = row.hint, hint > 0, hint < 1 << 53,
+                try isFree(hint, in: table.name),
                 try access.formerID(at: .rowID(hint), in: table.name) == nil
             {
-                taken.insert(hint)
-                keys[row.id] = hint
+                give(hint, to: row.id, in: table.name)
                 next = max(next, hint)
             }
         }
         for row in newcomers where keys[row.id] == nil {
             guard next < .max else { throw access.damaged("'\(table.name)' has no key left") }
             next += 1
-            taken.insert(next)
-            keys[row.id] = next
+            give(next, to: row.id, in: table.name)
         }
-        self.taken[table.name] = taken
+        greatest[table.name] = next
+    }
+
+    /// Takes the keys of rows of a table whose numbers are the same everywhere, or are their parents'.
+    mutating func take(_ rows: [RowDelta], of table: TableMapping) {
+        guard let column = table.sharedKey else { return }
+        for row in rows {
+            switch row.state.cell(column.name)?.value {
+            case .integer(let number): keys[row.id] = number
+            case .row(let parent): keys[row.id] = keys[parent]
+            default: break
+            }
+        }
+    }
+
+    private func isFree(_ number: Int64, in table: TableName) throws -> Bool {
+        guard given[table]?.contains(number) != true else { return false }
+        return try access.id(at: .rowID(number), in: table) == nil
+    }
+
+    private mutating func give(_ number: Int64, to id: RowID, in table: TableName) {
+        given[table, default: []].insert(number)
+        keys[id] = number
     }
 }

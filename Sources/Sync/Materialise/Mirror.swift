@@ -9,6 +9,7 @@ final class Mirror {
     private let handle: OpaquePointer
     private var tables: [String: MirrorTable] = [:]
     private var classes: [String: KeyClasses] = [:]
+    private var indexTerms: [String: IndexTerms] = [:]
 
     /// Makes a mirror of tables.
     ///
@@ -29,6 +30,9 @@ final class Mirror {
             tables[schema.name] = try MirrorTable(schema, handle)
             for index in schema.indexes where index.isUnique && !index.isPlain {
                 classes[index.name] = try KeyClasses(schema, index)
+            }
+            for index in schema.indexes where index.isUnique {
+                indexTerms[index.name] = IndexTerms(index, of: schema)
             }
         }
         guard sqlite3_exec(handle, "BEGIN", nil, nil, nil) == SQLITE_OK else {
@@ -71,6 +75,44 @@ final class Mirror {
             }
         }
         return keys
+    }
+}
+
+extension Mirror {
+    /// Finds the rows of a store that have a unique key of a row that was taken.
+    ///
+    /// - Parameters:
+    ///   - values: the stored columns as SQLite has them.
+    ///   - table: its table.
+    ///   - finder: the store.
+    /// - Returns: their local keys, perhaps the row's own; `nil` if an index cannot be asked.
+    /// - Throws: `StoreError`.
+    func rows(
+        like values: [StoredValue],
+        of table: TableSchema,
+        in finder: RowFinder
+    ) throws -> [RowKey]? {
+        var found: [RowKey] = []
+        for index in table.indexes where index.isUnique {
+            guard let terms = indexTerms[index.name] else { return nil }
+            let key: [StoredValue]?
+            if index.isPlain {
+                let stored = table.storedColumns
+                key = index.keys.map { key in
+                    key.column.flatMap(stored.firstIndex).map { values[$0] } ?? .null
+                }
+            } else {
+                key = try tables[table.name]?.evaluate(terms, values)
+            }
+            guard let key, !key.contains(.null) else { continue }
+            found += try finder.keys(
+                of: table,
+                where: terms.terms,
+                are: key,
+                and: terms.condition
+            )
+        }
+        return found
     }
 }
 

@@ -7,11 +7,22 @@ final class MirrorTable {
     private let selection: Statement
     private let removal: Statement
     private let count: Int
+    private let name: String
+    private var evaluations: [String: Evaluation] = [:]
+
+    private final class Evaluation {
+        let statement: Statement
+
+        init(_ statement: consuming Statement) {
+            self.statement = statement
+        }
+    }
 
     init(_ schema: TableSchema, _ database: OpaquePointer) throws {
         let columns = schema.storedColumns.map { schema.columns[$0].name.sqlIdentifier }
         count = columns.count
         let name = schema.name.sqlIdentifier
+        self.name = name
         let list = columns.joined(separator: ", ")
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
         func statement(_ sql: String) throws -> Statement {
@@ -43,5 +54,28 @@ final class MirrorTable {
         _ = try removal.step()
         removal.reset()
         return taken
+    }
+
+    /// Returns the terms of an index for a row that is taken; `nil` if the index has no place for it.
+    func evaluate(_ terms: IndexTerms, _ values: [StoredValue]) throws -> [StoredValue]? {
+        insertion.reset()
+        for (index, value) in values.enumerated() { try insertion.bind(value, at: CInt(index + 1)) }
+        let isTaken = sqlite3_step(insertion.pointer) == SQLITE_DONE
+        insertion.reset()
+        guard isTaken else { return nil }
+        let condition = terms.condition.map { " WHERE \($0)" } ?? ""
+        let sql = "SELECT \(terms.terms.joined(separator: ", ")) FROM main.\(name)\(condition)"
+        let evaluation =
+            try evaluations[sql]
+            ?? Evaluation(Statement(insertion.database, name: name, sql))
+        evaluations[sql] = evaluation
+        let hasPlace = try evaluation.statement.step()
+        let found =
+            hasPlace ? terms.terms.indices.map { evaluation.statement.value(CInt($0)) } : nil
+        evaluation.statement.reset()
+        removal.reset()
+        _ = try removal.step()
+        removal.reset()
+        return found
     }
 }

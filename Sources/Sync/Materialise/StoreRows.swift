@@ -186,20 +186,22 @@ extension StoreRows {
         return true
     }
 
-    /// Looks for rows that refer to what has gone.
+    /// Looks for rows that refer to what has gone, and to no other row that is called as it was.
     ///
     /// - Parameters:
     ///   - gone: the stored columns of the rows that went.
+    ///   - renamed: those of the rows that keep their numbers, as they were.
     ///   - table: their table.
     ///   - schema: all tables.
     /// - Returns: whether there is none.
     /// - Throws: `StoreError`.
     func haveNoChildren(
         _ gone: [[StoredValue]],
+        _ renamed: [[StoredValue]],
         of table: TableMapping,
         in schema: SyncSchema
     ) throws -> Bool {
-        guard !gone.isEmpty else { return true }
+        guard !gone.isEmpty || !renamed.isEmpty else { return true }
         let stored = table.schema.storedColumns
         for child in schema.tables {
             for reference in child.references
@@ -207,18 +209,30 @@ extension StoreRows {
                 let places = reference.parentColumns.compactMap(stored.firstIndex)
                 guard places.count == reference.columns.count else { continue }
                 let columns = reference.columns.map { child.schema.columns[$0].name.sqlIdentifier }
-                let keys = gone.map { row in places.map { row[$0] } }
-                if try hasRow(of: child.name, with: columns, in: keys) { return false }
+                let isNumber = reference.parentColumns == [table.schema.rowIDAlias]
+                let keys = (isNumber ? gone : gone + renamed).map { row in places.map { row[$0] } }
+                if keys.isEmpty { continue }
+                let targets = reference.parentColumns.map {
+                    table.schema.columns[$0].name.sqlIdentifier
+                }
+                let match = zip(columns, targets).map { "p.\($1) = c.\($0)" }
+                    .joined(separator: " AND ")
+                let isOrphan = """
+                    NOT EXISTS (SELECT 1 FROM main.\(table.schema.name.sqlIdentifier) p WHERE \(match))
+                    """
+                if try hasRow(of: child.name, with: columns, in: keys, isOrphan) { return false }
             }
         }
         return true
     }
 
-    /// Returns whether a table has a row whose columns are one of some lists of values.
+    /// Returns whether a table has a row whose columns are one of some lists of values, and that meets a
+    /// condition.
     private func hasRow(
         of table: String,
         with columns: [String],
-        in keys: [[StoredValue]]
+        in keys: [[StoredValue]],
+        _ condition: String
     ) throws -> Bool {
         // One scan at most, however many keys there are and whether there is an index or not.
         let names = columns.indices.map { "k\($0)" }
@@ -244,7 +258,7 @@ extension StoreRows {
             name: name,
             """
             SELECT 1 FROM main.\(table.sqlIdentifier) c
-            WHERE EXISTS (SELECT 1 FROM temp.gone_keys g WHERE \(match)) LIMIT 1
+            WHERE EXISTS (SELECT 1 FROM temp.gone_keys g WHERE \(match)) AND \(condition) LIMIT 1
             """
         )
         return try search.step()

@@ -27,6 +27,8 @@ struct StoreWrite {
         var rows: [(step: WritePlan.Step, image: RowImage?)] = []
         /// The stored columns of the rows that went, by table.
         var gone: [TableName: [[StoredValue]]] = [:]
+        /// Those of the rows that got other unique keys, as they were.
+        var renamed: [TableName: [[StoredValue]]] = [:]
         /// Rows that were left out.
         var leftOut: [RowID] = []
     }
@@ -123,6 +125,8 @@ struct StoreWrite {
                 written.deleted += 1
             case .update(let changes) where step.table.changesUniqueKey(changes.map(\.index)):
                 var values = try rows.values(of: step)
+                // Others may refer to it by what it was.
+                written.renamed[step.table.name, default: []].append(values)
                 for (index, value) in changes { values[index] = value }
                 try rows.delete(step)
                 moved.append((step, values))
@@ -168,7 +172,8 @@ struct StoreWrite {
                 return false
             }
             let gone = written.gone[table.name] ?? []
-            guard try rows.haveNoChildren(gone, of: table, in: schema) else {
+            let renamed = written.renamed[table.name] ?? []
+            guard try rows.haveNoChildren(gone, renamed, of: table, in: schema) else {
                 return false
             }
         }

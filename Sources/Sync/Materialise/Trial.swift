@@ -23,6 +23,8 @@ final class Trial {
         var content: BlobReference
     }
     private var lacking: Set<ViewKey> = []
+    /// The rows of which unique keys were asked for, as SQLite has them.
+    private(set) var asked: [ViewKey: Set<[StoredValue]>] = [:]
 
     init(
         _ mirror: Mirror,
@@ -67,7 +69,9 @@ final class Trial {
         guard let table = tables[table] else { return [] }
         return trying([]) {
             let values = filled(values(row, of: table), row, of: table)
-            return try mirror.uniqueKeys(taken(values, of: table), of: table.schema)
+            let taken = taken(values, of: table)
+            asked[ViewKey(table.name, row.id), default: []].insert(taken)
+            return try mirror.uniqueKeys(taken, of: table.schema)
         }
     }
 
@@ -170,13 +174,13 @@ final class Trial {
 
     /// Notes the content that a row needs and that is not here; one that is shown can wait as it is.
     private func lacksContent(_ row: ViewRow, of table: TableMapping) -> Bool {
-        let long = row.values.filter { $0.reference != nil }
+        let long = zip(table.columns, row.values).filter { $1.reference != nil }
         if long.isEmpty { return false }
         return trying(true) {
             let shown = try access.shown(row.id)
             let parts = try shown?.image.parts() ?? []
-            let lacking = try long.filter { try !has($0, parts) }
-            missing.formUnion(lacking.compactMap(\.reference))
+            let lacking = try long.filter { try !has($1, in: $0, parts) }
+            missing.formUnion(lacking.compactMap(\.1.reference))
             guard !lacking.isEmpty, shown == nil else { return false }
             self.lacking.insert(ViewKey(table.name, row.id))
             return true
@@ -184,16 +188,28 @@ final class Trial {
     }
 
     /// Whether the content of a value is shown by its row, or here.
-    private func has(_ value: Value, _ parts: [(column: Int64, part: RowImage.Part)]) throws -> Bool
-    {
-        guard let content = value.reference else { return true }
-        if case .file(let name, _) = value, let reference = ExternalReference(name: name) {
+    ///
+    /// Only the same value in the same column need not be written: another column's, or a text of the same bytes
+    /// as a blob, is of no use.
+    private func has(
+        _ value: Value,
+        in column: ColumnMapping,
+        _ parts: [(column: Int64, part: RowImage.Part)]
+    ) throws -> Bool {
+        let part: RowImage.Part
+        switch value {
+        case .file(let name, let content):
+            guard let reference = ExternalReference(name: name) else {
+                return try blobs.has(content)
+            }
             return try has(reference, content, parts)
+        case .longText(let content): part = .hash(.text, content.digest)
+        case .longBlob(let content): part = .hash(.blob, content.digest)
+        default: return true
         }
-        let isShown = parts.contains { part in
-            if case .hash(_, content.digest) = part.part { true } else { false }
-        }
-        return try isShown || blobs.has(content)
+        let number = try access.number(of: column.name)
+        if parts.contains(where: { $0.column == number && $0.part == part }) { return true }
+        return try value.reference.map(blobs.has) ?? true
     }
 
     /// Whether a file is shown by its row, there with this content, or can be written; one of another content

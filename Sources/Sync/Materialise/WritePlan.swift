@@ -38,9 +38,8 @@ struct WritePlan {
                 (view.rows[table.name] ?? []).map { ($0.id, $0) },
                 uniquingKeysWith: { first, _ in first }
             )
-            var (count, deletions) = (Int64(0), Int64(0))
-            try access.forEachShown(in: table.name) { shown in
-                count += 1
+            var deletions: Int64 = 0
+            try view.part.forEachShown(in: table.name) { shown in
                 guard let row = desired.removeValue(forKey: shown.id) else {
                     deletions += 1
                     steps.append(.deletion(of: shown, table))
@@ -48,12 +47,15 @@ struct WritePlan {
                 }
                 try compare(row, shown, table, access)
             }
-            if !acceptsChanges, deletions >= 20, deletions * 2 > count {
-                throw SyncDecision.manyDeletions(
-                    table: table.schema.name,
-                    rows: deletions,
-                    of: count
-                )
+            if !acceptsChanges, deletions >= 20 {
+                let count = try access.shownCount(in: table.name)
+                guard deletions * 2 <= count else {
+                    throw SyncDecision.manyDeletions(
+                        table: table.schema.name,
+                        rows: deletions,
+                        of: count
+                    )
+                }
             }
             for row in desired.values.sorted(by: { $0.key < $1.key }) {
                 steps.append(.insertion(of: row, table))

@@ -38,7 +38,12 @@ public final class Sidecar: Sendable {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+            // Ids come in no order: with SQLite's 2 MB, each row of many is read and written anew.
+            try database.execute(
+                sql: """
+                    PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384
+                    """
+            )
         }
         queue = try Self.translating(path) {
             let queue = try DatabaseQueue(path: path.string, configuration: configuration)

@@ -11,6 +11,9 @@ enum SidecarSchema {
         migrator.registerMigration("1") { database in
             try database.execute(sql: tables)
         }
+        migrator.registerMigration("2") { database in
+            try database.execute(sql: parts)
+        }
         return migrator
     }
 
@@ -46,8 +49,9 @@ enum SidecarSchema {
         CREATE TABLE copy (name TEXT, size INTEGER, PRIMARY KEY (name, size)) WITHOUT ROWID;
         CREATE TABLE waiting (name TEXT PRIMARY KEY, size INTEGER NOT NULL, since INTEGER NOT NULL,
             tried INTEGER NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
+        -- idle: since when no row is known to refer to a long value.
         CREATE TABLE mine (id BLOB PRIMARY KEY, name TEXT NOT NULL, folder TEXT NOT NULL, size INTEGER NOT NULL,
-            published INTEGER, changes INTEGER NOT NULL DEFAULT 0, covered INTEGER, removed INTEGER)
+            published INTEGER, changes INTEGER NOT NULL DEFAULT 0, idle INTEGER, removed INTEGER)
             WITHOUT ROWID;
         CREATE TABLE conflict (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, t INTEGER NOT NULL, id BLOB NOT NULL,
             c INTEGER, kind TEXT NOT NULL, won BLOB, lost BLOB, won_by INTEGER, lost_by INTEGER);
@@ -59,5 +63,15 @@ enum SidecarSchema {
         -- Files that stand for others; at: when all parts were first known to be there.
         CREATE TABLE baseline (id BLOB PRIMARY KEY, name TEXT NOT NULL, parts BLOB NOT NULL, covers BLOB NOT NULL,
             at INTEGER) WITHOUT ROWID;
+        """
+
+    private static let parts = """
+        -- Rows whose state, or whose shadow, is another since the view was computed.
+        CREATE TABLE altered (id BLOB PRIMARY KEY) WITHOUT ROWID;
+        -- What rows depend on, where neither the store nor their being held tells; see RowTie.
+        CREATE TABLE tie (other BLOB, id BLOB, kind INTEGER, PRIMARY KEY (other, id, kind)) WITHOUT ROWID;
+        CREATE INDEX tie_id ON tie (id);
+        -- waits: it was looked at in this run, and what it needs is not here.
+        ALTER TABLE dirty ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
         """
 }

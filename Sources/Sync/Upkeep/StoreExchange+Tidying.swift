@@ -28,7 +28,8 @@ extension StoreExchange {
                 try BaselineWriter(access: access, outgoing: outgoing).write(covers: covers)
             }
         }
-        try resend()
+        if try sidecar.read({ try $0.integer("resend") }) != nil { try resend(nil) }
+        try await lookAfterBlobs(listing)
         try await bundle(listing)
         try await removeCovered(listing)
         try await removeAbandoned(listing)
@@ -48,9 +49,23 @@ extension StoreExchange {
         }
     }
 
-    /// Sends long values again, where the container has lost files.
-    private func resend() throws {
-        guard try sidecar.read({ try $0.integer("resend") }) != nil else { return }
+    /// Removes long values that no row has referred to for long, and sends those again that are gone.
+    private func lookAfterBlobs(_ listing: Container.Listing) async throws {
+        let round = BlobRound(
+            sidecar: sidecar,
+            container: container,
+            rules: options.upkeep,
+            now: now,
+            listing: listing
+        )
+        guard try round.isDue() else { return }
+        let missing = try await round.run(scratch: options.scratch, check: options.check)
+        if !missing.isEmpty { try resend(missing) }
+        try sidecar.write { try $0.set("blobs", now) }
+    }
+
+    /// Sends long values again that the container has lost; of unknown ones, all.
+    private func resend(_ missing: Set<Digest>?) throws {
         let snapshot = try snapshot()
         try withExtendedLifetime(snapshot) {
             let (_, tables) = try sidecar.tables(in: snapshot)
@@ -58,7 +73,8 @@ extension StoreExchange {
                 let blobs = LostBlobs(
                     access: access,
                     outgoing: try upkeep(access),
-                    files: files
+                    files: files,
+                    missing: missing
                 )
                 try blobs.send(tables, in: snapshot)
                 try access.forget("resend")

@@ -16,6 +16,10 @@ public struct UpkeepRules: Sendable {
     public var bundledAge = 48 * hour
     /// How long files are kept that others stand for.
     public var keeping = 7 * 24 * hour
+    /// How often a device looks after the long values that it sent.
+    public var blobRound = 7 * 24 * hour
+    /// How long a long value is kept that no row refers to.
+    public var blobKeeping = 30 * 24 * hour
     /// How often a device tells of itself.
     public var cardAge = 24 * hour
     /// How long a file that was published may not be listed yet.

@@ -12,6 +12,12 @@ struct ShowAnswer: Answer {
     var reason: String?
     var format: Int?
     var size: Int64
+    /// `full`, or `increment` for one that is built on others.
+    var kind: String
+    /// The names of the backups that an increment is built on, the whole one first.
+    var needs: [String]
+    /// The names of the backups that cannot be restored without it, the newest first.
+    var neededBy: [String]
     var bytes: Int64
     var stores: [StoreFacts]
     var problems: [Problem]
@@ -35,6 +41,9 @@ struct ShowAnswer: Answer {
         reason = outcome.header?.reason
         format = outcome.header?.format
         size = outcome.backup.size
+        kind = outcome.backup.isIncrement ? "increment" : "full"
+        needs = outcome.backup.needs.map(\.name)
+        neededBy = outcome.neededBy.map(\.name)
         bytes = outcome.bytes
         stores = outcome.header?.stores ?? []
         problems = outcome.problems
@@ -83,11 +92,17 @@ struct ShowAnswer: Answer {
             + (more > 0 ? [["left out", "\(more) more"]] : [])
     }
 
+    /// Which backups it needs, and which need it.
+    private var dependence: [[String]] {
+        needs.map { ["needs", BackupName.display($0)] }
+            + neededBy.map { ["needed by", BackupName.display($0)] }
+    }
+
     private var facts: [[String]] {
         [
             ["made", "\(time?.description ?? "unknown") by \(tool ?? "another program")"],
             ["size", "\(byteCount(size)), \(byteCount(bytes)) unpacked"],
-        ] + (reason.map { [["reason", $0]] } ?? []) + exclusions
+        ] + dependence + (reason.map { [["reason", $0]] } ?? []) + exclusions
             + problems.map { ["problem", $0.description] }
     }
 }

@@ -138,7 +138,7 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: BackupFolderError) {
         switch error {
         case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash,
-            .missingNeed:
+            .missingNeed, .noneUntil:
             self = .notFound
         case .badAnnotations, .nameTaken, .taken, .pinned, .notReady, .needed: self = .failed
         case .noSpace: self = .noSpace
@@ -179,6 +179,7 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: MovingError) {
         switch error {
         case .damaged, .notImported: self = .damaged
+        case .lacksNeed: self = .notFound
         case .sameFolder: self = .usage
         case .readBackDiffers, .notTried: self = .failed
         }

@@ -97,7 +97,7 @@ enum Hint {
 
     private static func after(_ error: BackupFolderError) -> String? {
         switch error {
-        case .noBackup: "\(list) to see what there is"
+        case .noBackup, .noneUntil: "\(list) to see what there is"
         case .noBackups: "run 'grocerydude backup' to make one"
         case .onlySafetyBackups: "restore the newest of them with 'grocerydude restore --undo'"
         case .nothingToUndo: "\(list) to see what there is"
@@ -105,7 +105,9 @@ enum Hint {
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
         case .taken: "add '--same-name number' for the next number, or '--same-name replace'"
         case .notReady: "wait for it with '--wait 10m', or choose another: \(list)"
-        case .needed: "add '--with-dependants' to delete those too"
+        case .needed(_, let others):
+            "add '--with-dependants' to delete those too, or first make what is to stay whole: "
+                + "grocerydude consolidate '\(others.first ?? "NAME")'"
         case .missingNeed:
             "\(list) to choose another, or 'grocerydude undelete' to bring that one back"
         case .noSpace: "free some space there, or fetch to another disk with '--staging DIR'"
@@ -116,7 +118,7 @@ enum Hint {
     private static func after(_ error: MovingError) -> String? {
         switch error {
         case .damaged: "\(list) to choose another, or take it as it is with '--allow-damaged'"
-        case .notImported, .sameFolder, .readBackDiffers, .notTried: error.inWords
+        case .notImported, .lacksNeed, .sameFolder, .readBackDiffers, .notTried: error.inWords
         }
     }
 

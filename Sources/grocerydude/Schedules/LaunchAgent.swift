@@ -10,19 +10,24 @@ enum LaunchAgent {
 
     /// Returns the property list, as XML; throws `ScheduleError` if the job cannot be written so.
     static func propertyList(_ job: ScheduledJob) throws -> String {
-        guard let intervals = job.schedule.launchd else {
+        let intervals = job.schedule.launchd
+        guard intervals != nil || job.schedule.pace != nil else {
             throw ScheduleError.notForKind(job.schedule, .launchd)
         }
         var list: [String: Any] = [
             "Label": label(job.name),
             "ProgramArguments": [job.program] + job.arguments,
-            "StartCalendarInterval": intervals,
             "ProcessType": "Background",
             "LowPriorityIO": true,
             "Umask": 0o077,
             "StandardOutPath": ProcessEnvironment.home + "/Library/Logs/\(job.name).log",
             "StandardErrorPath": ProcessEnvironment.home + "/Library/Logs/\(job.name).log",
         ]
+        if let intervals {
+            list["StartCalendarInterval"] = intervals
+        } else {
+            list["KeepAlive"] = true
+        }
         let environment = job.environment
         if !environment.isEmpty {
             list["EnvironmentVariables"] = Dictionary(

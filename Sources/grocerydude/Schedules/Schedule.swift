@@ -6,6 +6,7 @@ internal import Foundation
 /// hourly [:15]              daily [03:30[,15:30]]        weekly [sun[,wed] [04:00]]
 /// every 15m | every 6h      monthly [1[,15] [04:00]]
 /// oncalendar EXPRESSION     cron EXPRESSION              for one of them only
+/// continuous [1m]           a service that looks so often; not for cron
 /// ```
 ///
 /// Times are local. A step that divides neither an hour nor a day is refused: cron cannot do it.
@@ -16,6 +17,8 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
         case onCalendar(String)
         /// The five fields of crontab(5).
         case cron(String)
+        /// A service that always runs, and looks this often, as it is typed: `1m`.
+        case continuous(String)
     }
 
     enum Days: Equatable {
@@ -54,6 +57,7 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
             case "monthly": Self.monthly(lowercased)
             case "oncalendar": Self.onCalendar(rest)
             case "cron": Self.cron(rest)
+            case "continuous": Self.continuous(lowercased)
             default: nil
             }
         guard let read else { return nil }
@@ -135,6 +139,13 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
         return isSafe ? (.cron(expression), "cron \(expression)") : nil
     }
 
+    private static func continuous(_ words: [String]) -> (Rule, String)? {
+        guard words.count <= 1, let pace = WaitTime(argument: words.first ?? "1m"),
+            pace.duration > .zero
+        else { return nil }
+        return (.continuous(pace.text), "continuous \(pace.text)")
+    }
+
     private static func number(_ text: Substring, below limit: Int) -> Int? {
         guard text.count <= 2, text.allSatisfy({ $0.isASCII && $0.isNumber }),
             let number = Int(text)
@@ -148,11 +159,16 @@ struct Schedule: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension Schedule {
+    /// How often a service looks, as it is typed; `nil` if the clock starts it.
+    var pace: String? {
+        if case .continuous(let pace) = rule { pace } else { nil }
+    }
+
     /// For `OnCalendar=` (systemd.time(7)), a line each; `nil` if systemd cannot.
     var systemd: [String]? {
         switch rule {
         case .onCalendar(let expression): return [expression]
-        case .cron: return nil
+        case .cron, .continuous: return nil
         case .calendar(let days, let times):
             let date =
                 switch days {
@@ -172,7 +188,7 @@ extension Schedule {
     /// The five fields of crontab(5), a line each; `nil` if cron cannot.
     var cron: [String]? {
         switch rule {
-        case .onCalendar: return nil
+        case .onCalendar, .continuous: return nil
         case .cron(let expression): return [expression]
         case .calendar(let days, let times):
             func list(_ numbers: [Int]?) -> String {

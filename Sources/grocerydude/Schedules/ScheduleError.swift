@@ -10,6 +10,8 @@ enum ScheduleError: ExplainedError {
     case program(String, reason: String)
     /// A schedule is written in the form of another kind.
     case notForKind(Schedule, ScheduleKind)
+    /// A command that does one thing and ends is to run always.
+    case notContinuous(String)
     /// A path or a value has characters that the form does not allow.
     case notWritable(String, ScheduleKind)
     /// A block of the crontab has a beginning and no end.
@@ -24,6 +26,7 @@ enum ScheduleError: ExplainedError {
         case .program(let command, let reason): "'\(command)' failed: \(reason)"
         case .notForKind(let schedule, let kind):
             "the schedule '\(schedule)' cannot be written for \(kind.rawValue)"
+        case .notContinuous(let command): "'\(command)' cannot run continuously: only a backup can"
         case .notWritable(let text, let kind):
             "'\(printable(bytes: text.utf8))' cannot be written for \(kind.rawValue)"
         case .brokenBlock(let name): "the crontab has the beginning of '\(name)' but not its end"
@@ -38,6 +41,9 @@ enum ScheduleError: ExplainedError {
         case .noKind: "'--dry-run --kind cron' prints lines for another program"
         case .noProgram, .program:
             "'--dry-run' prints the files; '--no-enable' writes them and starts nothing"
+        case .notContinuous: "use a schedule for it, such as \(Schedule.examples)"
+        case .notForKind(let schedule, .cron) where schedule.pace != nil:
+            "cron only starts what ends: use 'every 1m', or '--kind systemd-user'"
         case .notForKind: "use one that all know, such as \(Schedule.examples), or another '--kind'"
         case .notWritable: "choose a path without quotes and line breaks, or another '--kind'"
         case .brokenBlock: "mend it with 'crontab -e'"

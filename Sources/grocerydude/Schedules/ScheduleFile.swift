@@ -1,3 +1,5 @@
+internal import Operations
+
 /// A file that a kind of schedule has for a job; for cron, a part of the user's table.
 struct ScheduleFile: Equatable {
     var path: String
@@ -8,11 +10,15 @@ struct ScheduleFile: Equatable {
 
     /// Returns the files of a job for a kind; throws `ScheduleError` if it cannot be written so.
     static func files(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> [ScheduleFile] {
+        guard job.schedule.pace == nil || job.command == .backup else {
+            throw ScheduleError.notContinuous(job.command.rawValue)
+        }
         let paths = paths(of: job.name, kind)
         switch kind {
         case .systemdUser, .systemdSystem:
             let units = try SystemdUnits(job, kind)
-            return zip(paths, [units.service, units.timer]).map(ScheduleFile.init)
+            let texts = [units.service] + [units.timer].compactMap(\.self)
+            return zip(paths, texts).map(ScheduleFile.init)
         case .cron: return try zip(paths, [Crontab.block(job)]).map(ScheduleFile.init)
         case .launchd: return try zip(paths, [LaunchAgent.propertyList(job)]).map(ScheduleFile.init)
         }

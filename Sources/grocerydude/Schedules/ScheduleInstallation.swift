@@ -43,10 +43,18 @@ struct ScheduleInstallation {
         if kind == .cron {
             return try await changeCrontab { try $0.add(files[0].text, named: job.name) }
         }
-        let before = try files.map { ($0.path, try contents(of: $0.path)) }
+        // A timer is none of a service that always runs.
+        let stale = ScheduleFile.paths(of: job.name, kind).filter { path in
+            !files.contains { $0.path == path }
+        }
+        let before = try (files.map(\.path) + stale).map { ($0, try contents(of: $0)) }
         do {
+            if before.contains(where: { stale.contains($0.0) && $0.1 != nil }) {
+                try await disable(job.name)
+            }
+            for path in stale { try LocalFileSystem().remove(FilePath(path)) }
             for file in files { try write(Array(file.text.utf8), to: file.path) }
-            try await enable(job.name)
+            try await enable(job)
         } catch {
             for (path, bytes) in before {
                 // A second failure must not hide the first one.
@@ -75,12 +83,19 @@ struct ScheduleInstallation {
         return paths
     }
 
-    private func enable(_ name: String) async throws {
+    private func enable(_ job: ScheduledJob) async throws {
         guard enables else { return }
+        let name = job.name
         switch kind {
         case .systemdUser, .systemdSystem:
             try await systemctl("daemon-reload")
-            try await systemctl("enable", "--now", "\(name).timer")
+            if job.schedule.pace == nil {
+                try await systemctl("enable", "--now", "\(name).timer")
+            } else {
+                try await systemctl("enable", "\(name).service")
+                // One that runs may be an older one.
+                try await systemctl("restart", "\(name).service")
+            }
         case .launchd:
             // It may be there already, in an older form.
             try await bootOut(name)
@@ -95,7 +110,11 @@ struct ScheduleInstallation {
     private func disable(_ name: String) async throws {
         guard enables else { return }
         switch kind {
-        case .systemdUser, .systemdSystem: try await systemctl("disable", "--now", "\(name).timer")
+        case .systemdUser, .systemdSystem:
+            let paths = try await installed(name).map(\.path)
+            let hasTimer = paths.contains { $0.hasSuffix(".timer") }
+            let unit = "\(name).\(hasTimer ? "timer" : "service")"
+            try await systemctl("disable", "--now", unit)
         case .launchd: try await bootOut(name)
         case .cron: break
         }

@@ -49,6 +49,7 @@ struct ScheduledJob {
     /// The command, without the program.
     var arguments: [String] {
         var arguments = [command.rawValue]
+        if let pace = schedule.pace { arguments += ["--every", pace] }
         if let name = profile.name { arguments += ["--profile", name] }
         arguments.append("--quiet")
         if let file = profile.file,

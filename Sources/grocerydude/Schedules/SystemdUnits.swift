@@ -1,14 +1,19 @@
 /// A job as a service and a timer of systemd (systemd.service(5), systemd.timer(5)).
 struct SystemdUnits {
     let service: String
-    let timer: String
+    /// `nil` for a service that always runs.
+    let timer: String?
 
     /// Throws `ScheduleError` if the job cannot be written so.
     init(_ job: ScheduledJob, _ kind: ScheduleKind) throws {
+        service = try Self.service(job, kind)
+        guard job.schedule.pace == nil else {
+            timer = nil
+            return
+        }
         guard let calendars = job.schedule.systemd else {
             throw ScheduleError.notForKind(job.schedule, kind)
         }
-        service = try Self.service(job, kind)
         timer = """
             # Made by 'grocerydude schedule install', which replaces it.
             [Unit]
@@ -31,7 +36,8 @@ struct SystemdUnits {
         if isSystem, job.isRemoteOfRclone {
             unit += ["Wants=network-online.target", "After=network-online.target"]
         }
-        var service = ["Type=oneshot"]
+        let isContinuous = job.schedule.pace != nil
+        var service = [isContinuous ? "Type=exec" : "Type=oneshot"]
         var environment = job.environment
         // A service of the system has no HOME.
         if isSystem { environment.insert(("HOME", ProcessEnvironment.home), at: 0) }
@@ -41,9 +47,15 @@ struct SystemdUnits {
             service.append("ExecStartPre=+/bin/mkdir -p -m 0700 \(paths)")
         }
         service.append("ExecStart=\(try command(job, kind))")
+        if isContinuous {
+            service += [
+                "# It ends with that when it is stopped.", "SuccessExitStatus=143",
+                "Restart=on-failure", "RestartSec=60",
+            ]
+        } else {
+            service += ["# Skipped by a hook, which is no failure.", "SuccessExitStatus=75"]
+        }
         service += [
-            "# Skipped by a hook, which is no failure.",
-            "SuccessExitStatus=75",
             "Nice=10",
             "IOSchedulingClass=best-effort",
             "IOSchedulingPriority=7",
@@ -58,7 +70,11 @@ struct SystemdUnits {
             [Service]
             \(service.joined(separator: "\n"))
 
-            """
+            """ + (isContinuous ? install(isSystem: isSystem) : "")
+    }
+
+    private static func install(isSystem: Bool) -> String {
+        "\n[Install]\nWantedBy=\(isSystem ? "multi-user" : "default").target\n"
     }
 
     private static func hardening(_ job: ScheduledJob, isSystem: Bool) -> [String] {

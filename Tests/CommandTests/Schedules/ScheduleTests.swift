@@ -61,6 +61,10 @@ struct ScheduleTests {
         #expect(cron.cron == ["*/5 1-3 * jan MON"])
         #expect(cron.systemd == nil && cron.launchd == nil)
         #expect(cron.next(after: Date(), in: .gmt) == nil)
+        let always = try #require(Schedule("Continuous"))
+        #expect(always.description == "continuous 1m" && always.pace == "1m")
+        #expect(always.cron == nil && always.systemd == nil && always.launchd == nil)
+        #expect(Schedule("continuous 30s")?.pace == "30s")
     }
 
     @Test(
@@ -71,6 +75,7 @@ struct ScheduleTests {
             "every 0m", "every 90m", "every", "every 5", "weekly sunday", "weekly 04:00",
             "weekly sun,", "monthly 0", "monthly 29", "monthly 1,", "monthly x", "cron * * * *",
             "cron @daily", "cron * * * * *\nx", "cron * * * * $(x)", "cron * * * * %",
+            "continuous 0s", "continuous x", "continuous 1m 2m",
             "oncalendar", "oncalendar a\"b", "daily ٣:٣٠", "every -5m",
         ]
     )

@@ -39,6 +39,9 @@ struct IncrementModelTests {
             case 1: try removeOne(of: life)
             case 2: life.increments.isFull = true
             case 3: life.increments.rereads = true
+            case 6: try life.keepState()
+            case 7: try life.putBackState()
+            case 4...5: try await consolidateOne(of: life)
             default: break
             }
             let backup = try await life.backUp()
@@ -59,6 +62,16 @@ struct IncrementModelTests {
             }
         }
         return increments
+    }
+
+    private func consolidateOne(of life: IncrementScene) async throws {
+        let names = life.expected.keys.filter { $0.hasSuffix(BackupName.incrementSuffix) }.sorted()
+        guard let name = names.randomElement(using: &life.random) else { return }
+        do {
+            try await life.consolidate(name)
+        } catch BackupFolderError.missingNeed {
+            // What it was built on was removed.
+        }
     }
 
     private func removeOne(of life: IncrementScene) throws {

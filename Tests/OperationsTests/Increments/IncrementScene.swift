@@ -16,14 +16,16 @@ final class IncrementScene {
     let scene: Scene
     var random: Pseudorandom
     /// A day ahead, so that nothing was changed within the grain of its times.
-    private(set) var date = Date(timeIntervalSince1970: 1_900_000_000)
+    var date = Date(timeIntervalSince1970: 1_900_000_000)
     var increments: IncrementOptions
     /// The names of all backups in the folder, with the directories that have what each is to restore.
     private(set) var expected: [String: FilePath] = [:]
     private(set) var names: [String] = []
+    private var keptState: Data?
 
-    init(seed: UInt64) throws {
-        scene = try Scene(withStore: false)
+    /// Makes it; its remote folder may be that of a scene of another machine.
+    init(seed: UInt64, sharing shared: Scene? = nil) throws {
+        scene = try Scene(withStore: false, sharing: shared)
         random = Pseudorandom(seed: seed)
         increments = IncrementOptions(statePath: scene.sandbox.path("State/state.sqlite"))
         increments.leastFullSize = 0
@@ -54,6 +56,28 @@ final class IncrementScene {
         try queue.write(body)
     }
 
+    func vacuum(_ name: String) throws {
+        let queue = try DatabaseQueue(path: scene.stores.appending(name).string)
+        defer { try? queue.close() }
+        try queue.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+    }
+
+    /// Makes a store of some 700 kB, and a whole backup and increments of it: the second of these needs the whole
+    /// one alone, the third the second.
+    func makeChain(_ count: Int) async throws -> [Backup] {
+        try makeStore("store0.sqlite", rows: 2500)
+        try LocalFileSystem().createDirectories(scene.stores.appending("d/e"))
+        try Data("one".utf8).write(to: URL(filePath: scene.stores.appending("d/f").string))
+        var backups: [Backup] = []
+        for number in 0..<count {
+            try write("store0.sqlite") {
+                try $0.execute(sql: "UPDATE item SET name = 'n\(number)' WHERE id = \(number + 7)")
+            }
+            backups.append(try await backUp())
+        }
+        return backups
+    }
+
     /// Changes something at random.
     func edit() throws {
         let store = "store\(random.next() % 3).sqlite"
@@ -71,9 +95,7 @@ final class IncrementScene {
             try write(store) { try $0.execute(sql: "DELETE FROM item WHERE id % 3 = 0") }
         case 6:
             try makeStore(store, rows: 0)
-            let queue = try DatabaseQueue(path: scene.stores.appending(store).string)
-            try queue.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
-            try queue.close()
+            try vacuum(store)
         case 7: try? FileManager.default.removeItem(atPath: scene.stores.appending(store).string)
         case 8:
             try? FileManager.default.removeItem(atPath: path.removingLastComponent().string)
@@ -119,9 +141,41 @@ final class IncrementScene {
         ).run()
         try LocalFileSystem().createDirectory(whole)
         try await extract(other.backup, from: scene.folder(folder), to: whole)
+        // None is built on what is not there.
+        let there = try await scene.folder().list().backups
+        for need in outcome.backup.needs {
+            #expect(there.contains { $0.name == need.name && $0.size == need.size })
+        }
         expected[outcome.backup.name] = whole
         names.append(outcome.backup.name)
         return outcome.backup
+    }
+
+    /// Makes a whole backup of an increment, and keeps that it is to restore the same.
+    @discardableResult
+    func consolidate(_ name: String) async throws -> ConsolidateBackup.Outcome {
+        let outcome = try await ConsolidateBackup(
+            in: scene.folder(),
+            options: .init(date: date, tool: "test"),
+            context: scene.context()
+        ).run(name)
+        if let replaced = outcome.replaced {
+            expected[outcome.backup.name] = expected[replaced.name]
+            expected[replaced.name] = nil
+            names.removeAll { $0 == replaced.name }
+            names.append(outcome.backup.name)
+        }
+        return outcome
+    }
+
+    /// Puts the state back as it was when it was kept, as a restored home directory does.
+    func putBackState() throws {
+        guard let keptState else { return }
+        try keptState.write(to: URL(filePath: increments.statePath.string))
+    }
+
+    func keepState() throws {
+        keptState = try? Data(contentsOf: URL(filePath: increments.statePath.string))
     }
 
     func remove(_ name: String) throws {

@@ -1,7 +1,9 @@
 import Files
 import Foundation
 import GRDB
+import History
 import Remotes
+import Stores
 import SystemPackage
 import TestSupport
 import Testing
@@ -11,21 +13,9 @@ import Testing
 
 @Suite("Increments")
 struct IncrementTests {
-    /// A store of some 700 kB, and a whole backup and three increments of it: the second needs the whole one
-    /// alone, the third the second.
     private func chain(_ count: Int = 4) async throws -> (life: IncrementScene, backups: [Backup]) {
         let life = try IncrementScene(seed: 7)
-        try life.makeStore("store0.sqlite", rows: 2500)
-        try LocalFileSystem().createDirectories(life.scene.stores.appending("d/e"))
-        try Data("one".utf8).write(to: URL(filePath: life.scene.stores.appending("d/f").string))
-        var backups: [Backup] = []
-        for number in 0..<count {
-            try life.write("store0.sqlite") {
-                try $0.execute(sql: "UPDATE item SET name = 'n\(number)' WHERE id = \(number + 7)")
-            }
-            backups.append(try await life.backUp())
-        }
-        return (life, backups)
+        return (life, try await life.makeChain(count))
     }
 
     @Test("are small, need few others, and restore what a whole backup has")
@@ -202,5 +192,75 @@ struct IncrementTests {
         try LocalFileSystem().createDirectories(life.scene.stores.appending("d/f"))
         #expect(try await !life.backUp().isIncrement)
         for name in life.names { #expect(try await life.differences(name).isEmpty) }
+    }
+
+    @Test("hold only the changed runs of a large file that is no store")
+    func largeFiles() async throws {
+        let life = try IncrementScene(seed: 19)
+        let path = life.scene.stores.appending("media").string
+        var bytes = Data(life.random.bytes(9 << 20))
+        try bytes.write(to: URL(filePath: path))
+        try await life.backUp()
+        for offset in [5, 3 << 20, (9 << 20) - 2] {
+            bytes[offset] ^= 0xFF
+            try bytes.write(to: URL(filePath: path))
+            let backup = try await life.backUp()
+            #expect(backup.isIncrement && backup.size < 20_000)
+        }
+        bytes.removeLast(12_345)
+        try bytes.write(to: URL(filePath: path))
+        #expect(try await life.backUp().isIncrement)
+        for name in life.names { #expect(try await life.differences(name).isEmpty) }
+    }
+
+    @Test("stay in the trash for a day, whatever the policy says")
+    func trash() async throws {
+        let (life, backups) = try await chain(2)
+        let folder = life.scene.folder()
+        let delete = DeleteBackup(from: folder, context: life.scene.context())
+        try await delete.run(backups[1], at: life.date, keepingTrash: .zero)
+        try await delete.run(backups[0], at: life.date, keepingTrash: .zero)
+        #expect(try await folder.trashed().count == 2)
+        let hour: TimeInterval = 3600
+        _ = try await folder.emptyTrash(before: life.date + hour, now: life.date + 2 * hour)
+        #expect(try await folder.trashed().count == 2)
+        _ = try await folder.emptyTrash(before: life.date + 30 * hour, now: life.date + 30 * hour)
+        #expect(try await folder.trashed().isEmpty)
+    }
+
+    private static func report(_ path: FilePath) throws -> Row? {
+        let queue = try DatabaseQueue(path: path.string)
+        defer { try? queue.close() }
+        return try queue.read {
+            try Row.fetchOne($0, sql: "SELECT path, standing, content FROM report")
+        }
+    }
+
+    @Test("count the rows of a store anew only if it does not stand as it did")
+    func rows() async throws {
+        let (life, _) = try await chain(1)
+        func rows(_ backup: Backup) async throws -> Int64? {
+            let archived = try await life.scene.folder().open(backup, holdingTo: nil) { _ in }
+            return archived.header?.stores.first?.tables.first { $0.name == "item" }?.rows
+        }
+        try Data("1".utf8).write(to: URL(filePath: life.scene.stores.appending("note").string))
+        #expect(try await rows(life.backUp()) == 2500)
+        // What the state says is what is told, as long as the store stands so.
+        let row = try #require(try Self.report(life.increments.statePath))
+        let content = String(decoding: row["content"] as Data, as: UTF8.self)
+        let state = try BackupState(life.increments.statePath)
+        try state.put(
+            report: Array(content.replacing("2500", with: "2501").utf8),
+            of: Array(row["path"] as Data),
+            standing: row["standing"]
+        )
+        state.close()
+        try Data("2".utf8).write(to: URL(filePath: life.scene.stores.appending("note").string))
+        #expect(try await rows(life.backUp()) == 2501)
+        life.increments.rereads = true
+        #expect(try await rows(life.backUp()) == 2500)
+        life.increments.rereads = false
+        try life.makeStore("store0.sqlite", rows: 3)
+        #expect(try await rows(life.backUp()) == 2503)
     }
 }

@@ -53,9 +53,8 @@ struct Oracles {
         where content != contents[0] {
             for key in Set(content.keys).union(contents[0].keys)
             where content[key] != contents[0][key] {
-                fail(
-                    "\(key): d0 has \(contents[0][key] ?? []), \(device.name) \(content[key] ?? [])"
-                )
+                let (first, other) = ("\(contents[0][key] ?? [])", "\(content[key] ?? [])")
+                fail("\(key): d0 has \(first.prefix(300)), \(device.name) \(other.prefix(300))")
             }
         }
     }

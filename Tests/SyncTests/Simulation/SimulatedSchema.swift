@@ -15,7 +15,7 @@ struct SimulatedSchema {
     var laterEdits: [String] = []
 
     static let all: [SimulatedSchema] = [
-        lists, tree, cycle, unique, strange, search, noteBook,
+        lists, tree, cycle, unique, strange, search, noteBook, words,
     ]
 
     /// CASCADE, SET NULL and RESTRICT.

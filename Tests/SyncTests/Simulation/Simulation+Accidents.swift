@@ -26,6 +26,8 @@ extension UpkeepRules {
         rules.bundledFiles = 1 + Int(random.next() % 4)
         rules.bundledAge = 600_000
         rules.keeping = 1_800_000
+        rules.blobRound = 1_800_000
+        rules.blobKeeping = 3_600_000
         rules.cardAge = 3_600_000
         return rules
     }

@@ -87,6 +87,8 @@ final class Simulation {
             (ids.random.next(), UInt32(truncatingIfNeeded: ids.random.next()))
         }
         device.options.machine = name
+        // What is written by parts ends as what is written at once.
+        if seed % 4 == 3 { device.options.mostRows = 4 }
         if random.next() % 2 == 0 { busy.insert(devices.count) }
         devices.append(device)
         return devices.count - 1

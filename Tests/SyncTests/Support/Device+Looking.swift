@@ -38,7 +38,8 @@ extension Device {
         defer { try? sidecar.close() }
         return try withTables { _, tables, access in
             let view = try StoreView(
-                tables,
+                of: ViewPart(all: tables, access),
+                TrialGround(tables, LocalKeys(access)),
                 access,
                 BlobCache(sidecar: sidecar, files: ExternalFiles(of: store))
             )

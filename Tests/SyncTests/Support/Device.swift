@@ -41,6 +41,7 @@ final class Device {
         try fileSystem.createDirectories(root.appending("scratch"))
         options = .init(scratch: root.appending("scratch"), program: "test 1")
         options.busyTimeout = .seconds(1)
+        options.comparesViews = true
         queue = try Self.open(root.appending("Stores").appending("a.sqlite"))
         try edit(schema)
     }

@@ -51,4 +51,19 @@ extension BackupWriter {
             read: read
         )
     }
+
+    /// Returns what the archive tells of a file besides its content.
+    func attributes(
+        _ path: RelativePath,
+        _ kind: EntryAttributes.Kind,
+        _ info: FileInfo
+    ) -> EntryAttributes {
+        EntryAttributes(
+            path: path,
+            kind: kind,
+            mode: info.mode,
+            modified: info.modified,
+            owner: Owner(user: info.owner, group: info.group)
+        )
+    }
 }

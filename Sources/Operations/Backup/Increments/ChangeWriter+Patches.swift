@@ -3,7 +3,7 @@ internal import Backups
 internal import Files
 internal import History
 
-// Stores of which only the sectors are written that the base has not.
+// Files of which only the sectors are written that the base has not.
 extension ChangeWriter {
     /// Merges the hashes of a segment with those of the last backup.
     func keep(
@@ -30,7 +30,9 @@ extension ChangeWriter {
         }
         let isOther = old?.digest(ofSegment: scanned.index) != scanned.digest
         merged.digested = isOther ? plan.number : known?.digested ?? plan.number
-        if known != nil, isOther != isAnyNew, hashes.count == scanned.sectors.count {
+        // A file that did not hold still is read once more.
+        let isFirst = known.map { $0.digested < plan.number } ?? false
+        if isFirst, isOther != isAnyNew, hashes.count == scanned.sectors.count {
             warn("two hashes of '\(path)' contradict each other: 1 MiB of it is saved once more")
             merged.versions = scanned.sectors.map { _ in number }
             merged.digested = plan.number
@@ -69,13 +71,17 @@ extension ChangeWriter {
         return changes
     }
 
+    /// Adds the patch of a file.
+    ///
+    /// - Returns: `false` if the file ended early or was not still; then nothing is added.
     func add(
         _ changes: Changes,
         of attributes: EntryAttributes,
         _ entry: BackupState.Entry,
         id: Int64,
+        isStill: () throws -> Bool,
         read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
-    ) throws {
+    ) throws -> Bool {
         var layout = PatchLayout(of: changes.ranges)
         let patch = FilePatch(size: 0, segments: [], changed: changes.segments)
         let record = ManifestRecord(attributes, size: entry.size, patch: patch)
@@ -84,13 +90,17 @@ extension ChangeWriter {
         } else {
             var patched = attributes
             patched.path = manifest.expectPatch(of: record)
-            let isGood = try archive?.add(patched, size: layout.size) { buffer, _ in
+            let isGood = try archive?.add(patched, size: layout.size, isStill: isStill) {
+                buffer,
+                _ in
                 try layout.read(into: buffer, from: read)
             }
             guard isGood == true else {
-                throw FullNeeded(reason: "'\(attributes.path)' ended early")
+                manifest.dropPatch(of: record)
+                return false
             }
         }
         try keep(entry, of: attributes, id: id)
+        return true
     }
 }

@@ -13,6 +13,8 @@ internal import Stores
 final class ChangeWriter {
     /// Bytes of the least store whose sectors are kept.
     private static let leastSectored: Int64 = 128 << 10
+    /// The same of another file, which cannot be held still: most are written anew as a whole.
+    private static let leastSectoredFile: Int64 = 8 << 20
     /// The most records of an increment: a reader has them in memory.
     private static let recordsLimit = 100_000
 
@@ -113,11 +115,20 @@ final class ChangeWriter {
             entry.identity = identity
         }
         var isGood = true
+        // What is read again has to be what was hashed: no later change of it may stay unseen.
+        let mayPatch = isSnapshot || identity != nil
         try write(entry, attributes, id: id, after: old) {
-            if entry.sectorSize > 0, entry.born <= plan.base, let id,
+            if mayPatch, entry.sectorSize > 0, entry.born <= plan.base, let id,
                 let patch = try patch(entry, id: id)
             {
-                try add(patch, of: attributes, entry, id: id, read: read)
+                isGood = try add(
+                    patch,
+                    of: attributes,
+                    entry,
+                    id: id,
+                    isStill: isStill,
+                    read: read
+                )
             } else {
                 pending[attributes.path] = (id, entry)
                 isGood =
@@ -134,7 +145,7 @@ final class ChangeWriter {
         var isSnapshot: Bool
     }
 
-    /// Hashes a file, and keeps the hashes of its sectors if it is a snapshot of a store.
+    /// Hashes a file, and keeps the hashes of its sectors if it is large.
     ///
     /// - Returns: what is to be kept of it; `nil` if it was not still.
     private func scan(
@@ -146,7 +157,7 @@ final class ChangeWriter {
     ) throws -> BackupState.Entry? {
         let (attributes, size) = (file.attributes, file.size)
         let sectorSize =
-            file.isSnapshot && size >= Self.leastSectored
+            size >= (file.isSnapshot ? Self.leastSectored : Self.leastSectoredFile)
             ? SectorHasher.sectorSize(forSize: size) : 0
         if id == nil, sectorSize > 0 {
             // Its segments are kept under its number.

@@ -67,31 +67,52 @@ struct LineagePlan {
             (0..<options.fullEvery.inSeconds).contains(age)
         else { return }
         let next = last.number + 1
-        let chains = Self.usableChains(made, among: backups)
+        let chains = usableChains(made, among: backups)
         let candidates = chains.keys.filter { $0 <= next & (next - 1) }.sorted(by: >)
         guard let needs = candidates.lazy.compactMap({ chains[$0] }).first else { return }
         (number, self.needs) = (next, needs)
     }
 
     /// Returns the backups that can be built on, by their numbers, each with all that it needs before it.
-    private static func usableChains(
+    private func usableChains(
         _ made: [BackupState.Made],
         among backups: [Backup]
     ) -> [Int: [BackupState.Made]] {
+        let wholes = backups.filter {
+            !$0.isIncrement && $0.lineage == lineage && $0.damage == nil
+        }
         let listed = Dictionary(backups.map { ($0.name, $0) }) { first, _ in first }
         var chains: [Int: [BackupState.Made]] = [:]
         for backup in made {
+            if let whole = Self.whole(inPlaceOf: backup, among: wholes) {
+                chains[backup.number] = [whole]
+                continue
+            }
             guard let there = listed[backup.name], there.size == backup.size, there.damage == nil
             else { continue }
             guard let base = backup.base else {
                 chains[backup.number] = [backup]
                 continue
             }
-            if let chain = chains[base], chain.count < needsLimit {
+            if let chain = chains[base], chain.count < Self.needsLimit {
                 chains[backup.number] = chain + [backup]
             }
         }
         return chains
+    }
+
+    /// Returns the whole backup that was made of an increment, as one that others are built on.
+    private static func whole(
+        inPlaceOf increment: BackupState.Made,
+        among wholes: [Backup]
+    ) -> BackupState.Made? {
+        guard increment.base != nil else { return nil }
+        let time = Timestamp.date(rfc3339: increment.created)
+        return wholes.first { $0.number == increment.number && $0.time == time }.map { whole in
+            var made = increment
+            (made.name, made.size, made.base) = (whole.name, whole.size, nil)
+            return made
+        }
     }
 
     /// Has a manifest's first line tell the place.

@@ -141,6 +141,11 @@ extension SidecarAccess {
         }
     }
 
+    /// Forgets a file of the outbox, in whose place another one comes.
+    func withdraw(_ name: String) throws {
+        try run("DELETE FROM mine WHERE name = ? AND published IS NULL", [name])
+    }
+
     func setPublished(_ file: OwnFile, at now: Int64) throws {
         try run("UPDATE mine SET published = ? WHERE id = ?", [now, Data(file.id.bytes)])
     }

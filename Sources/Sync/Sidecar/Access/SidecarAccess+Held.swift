@@ -17,20 +17,6 @@ struct HeldRow: Equatable {
 }
 
 extension SidecarAccess {
-    /// Replaces all rows that are held.
-    func replaceHeld(_ rows: [HeldRow]) throws {
-        try run("DELETE FROM held")
-        for row in rows {
-            try run(
-                "INSERT INTO held (id, t, why, key) VALUES (?, ?, ?, ?)",
-                [
-                    Data(row.id.bytes), number(of: row.table), row.why.rawValue,
-                    row.other.map { Data($0.bytes) },
-                ]
-            )
-        }
-    }
-
     /// Returns the rows that a row is shown for, besides itself.
     func standingBehind(_ id: RowID, why: [HeldRow.Why] = [.unique, .same]) throws -> [RowID] {
         try rows("SELECT id, why FROM held WHERE key = ?", [Data(id.bytes)]).compactMap { row in
@@ -38,9 +24,10 @@ extension SidecarAccess {
         }
     }
 
-    /// Lets all held rows be looked at again: what kept them back may have changed.
+    /// Has the view be computed again if anything is held, or not shown as it is: what an application did
+    /// may have changed that.
     func wakeHeld() throws {
-        try run("INSERT OR IGNORE INTO dirty (id) SELECT id FROM held")
+        if try hasTies { try markDirty(.zero) }
     }
 }
 

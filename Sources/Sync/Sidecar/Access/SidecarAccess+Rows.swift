@@ -46,6 +46,7 @@ extension SidecarAccess {
         guard joined != old.delta else { return nil }
         let new = KnownRow(table: table, delta: joined)
         try save(new)
+        try markAltered(delta.id)
         return (old, new)
     }
 
@@ -145,11 +146,5 @@ extension SidecarAccess {
     /// Whether something about a row has arrived that is not written yet.
     func isUnwritten(_ id: RowID) throws -> Bool {
         try row("SELECT 1 FROM dirty WHERE id = ?", [Data(id.bytes)]) != nil
-    }
-
-    /// Keeps only these as dirty.
-    func keepDirty(_ ids: some Sequence<RowID>) throws {
-        try run("DELETE FROM dirty")
-        for id in ids { try markDirty(id) }
     }
 }

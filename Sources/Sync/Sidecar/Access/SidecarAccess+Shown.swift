@@ -25,6 +25,11 @@ extension SidecarAccess {
         try row("SELECT h, id, cl, image FROM shown WHERE id = ?", [Data(id.bytes)]).map(shown)
     }
 
+    /// Returns the table in which a row is shown; `nil` if it is not.
+    func tableShowing(_ id: RowID) throws -> TableName? {
+        try row("SELECT t FROM shown WHERE id = ?", [Data(id.bytes)]).map { try table($0[0]) }
+    }
+
     /// Returns the id of the row at a local key, if one is shown there.
     func id(at key: RowKey, in table: TableName) throws -> RowID? {
         try row(

@@ -8,19 +8,33 @@ struct FetchAnswer: Answer {
     var name: String
     var path: String
     var size: Int64
+    /// The files of the backups that it is built on, if they were wanted; those that were there too.
+    var needs: [Needed]?
     /// The damage in it, if that was no reason to leave it.
     var damage: String?
     var problems: [Problem]
+
+    struct Needed: Encodable {
+        var path: String
+        var size: Int64
+        /// Whether it was there.
+        var unchanged: Bool
+    }
 
     init(_ outcome: FetchBackup.Outcome) {
         name = outcome.backup.name
         path = printable(outcome.path)
         size = outcome.size
+        let files = outcome.needs.map {
+            Needed(path: printable($0.path), size: $0.size, unchanged: $0.wasThere)
+        }
+        needs = files.isEmpty ? nil : files
         damage = outcome.damage
         problems = outcome.problems
     }
 
     func write(to console: Console) {
+        for file in needs ?? [] { console.done(file.path) }
         console.done(path)
         console.message("\(byteCount(size)), \(damage == nil ? "verified" : "DAMAGED")")
     }

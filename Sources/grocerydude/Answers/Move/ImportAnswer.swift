@@ -15,6 +15,8 @@ struct ImportAnswer: Answer {
     /// Whether the folder had it already.
     var unchanged: Bool
     var replaced: String?
+    /// The names of the backups that came with it, since it is built on them.
+    var needs: [String]?
     var problems: [Problem]
 
     init(_ outcome: ImportArchive.Outcome, _ invocation: Invocation) {
@@ -27,10 +29,12 @@ struct ImportAnswer: Answer {
         stores = outcome.stores
         unchanged = outcome.wasThere
         replaced = outcome.replaced?.name
+        needs = outcome.needs.isEmpty ? nil : outcome.needs.map(\.name)
         problems = outcome.problems
     }
 
     func write(to console: Console) {
+        for need in needs ?? [] { console.done(need) }
         console.done(name)
         let source =
             switch timeSource {

@@ -17,7 +17,8 @@ struct BackupCommand: FolderCommand {
         example: "grocerydude backup --stores ~/app/data --remote /mnt/nas/backups",
         "grocerydude backup --profile photos",
         "grocerydude backup --all-profiles --quiet",
-        "grocerydude backup --incremental"
+        "grocerydude backup --incremental",
+        "grocerydude backup --incremental --every 1m"
     )
 
     @OptionGroup var folder: FolderOptions
@@ -54,6 +55,14 @@ struct BackupCommand: FolderCommand {
     @OptionGroup var increments: IncrementFlags
     @OptionGroup var recipients: RecipientOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Look this often whether something has changed, and back up then, until Ctrl-C: 1m, 30s.",
+            valueName: "time"
+        )
+    )
+    var every: WaitTime?
+
     @Flag(
         help:
             "If the remote folder cannot be reached, keep the backup on this machine until it can; see 'upload'."
@@ -74,7 +83,8 @@ struct BackupCommand: FolderCommand {
     @Flag(help: "Accept the data as right, even if much less is there than in the last backup.")
     var acceptChanges = false
 
-    var logged: Run.Command? { .backup }
+    /// Each of many backups is a run of its own.
+    var logged: Run.Command? { every == nil ? .backup : nil }
     var runsAllProfiles: Bool { allProfiles }
     var recovery: Recovery { .required }
     var ownFlags: [FlagValue?] {
@@ -93,6 +103,13 @@ struct BackupCommand: FolderCommand {
         guard !allProfiles || folder.stores.configuration.profile == nil else {
             throw ValidationError("'--all-profiles' and '--profile' exclude each other")
         }
+        guard let every else { return }
+        guard every.duration > .zero else { throw ValidationError("'--every' must be 1s or more") }
+        for (name, isGiven) in [
+            ("--all-profiles", allProfiles), ("--queue", queue), ("--full", increments.full),
+        ] where isGiven {
+            throw ValidationError("'--every' and '\(name)' exclude each other")
+        }
     }
 
     func validate(_ profile: Profile) throws {
@@ -102,12 +119,24 @@ struct BackupCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         try requirePolicy(invocation)
+        if let every { return try await run(every: every.duration, invocation) }
+        return try await backUp(invocation)
+    }
+
+    /// Makes one backup.
+    func backUp(_ invocation: Invocation) async throws -> CommandResult {
         let outcome = try await CreateBackup(
             of: invocation.stores,
             to: invocation.folder(),
             options: try options(invocation),
             context: invocation.context
         ).run()
+        if every != nil, outcome.isUnchanged, outcome.problems.isEmpty {
+            // As often as files are touched.
+            var result = CommandResult(.done)
+            result.isUneventful = true
+            return result
+        }
         try invocation.console.answer(BackupAnswer(outcome, invocation))
         let result = CommandResult(
             of: outcome.backup,
@@ -144,7 +173,7 @@ struct BackupCommand: FolderCommand {
         )
     }
 
-    private func options(_ invocation: Invocation) throws -> CreateBackup.Options {
+    func options(_ invocation: Invocation) throws -> CreateBackup.Options {
         let profile = invocation.profile
         var options = CreateBackup.Options(date: invocation.now, tool: invocation.tool)
         options.compression = profile.compression
@@ -159,6 +188,11 @@ struct BackupCommand: FolderCommand {
         options.note = note
         options.sameName = sameName.sameName
         options.isStrict = strictness.strict
+        guard every != nil else { return options }
+        // Of one that waits, nobody would know whether it ever arrives; the next look comes soon.
+        options.queues = false
+        // A file may have been touched, or written back as it was.
+        options.skipsUnchanged = true
         return options
     }
 

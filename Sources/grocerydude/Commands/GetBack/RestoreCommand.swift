@@ -20,14 +20,24 @@ struct RestoreCommand: FolderCommand {
             terminal a name may be left out: then it is chosen from a list.
             """,
         example: "grocerydude restore latest",
+        "grocerydude restore --at '2026-11-22 09:41'",
         "grocerydude restore --undo",
-        "grocerydude restore latest --target /tmp/look --quiet"
+        "grocerydude restore latest --target /tmp/look --quiet",
+        "grocerydude restore latest --salvage --target /tmp/rest"
     )
 
     @Argument(help: "The backup's name, or 'latest'; on a terminal, asked for if it is left out.")
     var name: String?
     @Flag(help: "Undo the last restore: restore the backup that it made of the data before it.")
     var undo = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Restore the newest backup that was made by then: '2026-11-22 09:41', or RFC 3339.",
+            valueName: "time"
+        )
+    )
+    var at: Moment?
 
     @OptionGroup var folder: FolderOptions
     @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
@@ -40,6 +50,11 @@ struct RestoreCommand: FolderCommand {
         completion: .directory
     )
     var target: String?
+
+    @Flag(
+        help: "With '--target': unpack as much of a damaged backup as verifies, and list the rest."
+    )
+    var salvage = false
 
     @Option(
         help:
@@ -102,6 +117,13 @@ struct RestoreCommand: FolderCommand {
 
     func validate() throws {
         guard !undo || name == nil else { throw ValidationError("'--undo' takes no name") }
+        guard at == nil || name == nil else { throw ValidationError("'--at' takes no name") }
+        guard at == nil || !undo else {
+            throw ValidationError("'--at' and '--undo' exclude each other")
+        }
+        guard !salvage || target != nil && !dryRun else {
+            throw ValidationError("'--salvage' goes with '--target', and without '--dry-run'")
+        }
         guard stripComponents.map({ $0 >= 0 }) ?? true else {
             throw ValidationError("'--strip-components' takes 0 or more")
         }
@@ -113,11 +135,7 @@ struct RestoreCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        guard
-            var backup = undo
-                ? try await invocation.backupToUndo(in: folder)
-                : try await invocation.backup(named: name, in: folder)
-        else { return .declined }
+        guard var backup = try await chosen(in: folder, invocation) else { return .declined }
         backup = try await WaitForBackup(in: folder, context: invocation.context)
             .run(backup, atMost: wait?.duration ?? .zero)
         var options = options(invocation)
@@ -139,7 +157,9 @@ struct RestoreCommand: FolderCommand {
         let outcome: RestoreBackup.Outcome
         do {
             outcome =
-                if let target {
+                if let target, salvage {
+                    try await restore.salvage(backup, to: FilePath(target))
+                } else if let target {
                     try await restore.extract(backup, to: FilePath(target))
                 } else {
                     try await restore.run(backup, to: invocation.stores)
@@ -158,6 +178,16 @@ struct RestoreCommand: FolderCommand {
         }
         return outcome.isAnnounced
             ? result : result.with(.partial, "the application was not told of the restore")
+    }
+
+    /// Returns the backup that is meant; `nil` if none was chosen.
+    private func chosen(
+        in folder: BackupFolder,
+        _ invocation: Invocation
+    ) async throws -> Backup? {
+        if undo { return try await invocation.backupToUndo(in: folder) }
+        if let at { return try await invocation.backup(at: at, in: folder) }
+        return try await invocation.backup(named: name, in: folder)
     }
 
     /// Warns if the user may have meant another backup.

@@ -7,7 +7,8 @@ struct DeleteCommand: FolderCommand {
         "delete",
         "Delete a backup; it can come back for some days.",
         discussion: """
-            'grocerydude undelete' brings it back; with '--keep-trash 0' it is gone for good. A pinned backup \
+            'grocerydude undelete' brings it back; with '--keep-trash 0' it is gone for good, unless \
+            increments may be built on it: such a backup stays a day. A pinned backup \
             must be unpinned first. Backups that were deleted before stay in the trash: only 'prune' removes \
             them from there, after the time that its own '--keep-trash' says.
             """,

@@ -49,7 +49,7 @@ struct ListCommand: FolderCommand {
             return Sight(answer: try await folder.trashed().map { TrashRow($0, invocation) })
         }
         let (outcome, unreachable) = try await folder.listWithWaiting()
-        let backups = selection.selection(invocation)(outcome.backups)
+        let backups = selection.selection(invocation)(outcome.backups.withoutReplaced)
         var sight = Sight(answer: backups.map { BackupRow($0, invocation) })
         sight.unreachable = unreachable
         if backups.isEmpty {

@@ -10,7 +10,8 @@ struct FetchCommand: FolderCommand {
         discussion: """
             Nothing is overwritten, and the file appears once it is verified. Any program for zips opens it.
             """,
-        example: "grocerydude fetch latest /media/usb"
+        example: "grocerydude fetch latest /media/usb",
+        "grocerydude fetch latest /media/usb --with-needs"
     )
 
     @Argument(help: "The backup's name, any unique part of it, or 'latest'.")
@@ -22,6 +23,9 @@ struct FetchCommand: FolderCommand {
     )
     var directory = "."
 
+    @Flag(help: "Fetch also the backups that an increment cannot be restored without.")
+    var withNeeds = false
+
     @Flag(help: "Fetch a damaged backup too.")
     var allowDamaged = false
 
@@ -31,14 +35,15 @@ struct FetchCommand: FolderCommand {
         let folder = try invocation.folder()
         let (backup, unreachable) = try await folder.findWithWaiting(name, now: invocation.now)
         if let unreachable { invocation.context.warnOfUnknown(unreachable) }
-        let outcome = try await FetchBackup(
+        let fetch = FetchBackup(
             from: folder,
             allowsDamage: allowDamaged,
             context: invocation.context
-        ).run(
-            backup,
-            into: invocation.absolute(FilePath(directory))
         )
+        let path = invocation.absolute(FilePath(directory))
+        let outcome =
+            try await withNeeds
+            ? fetch.runWithNeeds(backup, into: path) : fetch.run(backup, into: path)
         return try invocation.answer(FetchAnswer(outcome), problems: outcome.problems)
     }
 }

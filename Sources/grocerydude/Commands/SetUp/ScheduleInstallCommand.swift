@@ -10,7 +10,8 @@ struct ScheduleInstallCommand: ConsoleCommand {
             for checks, 'sync.schedule' for sync. An earlier installation of the profile is replaced.
             """,
         example: "grocerydude schedule install --profile photos --dry-run",
-        "grocerydude schedule install --schedule 'daily 03:30' --kind cron"
+        "grocerydude schedule install --schedule 'daily 03:30' --kind cron",
+        "grocerydude schedule install --continuous"
     )
 
     @OptionGroup var options: ScheduleOptions
@@ -19,6 +20,12 @@ struct ScheduleInstallCommand: ConsoleCommand {
         help: ArgumentHelp("When to make backups; else as the profile says.", valueName: "when")
     )
     var schedule: String?
+
+    @Flag(
+        help:
+            "Have a service look every minute whether something has changed, and back up then; as 'continuous 1m'."
+    )
+    var continuous = false
 
     @Flag(help: "Write the files, and start nothing.")
     var noEnable = false
@@ -29,6 +36,9 @@ struct ScheduleInstallCommand: ConsoleCommand {
     var output: OutputOptions { options.output }
 
     func validate() throws {
+        guard !continuous || schedule == nil else {
+            throw ValidationError("'--continuous' and '--schedule' exclude each other")
+        }
         if let schedule, Schedule(schedule) == nil {
             throw ValidationError(
                 "'\(schedule)' is no schedule: it must be such as \(Schedule.examples)"
@@ -37,7 +47,11 @@ struct ScheduleInstallCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws -> ExitStatus {
-        let profile = try options.profile([FlagValue("--schedule", "schedule", schedule)])
+        let flag =
+            continuous
+            ? FlagValue("--continuous", "schedule", "continuous 1m")
+            : FlagValue("--schedule", "schedule", schedule)
+        let profile = try options.profile([flag])
         let kind = try options.kind ?? ScheduleKind.detected()
         let program = ScheduledJob.runningProgram
         let jobs = Run.Command.scheduled.compactMap {

@@ -16,84 +16,105 @@ struct StoreView {
     }
 
     let tables: [TableMapping]
+    /// The rows that it is of.
+    let part: ViewPart
     /// By table; in no order.
     private(set) var rows: [TableName: [DesiredRow]] = [:]
     private(set) var held: [HeldRow] = []
+    /// What rows depend on that are not shown, or not as their state has them.
+    private(set) var ties: Set<RowTie> = []
     /// Blobs that rows need and that are not here.
     private(set) var missing: Set<BlobReference> = []
     /// Files beside the store that rows will name and that are not there yet.
     private(set) var files: [ExternalReference: BlobReference] = [:]
+    /// The rows of which unique keys were asked for, as SQLite would have them.
+    private(set) var asked: [ViewKey: Set<[StoredValue]>] = [:]
 
     /// The numbers of the columns that travel, by table.
     private(set) var numbers: [TableName: [Int64]] = [:]
+    /// The keys that rows have, or get.
+    private(set) var keys: LocalKeys
     private let access: SidecarAccess
-    private let mirror: Mirror
     private let blobs: BlobCache
-    private var keys: LocalKeys
     private var states: [TableName: [RowID: RowState]] = [:]
 
     /// Computes it.
     ///
     /// - Throws: `StoreError`, `SidecarError`.
-    init(_ tables: [TableMapping], _ access: SidecarAccess, _ blobs: BlobCache) throws {
-        self.tables = tables
+    init(
+        of part: ViewPart,
+        _ ground: TrialGround,
+        _ access: SidecarAccess,
+        _ blobs: BlobCache
+    )
+        throws
+    {
+        tables = ground.tables
+        self.part = part
         self.access = access
         self.blobs = blobs
-        mirror = try Mirror(tables.map(\.schema))
-        keys = LocalKeys(access)
+        keys = ground.keys
         var alive: [TableName: [RowDelta]] = [:]
-        var states: [TableName: [RowID: RowState]] = [:]
-        try access.forEachKnown { row in
-            guard row.state.isAlive else { return }
+        for row in part.rows.values where row.state.isAlive {
             states[row.table, default: [:]][row.id] = row.state
             alive[row.table, default: []].append(row.delta)
         }
-        self.states = states
         for table in tables {
             numbers[table.name] = try access.numbers(of: table)
-            if table.isNumbered { try keys.assign(alive[table.name] ?? [], of: table) }
+            guard table.isNumbered else {
+                ground.keys.take(alive[table.name] ?? [], of: table)
+                continue
+            }
+            if part.isAll {
+                let rows = states[table.name] ?? [:]
+                try ground.keys.takeShown(of: table) { rows[$0] != nil }
+            }
+            let rows = (alive[table.name] ?? []).sorted { $0.id < $1.id }
+            try ground.keys.assign(rows, of: table)
         }
-        try compute()
+        keys = ground.keys
+        try compute(ground)
     }
 
-    private mutating func compute() throws {
+    private mutating func compute(_ ground: TrialGround) throws {
         let byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
-        let trial = Trial(mirror, keys, byName, access, blobs)
+        let trial = Trial(ground.mirror, ground.keys, byName, access, blobs)
         let parents = ParentIndex(states)
         let schema = ViewSchema(
             tables: tables.map { table in
                 ViewSchema.Table(
                     table.name,
-                    columns: table.columns.map {
-                        .init(
-                            $0.name,
-                            missing: $0.parent == nil ? ($0.defaultValue ?? .null).wire : .null
-                        )
-                    },
+                    columns: table.columns.map { .init($0.name, missing: $0.missing) },
                     references: table.references
                 )
             },
             parent: { reference, values in
-                reference.targets.isEmpty
-                    ? ViewSchema.rowID(reference, values) : parents.row(reference, values)
+                reference.isByValue
+                    ? parents.row(reference, values) : ViewSchema.rowID(reference, values)
             },
             refuses: { table, row in trial.refuses(row, of: table.name) },
             uniqueKeys: { table, row in trial.uniqueKeys(row, of: table.name) }
         )
         let view = View(of: states, schema: schema)
         try trial.check()
+        var finder = TieFinder(view, byName) { parents.row($0, $1) }
         for table in tables {
-            rows[table.name] = try (view.shown[table.name] ?? []).map { row in
+            let shown = view.shown[table.name] ?? []
+            rows[table.name] = try shown.map { row in
                 let values = trial.values(row, of: table)
                 return try desired(row, values, table, trial)
             }
+            for (id, state) in states[table.name] ?? [:] { finder.look(at: id, state, of: table) }
         }
         try trial.check()
+        ties = finder.ties
         held = view.held.map { key, reason in
-            HeldRow(key, reason, standIn: view.standIn(for: key), trial)
+            if view.late.contains(key) { return HeldRow(late: key, reason) }
+            return HeldRow(key, reason, standIn: view.standIn(for: key), trial)
         }
         missing = trial.missing
         files = trial.newFiles
+        asked = trial.asked
     }
 
     private func desired(
@@ -183,5 +204,15 @@ extension HeldRow {
         case .unique(let id): (why, other) = (.unique, standIn ?? id)
         case .unsettled: (why, other) = (.unsettled, nil)
         }
+    }
+
+    /// One whose place depends on the order in which rows were tried: it is looked at each time.
+    fileprivate init(late key: ViewKey, _ reason: View.Reason) {
+        self.init(
+            id: key.id,
+            table: key.table,
+            why: reason == .unsettled ? .unsettled : .refused,
+            other: .zero
+        )
     }
 }

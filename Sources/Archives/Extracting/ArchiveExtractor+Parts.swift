@@ -1,0 +1,54 @@
+internal import Files
+
+extension ArchiveExtractor.Item {
+    /// Calls `body` for each segment of a file in the end: that of its entry, and over it the runs of the patches,
+    /// oldest first.
+    ///
+    /// - Parameters:
+    ///   - file: where it goes; `nil` if nothing is written.
+    ///   - body: takes the segments in order.
+    /// - Throws: `ArchiveError`, `FileError`; what `body` throws.
+    func forEachPart(to file: File?, _ body: (ExtractJob.Part) throws -> Void) throws {
+        guard let segments, entry.isPlain else { throw entry.archive.contradiction(entry) }
+        let digests = patched?.digests ?? segments.map(\.digest)
+        guard digests.count == Segment.count(forSize: size) else {
+            throw entry.archive.contradiction(entry)
+        }
+        let cursors = try (patched?.patches ?? []).map { try PatchCursor($0) }
+        var source = try entry.archive.dataOffset(entry)
+        for (index, digest) in digests.enumerated() {
+            var base: ExtractJob.Part.Base?
+            if index < segments.count {
+                base = .init(
+                    source: source,
+                    compressedLength: segments[index].length,
+                    length: Segment.length(at: index, ofSize: entry.size),
+                    isLast: index == segments.count - 1
+                )
+                source += Int64(segments[index].length)
+            }
+            try body(
+                ExtractJob.Part(
+                    item: self,
+                    base: base,
+                    overlays: cursors.flatMap { try $0.takeRuns(ofSegment: index) },
+                    destination: Int64(index) * Int64(Segment.size),
+                    length: Segment.length(at: index, ofSize: size),
+                    digest: digest,
+                    isLast: index == digests.count - 1,
+                    target: file
+                )
+            )
+        }
+    }
+}
+
+extension ArchiveExtractor {
+    /// Checks the manifest's table against the archive: one that lies must not make us read elsewhere.
+    static func checkTable(_ segments: [SegmentRecord], of entry: ArchiveReader.Entry) throws {
+        guard segments.count == Segment.count(forSize: entry.size), entry.isPlain,
+            segments.allSatisfy({ (0...Segment.compressedLimit).contains($0.length) }),
+            segments.reduce(0, { $0 + Int64($1.length) }) == entry.compressedSize
+        else { throw entry.archive.contradiction(entry) }
+    }
+}

@@ -1,0 +1,98 @@
+public import Files
+
+extension ArchiveExtractor {
+    /// What could not be had of an entry.
+    public enum Loss: Sendable, Equatable {
+        /// All of it.
+        case all(reason: String)
+        /// Some segments of a file, which are zeros now.
+        case segments([Int], of: Int)
+    }
+
+    /// Restores as much of an entry as verifies; used alone, without `extract`.
+    ///
+    /// - Parameters:
+    ///   - item: the entry.
+    ///   - damagedName: returns the name for a file of which something is lost: nobody is to take it for whole.
+    /// - Returns: what was lost; `nil` if nothing was.
+    /// - Throws: `FileError` if the directory cannot be written; what `progressed` throws.
+    public func salvage(
+        _ item: Item,
+        damagedName: (FileName) -> FileName
+    ) throws -> Loss? {
+        guard item.attributes.kind == .file, item.size > 0, item.segments != nil,
+            item.entry.isPlain
+        else { return try salvageWhole(item) }
+        let buffers = SegmentBuffers()
+        var (lost, count) = ([Int](), 0)
+        let trouble = try trouble {
+            try item.forEachPartTolerantly { part in
+                if (try? buffers.verifiedContent(of: part)) == nil { lost.append(count) }
+                count += 1
+            }
+        }
+        if let trouble { return .all(reason: trouble) }
+        if lost.count == count { return .all(reason: "none of its data verifies") }
+        let path = item.attributes.path
+        let name = lost.isEmpty ? path.name : damagedName(path.name)
+        guard let file = try target?.parent(of: path).createFile(name) else { return nil }
+        try item.forEachPartTolerantly { part in
+            if let bytes = try? buffers.verifiedContent(of: part) {
+                try file.write(bytes, at: part.destination)
+            }
+            try progressed(Int64(part.length))
+        }
+        try file.truncate(to: item.size)
+        try item.finish(file, .each)
+        return lost.isEmpty ? nil : .segments(lost, of: count)
+    }
+
+    /// Restores an entry if all of it verifies.
+    private func salvageWhole(_ item: Item) throws -> Loss? {
+        let reason = try trouble {
+            guard item.attributes.kind == .file, item.entry.size > 0 else { return }
+            try item.entry.archive.read(item.entry) { _ in true }
+        }
+        if let reason { return .all(reason: reason) }
+        do {
+            try extract(item)
+            try flush()
+            return nil
+        } catch let error as ArchiveError {
+            return .all(reason: error.description)
+        }
+    }
+
+    /// Returns why an archive cannot be read.
+    private func trouble(_ body: () throws -> Void) throws -> String? {
+        do {
+            try body()
+            return nil
+        } catch let error where error is ArchiveError || error is FileError {
+            return explain(error)
+        }
+    }
+}
+
+extension ArchiveExtractor.Item {
+    /// Calls `body` for each segment as `forEachPart` does; a patch is used as far as it verifies.
+    fileprivate func forEachPartTolerantly(_ body: (ExtractJob.Part) throws -> Void) throws {
+        var cursors: [PatchCursor?] = []
+        for patch in patched?.patches ?? [] { cursors.append(try? PatchCursor(patch)) }
+        var plain = self
+        plain.patched?.patches = []
+        var index = 0
+        try plain.forEachPart(to: nil) { part in
+            var part = part
+            for number in cursors.indices {
+                do {
+                    part.overlays += try cursors[number]?.takeRuns(ofSegment: index) ?? []
+                } catch {
+                    cursors[number] = nil
+                }
+            }
+            index += 1
+            try body(part)
+        }
+    }
+}

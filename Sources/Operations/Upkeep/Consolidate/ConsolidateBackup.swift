@@ -1,0 +1,148 @@
+public import Archives
+public import Backups
+internal import Files
+public import Foundation
+internal import Remotes
+internal import SystemPackage
+
+/// Makes a whole backup in the place of an increment, of archives alone.
+///
+///     open → write beside → verify all of it → its name → the increment to the trash
+///
+/// Whatever is built on the increment finds the whole one, and then needs nothing else. Killed at any step, one
+/// of the two is there; the next run goes on.
+public struct ConsolidateBackup: Sendable {
+    /// The choices that it leaves.
+    public struct Options: Sendable {
+        /// Now.
+        public var date: Date
+        /// The program's name and version, for the manifest.
+        public var tool: String
+        public var compression: Compression = .default
+        /// For how long the increment can come back, at least a day.
+        public var keepsTrash = Duration.seconds(7 * 86_400)
+
+        public init(date: Date, tool: String) {
+            self.date = date
+            self.tool = tool
+        }
+    }
+
+    /// The result.
+    public struct Outcome: Sendable {
+        /// The whole backup.
+        public var backup: Backup
+        /// The increment that it took the place of, which is in the trash; `nil` if there was none.
+        public var replaced: Backup?
+        /// Whether it was whole before.
+        public var wasWhole = false
+        /// Everything that is not as it should be although the whole backup is there.
+        public var problems: [Problem] = []
+    }
+
+    private let folder: BackupFolder
+    private let options: Options
+    private let context: OperationContext
+
+    public init(in folder: BackupFolder, options: Options, context: OperationContext) {
+        self.folder = folder
+        self.options = options
+        self.context = context
+    }
+
+    /// Consolidates the backup that a person means; see `BackupFolder.find`.
+    ///
+    /// - Throws: `BackupFolderError`, `ArchiveError`, `ArchivedBackupError`, `MovingError`,
+    ///   `OperationError.noSpace`, `RemoteError`, `FileError`; the folder is as it was then.
+    public func run(_ name: String) async throws -> Outcome {
+        try await context.withLock(folder) {
+            try context.removeLeftovers(of: folder)
+            let listing = try await folder.list()
+            if let error = listing.annotationsError { throw error }
+            let backups = listing.backups
+            let backup = try backups.matching(name, address: folder.address, now: options.date)
+            guard backup.isIncrement else {
+                // A run before this one may have been killed.
+                guard let left = backups.increment(replacedBy: backup) else {
+                    return Outcome(backup: backup, wasWhole: true)
+                }
+                return try await finish(backup, replacing: left)
+            }
+            if let whole = backups.whole(inPlaceOf: backup) {
+                return try await finish(whole, replacing: backup)
+            }
+            return try await consolidate(backup, among: backups)
+        }
+    }
+
+    private func consolidate(_ backup: Backup, among backups: [Backup]) async throws -> Outcome {
+        let name = "\(backup.displayName) \(BackupName.suffix)"
+        if backups.contains(where: { $0.name == name }) {
+            throw BackupFolderError.taken(name, address: folder.address)
+        }
+        let increment = try await context.open(backup, in: folder)
+        try checkSpace(for: increment)
+        await context.removeRemoteLeftovers(of: folder)
+        let receive = ReceiveArchive(
+            folder: folder,
+            sameName: .fail,
+            date: options.date,
+            context: context
+        )
+        let archive = ConsolidatedArchive(
+            increment: increment,
+            compression: options.compression,
+            tool: options.tool,
+            context: context
+        )
+        let received = try await receive.withParcel(named: name) {
+            try archive.write(to: $0)
+        } _: { parcel in
+            guard let whole = parcel.archived, parcel.damage == nil else {
+                let reason = parcel.damage ?? "it cannot be opened"
+                throw MovingError.damaged(name, reason: reason)
+            }
+            let file = RemoteFile(name: name, size: try FileInfo(of: parcel.path).size)
+            return try await receive.put(
+                parcel,
+                as: folder.backup(file, of: whole),
+                folder.annotations().annotationToTake(of: backup, among: backups),
+                among: backups
+            )
+        }
+        var outcome = try await finish(received.backup, replacing: backup)
+        outcome.problems = received.problems + outcome.problems
+        return outcome
+    }
+
+    /// Throws if a whole archive may not fit beside the others: its size is about that of the one before.
+    private func checkSpace(for increment: ArchivedBackup) throws {
+        let needed = try increment.needs.first.map { try FileInfo(of: $0.path).size } ?? 0
+        let available = try Directory.open(folder.staging).availableSpace()
+        guard needed <= available else {
+            throw OperationError.noSpace(folder.staging, needed: needed, available: available)
+        }
+    }
+
+    /// Moves the increment to the trash, now that a whole one is there.
+    private func finish(_ whole: Backup, replacing increment: Backup) async throws -> Outcome {
+        var outcome = Outcome(backup: whole)
+        do {
+            let problem = try await folder.remove(
+                increment,
+                at: options.date,
+                keepingTrash: increment.trashTime(options.keepsTrash)
+            )
+            outcome.replaced = increment
+            outcome.problems = [problem].compactMap(\.self)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            outcome.problems = [
+                Problem(kind: .notRemoved, path: increment.name, reason: explain(error))
+            ]
+        }
+        context.tell(outcome.problems)
+        return outcome
+    }
+}

@@ -1,0 +1,139 @@
+internal import Files
+
+/// Finds rows of a store by values of their columns, in a snapshot's transaction.
+///
+/// An index makes it quick, if there is one; else SQLite reads the table.
+package final class RowFinder {
+    private let snapshot: StoreSnapshot
+    private var statements: [String: Prepared] = [:]
+
+    /// The most numbers that one statement looks for.
+    private static let numbersLimit = 5_000
+
+    private final class Prepared {
+        let statement: Statement
+
+        init(_ statement: consuming Statement) {
+            self.statement = statement
+        }
+    }
+
+    package init(_ snapshot: StoreSnapshot) {
+        self.snapshot = snapshot
+    }
+
+    /// Returns the local keys of the rows that have the values of some terms.
+    ///
+    /// - Parameters:
+    ///   - table: as the snapshot's schema has it.
+    ///   - terms: columns or expressions, as SQL.
+    ///   - values: one for each; none is NULL.
+    ///   - condition: what rows must meet besides, as SQL.
+    /// - Returns: the keys, in no order.
+    /// - Throws: `StoreError`.
+    package func keys(
+        of table: TableSchema,
+        where terms: [String],
+        are values: [StoredValue],
+        and condition: String? = nil
+    ) throws -> [RowKey] {
+        let matches = terms.map { "\($0) = ?" } + (condition.map { ["(\($0))"] } ?? [])
+        let prepared = try prepared(
+            """
+            SELECT \(table.localKeyList) FROM main.\(table.name.sqlIdentifier)
+            WHERE \(matches.joined(separator: " AND "))
+            """
+        )
+        for (index, value) in values.enumerated() {
+            try prepared.statement.bind(value, at: CInt(index + 1))
+        }
+        defer { prepared.statement.reset() }
+        return try keys(prepared.statement, table)
+    }
+
+    /// Returns the local keys of the rows of which a column has one of some numbers.
+    ///
+    /// - Parameters:
+    ///   - table: as the snapshot's schema has it.
+    ///   - column: its place in the table's.
+    ///   - numbers: those looked for.
+    /// - Returns: the keys, in no order.
+    /// - Throws: `StoreError`.
+    package func keys(
+        of table: TableSchema,
+        whereColumn column: Int,
+        isIn numbers: [Int64]
+    ) throws -> [RowKey] {
+        var found: [RowKey] = []
+        for start in stride(from: 0, to: numbers.count, by: Self.numbersLimit) {
+            let part = numbers[start..<min(start + Self.numbersLimit, numbers.count)]
+            let statement = try Statement(
+                snapshot.connection.handle(),
+                name: snapshot.path.description,
+                """
+                SELECT \(table.localKeyList) FROM main.\(table.name.sqlIdentifier)
+                WHERE \(table.columns[column].name.sqlIdentifier)
+                    IN (\(part.map(String.init).joined(separator: ", ")))
+                """
+            )
+            while try statement.step() { found.append(table.localKey(in: statement)) }
+        }
+        return found
+    }
+
+    /// Reads columns of the row at a local key.
+    ///
+    /// - Parameters:
+    ///   - columns: their places in the table's.
+    ///   - table: as the snapshot's schema has it.
+    ///   - key: the row's.
+    /// - Returns: the values; `nil` if there is no such row.
+    /// - Throws: `StoreError`.
+    package func values(
+        _ columns: [Int],
+        of table: TableSchema,
+        at key: RowKey
+    ) throws -> [StoredValue]? {
+        let list = columns.map { table.columns[$0].name.sqlIdentifier }.joined(separator: ", ")
+        let match = table.localKeyNames.map { "\($0) = ?" }.joined(separator: " AND ")
+        let prepared = try prepared(
+            "SELECT \(list) FROM main.\(table.name.sqlIdentifier) WHERE \(match)"
+        )
+        for (index, value) in key.values.enumerated() {
+            try prepared.statement.bind(value, at: CInt(index + 1))
+        }
+        defer { prepared.statement.reset() }
+        guard try prepared.statement.step() else { return nil }
+        return columns.indices.map { prepared.statement.value(CInt($0)) }
+    }
+
+    private func keys(_ statement: borrowing Statement, _ table: TableSchema) throws -> [RowKey] {
+        var found: [RowKey] = []
+        while try statement.step() { found.append(table.localKey(in: statement)) }
+        return found
+    }
+
+    private func prepared(_ sql: String) throws -> Prepared {
+        if let prepared = statements[sql] { return prepared }
+        let handle = try snapshot.connection.handle()
+        let prepared = Prepared(try Statement(handle, name: snapshot.path.description, sql))
+        statements[sql] = prepared
+        return prepared
+    }
+}
+
+extension TableSchema {
+    /// The columns by which a row is known in this store, as SQL.
+    fileprivate var localKeyNames: [String] {
+        if let rowIDAlias { return [columns[rowIDAlias].name.sqlIdentifier] }
+        if primaryKey.isEmpty { return [rowIDName ?? "rowid"] }
+        return primaryKey.map { columns[$0].name.sqlIdentifier }
+    }
+
+    fileprivate var localKeyList: String { localKeyNames.joined(separator: ", ") }
+
+    fileprivate func localKey(in statement: borrowing Statement) -> RowKey {
+        if rowIDAlias != nil || primaryKey.isEmpty { return .rowID(statement.integer(0)) }
+        return RowKey(primaryKey: primaryKey.indices.map { statement.value(CInt($0)) })
+    }
+}

@@ -1,0 +1,208 @@
+internal import Changes
+internal import Stores
+
+// What is told of the differences.
+extension TableCapture {
+    /// Tells what is new, changed and gone.
+    func finish(_ capture: inout Capture) throws {
+        try alterChildren(capture)
+        for row in gone {
+            try capture.access.markAltered(row.id)
+            if !found.contains(row.id) { try delete(row, &capture) }
+        }
+        for row in news {
+            // Of one that nobody knows yet, the state tells.
+            if try capture.access.known(row.id) != nil {
+                try capture.access.markAltered(row.id)
+            }
+            try insert(row, &capture)
+        }
+        for row in changed {
+            try capture.access.markAltered(row.old.id)
+            try update(row.old, row.values, row.image, &capture)
+        }
+        capture.result.shadowed += gone.count + news.count + changed.count
+    }
+
+    private func delete(_ row: ShownRow, _ capture: inout Capture) throws {
+        guard capture.options.meaning == .edits else {
+            return try capture.access.markDirty(row.id)
+        }
+        for id in try [row.id] + capture.access.standingBehind(row.id) {
+            guard let known = try capture.access.known(id), known.state.isAlive,
+                id != row.id || known.state.causalLength == row.causalLength
+            else { continue }
+            let length = known.state.causalLength + 1
+            let state = RowState(causalLength: length, deletion: capture.stamp)
+            try capture.tell(RowDelta(id, state), in: table.name)
+            if id != row.id { try capture.access.markDirty(id) }
+        }
+        try capture.access.wakeHeld()
+    }
+
+    private func insert(_ row: New, _ capture: inout Capture) throws {
+        let stamp = kind == .seed ? Stamp.zero : capture.stamp
+        let known = try capture.access.known(row.id)
+        if try yields(row, known, capture) { return }
+        var length: UInt32 = 1
+        if let state = known?.state, kind == .edits || state.isAlive {
+            length = state.isAlive ? state.causalLength : state.causalLength + 1
+        }
+        var cells = try table.columns.map { column in
+            Cell(column.name, stamp, try capture.wire(row.values[column.index], of: column))
+        }
+        if let standIn = capture.standIns[row.id] {
+            cells.append(Cell(.same, capture.stamp, .row(standIn)))
+            try capture.access.markDirty(row.id)
+        }
+        if capture.options.matches, let state = known?.state, state.isAlive {
+            // It was found again: only what differs is an edit.
+            cells.removeAll { state.cell($0.column)?.value == $0.value.named }
+            if cells.isEmpty { return try capture.access.markDirty(row.id) }
+            let delta = RowState(causalLength: length, birth: nil, cells: cells)
+            return try capture.tell(RowDelta(row.id, delta), in: table.name)
+        }
+        let state = RowState(causalLength: length, birth: stamp, cells: cells)
+        var hint: Value?
+        if table.isNumbered, case .rowID(let number) = row.key { hint = .integer(number) }
+        if let known, !known.state.isAlive, kind == .seed {
+            // It was deleted elsewhere, and goes here too.
+            try capture.access.markDirty(row.id)
+        }
+        try capture.tell(RowDelta(row.id, state, hint: hint), in: table.name)
+        try capture.access.wakeHeld()
+    }
+
+    /// A new row that says nothing after an accident: the state has it, or the local data yield.
+    private func yields(_ row: New, _ known: KnownRow?, _ capture: Capture) throws -> Bool {
+        guard capture.options.meaning != .edits, kind != .seed else { return false }
+        guard capture.options.meaning == .container || known?.state.isAlive == true else {
+            return false
+        }
+        try capture.access.markDirty(row.id)
+        return true
+    }
+
+    private func update(
+        _ old: ShownRow,
+        _ values: [StoredValue],
+        _ image: RowImage,
+        _ capture: inout Capture
+    ) throws {
+        let parts = Dictionary(try old.image.parts().map { ($0.column, $0.part) }) { $1 }
+        let known = try capture.access.known(old.id)
+        var cells: [Cell] = []
+        for (column, number) in zip(table.columns, numbers) {
+            let value = values[column.index]
+            if let part = parts[number] {
+                if part == column.part(values) { continue }
+            } else if value == column.defaultValue ?? .null {
+                // A new column with its default is no edit.
+                continue
+            }
+            let wire = try capture.wire(value, of: column)
+            // What has won is no edit either: it was written, and a crash kept us from knowing.
+            if known?.state.cell(column.name)?.value == wire { continue }
+            cells.append(Cell(column.name, capture.stamp, wire))
+        }
+        var row = old
+        row.image = image
+        try capture.access.show(row, in: table.name)
+        if capture.options.meaning != .edits { return try capture.access.markDirty(old.id) }
+        guard !cells.isEmpty else { return }
+        for id in try capture.access.standingBehind(old.id) {
+            let same = Cell(.same, capture.stamp, .row(old.id))
+            guard let state = try capture.access.known(id)?.state, state.isAlive else { continue }
+            let delta = RowState(causalLength: state.causalLength, birth: nil, cells: [same])
+            try capture.tell(RowDelta(id, delta), in: table.name)
+        }
+        if known?.state.isTombstone == true {
+            let lost = try table.columns.map { column in
+                (column.name, try capture.wire(values[column.index], of: column))
+            }
+            try capture.access.keepLost(lost, of: old.id)
+        }
+        try edit(old, cells, known, &capture)
+        try capture.access.wakeHeld()
+    }
+
+    private func edit(
+        _ old: ShownRow,
+        _ cells: [Cell],
+        _ known: KnownRow?,
+        _ capture: inout Capture
+    ) throws {
+        if let known, known.state.causalLength != old.causalLength {
+            // The row was deleted, or is another by now, elsewhere: the edit is lost, and listed.
+            let kind = known.state.isAlive ? Conflict.Kind.inserted : .deleted
+            for cell in cells {
+                try capture.access.note(
+                    Conflict(kind, cell, of: known, lost: cell, by: capture.stamp.device)
+                )
+            }
+            try capture.access.markDirty(old.id)
+            return
+        }
+        for cell in cells {
+            // It overwrites what had arrived and nobody here has seen.
+            guard let won = known?.state.cell(cell.column), try capture.access.isUnwritten(old.id),
+                won.stamp.device != capture.stamp.device, let known
+            else { continue }
+            try capture.access.note(Conflict(.overwritten, won, of: known, winner: cell))
+        }
+        let delta = RowState(causalLength: old.causalLength, birth: nil, cells: cells)
+        try capture.tell(RowDelta(old.id, delta), in: table.name)
+    }
+
+    /// Has rows looked at that refer to what rows were called: the application may not have cared.
+    private func alterChildren(_ capture: Capture) throws {
+        let was = gone.map { ($0, nil) } + changed.map { ($0.old, Optional($0.image)) }
+        for child in capture.tables {
+            for reference in child.references
+            where reference.isByValue && reference.table == table.name {
+                for (old, image) in was {
+                    try alterChildren(child, reference, old, image, capture)
+                }
+            }
+        }
+    }
+
+    private func alterChildren(
+        _ child: TableMapping,
+        _ reference: ViewSchema.Reference,
+        _ old: ShownRow,
+        _ image: RowImage?,
+        _ capture: Capture
+    ) throws {
+        let parts = Dictionary(try old.image.parts().map { ($0.column, $0.part) }) { $1 }
+        let news = Dictionary(try image?.parts().map { ($0.column, $0.part) } ?? []) { $1 }
+        var values: [StoredValue] = []
+        var isSame = image != nil
+        for name in reference.targets {
+            guard let place = table.place(of: name) else { return }
+            let part = parts[numbers[place]]
+            if part != news[numbers[place]] { isSame = false }
+            switch part {
+            case .value(.null), nil: return
+            case .value(let value): values.append(value)
+            case .hash:
+                // A long one is told by the key, or by nothing.
+                let column = table.columns[place].place
+                guard let index = table.schema.primaryKey.firstIndex(of: column),
+                    case .primaryKey = old.key, index < old.key.values.count
+                else {
+                    return try isSame ? () : capture.access.set("view", nil)
+                }
+                values.append(old.key.values[index])
+            }
+        }
+        if isSame { return }
+        let terms = reference.columns.compactMap { child.sql(of: $0) }
+        guard terms.count == values.count, let finder = capture.finder else { return }
+        for key in try finder.keys(of: child.schema, where: terms, are: values) {
+            if let id = try capture.access.id(at: key, in: child.name) {
+                try capture.access.markAltered(id)
+            }
+        }
+    }
+}

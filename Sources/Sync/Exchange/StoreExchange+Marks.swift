@@ -1,0 +1,110 @@
+internal import Changes
+internal import Foundation
+internal import Remotes
+
+// A group's identity is the set of ids that its marks tell: devices that begin at once make several.
+extension StoreExchange {
+    /// A mark in the container, which says that it is of the group of an id.
+    struct Mark {
+        var id: GroupID
+        /// Milliseconds since 1970.
+        var made: Int64
+        /// The ids of the group that its author knew besides.
+        var after: Set<GroupID>
+    }
+
+    /// How long after this device began another beginning is of the same group, in milliseconds: a day.
+    private static let beginning: Int64 = 86_400_000
+
+    /// Reads the container's marks, unless their names say all: that each is ours.
+    func marks(in listing: Container.Listing) async throws -> [Mark] {
+        let ours = try sidecar.read { try $0.groups }
+        let names = listing.marks.map { file -> GroupID? in
+            guard case .group(container.group, let id)? = ContainerName(file: file.name, in: nil)
+            else { return nil }
+            return id
+        }
+        if names.allSatisfy({ $0.map(ours.contains) ?? false }) {
+            return names.compactMap(\.self).map { Mark(id: $0, made: 0, after: []) }
+        }
+        var marks: [Mark] = []
+        for file in listing.marks {
+            guard let content = try await container.mark(file)?.content else { continue }
+            marks.append(
+                Mark(
+                    id: content.id,
+                    made: Int64(content.made.timeIntervalSince1970 * 1000),
+                    after: Set(content.after)
+                )
+            )
+        }
+        return marks
+    }
+
+    /// Returns whether the container has a mark of our group, or is to get one; learns what ids the group has.
+    ///
+    /// - Throws: `SyncDecision.otherGroup` if there is a mark of another one, and nobody said to join it.
+    func belongs(_ marks: [Mark]) throws -> Bool {
+        let (ours, began, waits) = try sidecar.read { access in
+            (
+                try access.groups, try access.integer("began") ?? 0,
+                try access.unpublished().contains { $0.folder.isEmpty }
+            )
+        }
+        var known = Set(ours)
+        var strange = marks.filter { !known.contains($0.id) }
+        var adopted: [GroupID] = []
+        while let index = strange.firstIndex(where: { mark in
+            !mark.after.isDisjoint(with: known) || abs(mark.made - began) < Self.beginning
+                || marks.contains { known.contains($0.id) && $0.after.contains(mark.id) }
+        }) {
+            let id = strange.remove(at: index).id
+            if known.insert(id).inserted { adopted.append(id) }
+        }
+        guard strange.isEmpty || joins else {
+            throw SyncDecision.otherGroup(container.group.description)
+        }
+        // Who has begun again there need not know of us: this device writes as they do.
+        let joined = Set(strange.map(\.id)).sorted()
+        if !joined.isEmpty || !adopted.isEmpty {
+            try sidecar.write { try $0.setGroups(joined + ours + adopted) }
+        }
+        return waits || options.refills || !marks.isEmpty
+    }
+
+    /// Whether a person has said that this container is to be joined with what is here.
+    var joins: Bool { options.rejoining == .merge || options.refills }
+
+    /// Marks the container with the id under which this device writes, if others began there; and with every id
+    /// of the group, if it is to be filled again. Whoever knows one of the ids learns the others.
+    func mark(beside marks: [Mark]) throws {
+        if options.isDryRun { return }
+        let there = Set(marks.map(\.id))
+        try sidecar.write { access in
+            let ours = try access.groups
+            let waiting = Set(try access.unpublished().filter(\.folder.isEmpty).map(\.name))
+            for group in options.refills ? ours : Array(ours.prefix(1))
+            where !there.contains(group) {
+                let name = ContainerName.group(container.group, group)
+                let others = there.union(ours).subtracting([group])
+                if waiting.contains(name.file) {
+                    // It was written when none of them was known.
+                    if others.isEmpty { continue }
+                    try access.withdraw(name.file)
+                }
+                let header = DocumentHeader(
+                    group: group,
+                    device: try access.own,
+                    clock: try access.clock.last
+                )
+                let mark = GroupMark(
+                    group: container.group,
+                    id: group,
+                    made: Date(timeIntervalSince1970: Double(now) / 1000),
+                    after: others.sorted()
+                )
+                try upkeep(access).keep(DocumentFile<GroupMark>.write(header, mark), as: name)
+            }
+        }
+    }
+}

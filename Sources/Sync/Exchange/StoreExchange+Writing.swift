@@ -1,0 +1,179 @@
+internal import Changes
+internal import Files
+internal import Stores
+
+// The store's part of an exchange: it is written until it shows its view.
+extension StoreExchange {
+    /// The most times that a plan is made anew because an application writes.
+    private static let roundsLimit = 3
+
+    /// Writes until the store shows its view, or an application is too busy.
+    func write(_ outcome: inout ExchangeOutcome) async throws {
+        // What a killed run has fetched may be cut: it did not wait for the disk.
+        try BlobCache(sidecar: sidecar).clear()
+        guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
+        try sidecar.write { try $0.wakeWaiting() }
+        if options.isDryRun {
+            let steps = try plan(&outcome).0?.plan.steps ?? []
+            return outcome.count(steps)
+        }
+        guard let reservation = try await options.reserve() else {
+            outcome.isPutOff = true
+            return
+        }
+        defer { withExtendedLifetime(reservation) {} }
+        var fetched: Set<BlobReference> = []
+        while try await writePart(&outcome, &fetched), try sidecar.read({ try $0.isUnfinished }) {
+            try options.check()
+        }
+        try BlobCache(sidecar: sidecar).clear()
+    }
+
+    /// Writes what is looked at once: all that was altered, or of very much a part.
+    ///
+    /// - Returns: whether it is written.
+    private func writePart(
+        _ outcome: inout ExchangeOutcome,
+        _ fetched: inout Set<BlobReference>
+    ) async throws -> Bool {
+        var isOutdated = false
+        var isTold = false
+        for _ in 0..<Self.roundsLimit {
+            let (planned, missing) = try plan(&outcome)
+            // Content that rows wait for is fetched once; what is not there keeps only them waiting.
+            let lacking = missing.subtracting(fetched)
+            if !lacking.isEmpty, try await fetch(lacking, &outcome) {
+                fetched.formUnion(lacking)
+                try sidecar.write { try $0.wakeWaiting() }
+                continue
+            }
+            fetched.formUnion(lacking)
+            try pass(.planned)
+            guard let planned else { return true }
+            let rows = planned.plan.steps.map(WrittenRow.init)
+            if !isTold { try await options.willWrite(rows) }
+            isTold = true
+            let before = outcome.written
+            let applied = try apply(planned, &outcome)
+            if outcome.written > before { try await options.didWrite(rows) }
+            switch applied {
+            case .done: return true
+            case .someLeftOut: isOutdated = false
+            case .outdated: isOutdated = true
+            }
+        }
+        // Rows that an application keeps changing wait for the next run.
+        if isOutdated { throw StoreError.busy(store.path.description) }
+        return false
+    }
+
+    private func fetch(
+        _ blobs: Set<BlobReference>,
+        _ outcome: inout ExchangeOutcome
+    ) async throws -> Bool {
+        guard outcome.trouble == nil else { return false }
+        let fetched = try await BlobCache(sidecar: sidecar)
+            .fetch(blobs, from: container, options.check)
+        outcome.trouble = fetched.failure
+        return fetched.isAnyThere
+    }
+
+    /// A plan, and the schema that it is for.
+    private struct Planned {
+        var plan: WritePlan
+        var schema: SyncSchema
+        var numbers: [TableName: [Int64]]
+        /// The files that rows will name.
+        var files: [ExternalReference: BlobReference]
+    }
+
+    /// Compares the view with the store.
+    ///
+    /// - Returns: `nil` for the plan if nothing has to be written.
+    private func plan(
+        _ outcome: inout ExchangeOutcome
+    ) throws
+        -> (Planned?, missing: Set<BlobReference>)
+    {
+        try withSnapshot { snapshot, schema, tables in
+            try sidecar.write { access in
+                let look = ViewLook(
+                    tables,
+                    access,
+                    BlobCache(sidecar: sidecar, files: files),
+                    RowFinder(snapshot),
+                    // What is not written is not looked at by parts.
+                    mostRows: options.isDryRun ? .max : options.mostRows,
+                    partRows: options.mostRows / 2
+                )
+                let acceptsLoss = options.acceptsChanges || options.rejoining != nil
+                // Once a run: it counts all rows.
+                if !acceptsLoss, outcome.looked == 0 { try look.guardDeletions() }
+                let view = try look.view()
+                outcome.looked += view.part.isAll ? view.part.rows.count : view.part.ids.count
+                let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
+                try look.keep(view)
+                try access.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))
+                if options.comparesViews { try look.compare(plan, of: view) }
+                if plan.isEmpty { return (nil, view.missing) }
+                try access.intend(plan)
+                try noteFiles(of: plan, writing: view.files, access)
+                for step in plan.steps { try access.markDirty(step.id) }
+                let planned = Planned(
+                    plan: plan,
+                    schema: schema,
+                    numbers: view.numbers,
+                    files: view.files
+                )
+                return (planned, view.missing)
+            }
+        }
+    }
+
+    /// What became of a plan.
+    private enum Applied {
+        case done
+        /// The application has changed some of its rows meanwhile.
+        case someLeftOut
+        /// The application has changed what the rows depend on: nothing was written.
+        case outdated
+    }
+
+    /// Writes a plan into the store, and keeps what was written.
+    private func apply(_ planned: Planned, _ outcome: inout ExchangeOutcome) throws -> Applied {
+        let write = StoreWrite(
+            store: store,
+            schema: planned.schema,
+            plan: planned.plan,
+            numbers: planned.numbers,
+            busyTimeout: options.busyTimeout
+        )
+        guard try writeFiles(planned.files), case .done(let written) = try write.run() else {
+            try sidecar.write { try $0.dropIntents() }
+            return .outdated
+        }
+        try pass(.written)
+        try sidecar.write { access in
+            for (step, image) in written.rows {
+                try access.settle(
+                    Intent(
+                        table: step.table.name,
+                        key: step.key,
+                        id: step.id,
+                        causalLength: step.causalLength,
+                        old: step.old,
+                        new: image
+                    )
+                )
+                try access.clean(step.id)
+            }
+            for id in written.leftOut { try access.markDirty(id) }
+            try access.dropIntents()
+        }
+        try pass(.settled)
+        outcome.inserted += written.inserted
+        outcome.updated += written.updated
+        outcome.deleted += written.deleted
+        return written.leftOut.isEmpty ? .done : .someLeftOut
+    }
+}

@@ -1,0 +1,61 @@
+internal import Changes
+internal import Files
+internal import Foundation
+internal import GRDB
+
+/// A long value that this device has sent.
+struct SentBlob {
+    /// The SHA-256 of the file, and of what is in it.
+    var file: Digest
+    var content: Digest
+    var name: String
+    var folder: String
+    /// Since when no row is known to refer to it.
+    var idle: Int64?
+}
+
+extension SidecarAccess {
+    /// Returns the long values of this device that came into the container.
+    func sentBlobs() throws -> [SentBlob] {
+        try rows(
+            """
+            SELECT id, name, folder, idle FROM mine
+            WHERE folder LIKE 'blob-%' AND published IS NOT NULL ORDER BY name
+            """
+        ).compactMap { row in
+            let name: String = row[1]
+            let folder: String = row[2]
+            guard let file = row.bytes(0).withUnsafeBytes({ Digest(bytes: $0) }),
+                case .blob(let content)? = ContainerName(file: name, in: folder)
+            else { throw damaged("a long value has no name") }
+            return SentBlob(file: file, content: content, name: name, folder: folder, idle: row[3])
+        }
+    }
+
+    /// Returns those long values that a row refers to, or an edit that lost and may be taken back.
+    func wantedBlobs(among blobs: Set<Digest>) throws -> Set<Digest> {
+        var wanted: Set<Digest> = []
+        func take(_ value: Value?) {
+            guard let digest = value?.reference?.digest, blobs.contains(digest) else { return }
+            wanted.insert(digest)
+        }
+        try forEachKnown { row in
+            for cell in row.state.cells { take(cell.value) }
+        }
+        for row in try rows("SELECT value FROM lost") { take(try value(row.bytes(0))) }
+        for row in try rows("SELECT won, lost FROM conflict") {
+            take(try value(row.bytes(0)))
+            take(try value(row.bytes(1)))
+        }
+        return wanted
+    }
+
+    func setIdle(_ time: Int64?, _ blob: SentBlob) throws {
+        try run("UPDATE mine SET idle = ? WHERE id = ?", [time, Data(blob.file.bytes)])
+    }
+
+    /// Forgets that a long value was sent: a row that refers to it sends it again.
+    func disown(_ blob: SentBlob) throws {
+        try run("DELETE FROM mine WHERE id = ?", [Data(blob.file.bytes)])
+    }
+}

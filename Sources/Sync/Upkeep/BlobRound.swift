@@ -1,0 +1,112 @@
+internal import Changes
+internal import Files
+internal import Remotes
+internal import SystemPackage
+
+/// A look after the long values that this device sent, once a week.
+///
+/// One that no row has referred to for a month is removed. Another device may have found it there just before and
+/// refer to it in a file that is still on its way; so whoever sent a value that rows refer to sends it again if it
+/// is gone.
+struct BlobRound {
+    let sidecar: Sidecar
+    let container: Container
+    let rules: UpkeepRules
+    /// Milliseconds since 1970.
+    let now: Int64
+    let listing: Container.Listing
+
+    /// Whether it is time for one.
+    func isDue() throws -> Bool {
+        try sidecar.read { access in
+            guard let last = try access.integer("blobs") else { return true }
+            return now - last >= rules.blobRound || now < last
+        }
+    }
+
+    /// Removes values, or notes since when they are idle.
+    ///
+    /// - Parameters:
+    ///   - scratch: a directory for what a remote needs meanwhile.
+    ///   - check: throws to stop.
+    /// - Returns: the values that rows refer to and that are not there.
+    /// - Throws: `RemoteError`, `SidecarError`; what `check` throws.
+    func run(scratch: FilePath, check: () throws -> Void) async throws -> Set<Digest> {
+        let sent = try sidecar.read { try $0.sentBlobs() }
+        if sent.isEmpty { return [] }
+        let there = try await names(in: Set(sent.map(\.folder)), check)
+        let wanted = try sidecar.read { try $0.wantedBlobs(among: Set(sent.map(\.content))) }
+        let knowsAll = try sidecar.read(knowsAll)
+        var missing: Set<Digest> = []
+        var removed: [SentBlob] = []
+        try sidecar.write { access in
+            for blob in sent {
+                let isThere = there.contains(blob.name)
+                if wanted.contains(blob.content) {
+                    if !isThere { missing.insert(blob.content) }
+                    try access.setIdle(nil, blob)
+                } else if !isThere {
+                    // Should a row refer to it again, it is sent again.
+                    try access.disown(blob)
+                } else if let idle = blob.idle, idle <= now {
+                    if knowsAll, now - idle >= rules.blobKeeping { removed.append(blob) }
+                } else {
+                    try access.setIdle(now, blob)
+                }
+            }
+        }
+        try await remove(removed, scratch: scratch, check)
+        return missing
+    }
+
+    /// Whether every file of the container was read, or is stood for: another may refer to anything.
+    private func knowsAll(_ access: SidecarAccess) throws -> Bool {
+        guard try access.waitingFiles().isEmpty else { return false }
+        let cover = Cover(try access.standIns())
+        return try listing.all.allSatisfy { folder, file in
+            try folder == .info || access.file(named: file.name) != nil
+                || access.hasSeen(name: file.name, size: file.size)
+                || cover.id(of: file.name, in: folder) != nil
+        }
+    }
+
+    private func names(
+        in folders: Set<String>,
+        _ check: () throws -> Void
+    ) async throws -> Set<String> {
+        if let root = container.root as? any BatchFolder {
+            let ways = folders.sorted().map { [container.group.description, $0] }
+            return Set(try await root.list(ways).values.joined().map(\.name))
+        }
+        var names: Set<String> = []
+        for folder in folders.sorted() {
+            try check()
+            names.formUnion(try await container.folder(folder).list().map(\.name))
+        }
+        return names
+    }
+
+    /// Forgets the values first: one that is gone and not forgotten would never be sent again.
+    private func remove(
+        _ blobs: [SentBlob],
+        scratch: FilePath,
+        _ check: () throws -> Void
+    ) async throws {
+        if blobs.isEmpty { return }
+        try sidecar.write { access in
+            for blob in blobs { try access.disown(blob) }
+        }
+        if let root = container.root as? any BatchFolder {
+            let places = blobs.map { container.place($0.name, in: $0.folder) }
+            return try await root.delete(places, scratch: scratch)
+        }
+        for blob in blobs {
+            try check()
+            do {
+                try await container.folder(blob.folder).delete(blob.name)
+            } catch RemoteError.notSynced {
+                // Should it come back, it is in nobody's way.
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import ArgumentParser
+internal import Backups
+internal import Operations
+
+struct ConsolidateCommand: FolderCommand {
+    static let configuration = CommandConfiguration(
+        "consolidate",
+        "Make a whole backup of an increment, out of the archives alone.",
+        discussion: """
+            The whole backup has the time and the content of the increment, and takes its place, also for \
+            those that are built on it. It is verified before the increment moves to the trash.
+            """,
+        example: "grocerydude consolidate latest"
+    )
+
+    @Argument(help: "The increment's name, any unique part of it, or 'latest'.")
+    var name: String
+
+    @OptionGroup var folder: FolderOptions
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        var options = ConsolidateBackup.Options(date: invocation.now, tool: invocation.tool)
+        options.compression = invocation.profile.compression
+        options.keepsTrash = invocation.profile.keepTrash
+        let outcome = try await ConsolidateBackup(
+            in: invocation.folder(),
+            options: options,
+            context: invocation.context
+        ).run(name)
+        return try invocation.answer(ConsolidateAnswer(outcome), problems: outcome.problems)
+    }
+}

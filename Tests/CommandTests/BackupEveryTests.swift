@@ -1,0 +1,103 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// 'backup --every' beside an application, and beside a remote that comes and goes.
+@Suite("Backing up whenever something has changed", .timeLimit(.minutes(3)))
+struct BackupEveryTests {
+    let program: Program
+
+    init() throws {
+        program = try Program()
+        try program.make(stores: ".local/share/grocerydude/Stores", remote: "Remote")
+        try program.configure("remote: ~/Remote\n")
+    }
+
+    private func start(_ arguments: String...) throws -> RunningTool {
+        try RunningTool(
+            Program.path,
+            ["backup", "--every", "1s"] + arguments,
+            environment: program.environment,
+            directory: program.sandbox.path
+        )
+    }
+
+    private func write(_ text: String) throws {
+        try program.sandbox.write(text, to: ".local/share/grocerydude/Stores/note.txt")
+    }
+
+    private var runs: Int {
+        get throws {
+            let log = try program.run("log", "--json", "--command", "backup")
+            return try #require(log.json as? [Any]).count
+        }
+    }
+
+    @Test("each change is a backup and a run, and a signal ends it")
+    func changes() throws {
+        let tool = try start()
+        #expect(try #require(try tool.readLine()).hasSuffix(" Stores.zip"))
+        for number in 1...2 {
+            try write("\(number)")
+            #expect(try #require(try tool.readLine()).hasSuffix(" Stores.zip"))
+        }
+        tool.signal(SIGTERM)
+        #expect(tool.wait() == 143)
+        #expect(try tool.readLine() == nil)
+        let list = try program.run("list", "--json")
+        #expect((try list.json as? [Any])?.count == 3)
+        #expect(try program.run("restore", "latest", "--target", "Look").status == 0)
+        #expect(try program.sandbox.read("Look/note.txt") == Array("2".utf8))
+    }
+
+    @Test("a folder that goes is told once, and backups go on when it is back")
+    func away() throws {
+        let tool = try start("--json")
+        _ = try #require(try tool.readLine())
+        let remote = program.sandbox.path("Remote").string
+        let away = program.sandbox.path("Away").string
+        try FileManager.default.moveItem(atPath: remote, toPath: away)
+        try write("later")
+        // Some looks fail meanwhile.
+        let deadline = Date() + 4
+        while Date() < deadline { usleep(100_000) }
+        try FileManager.default.moveItem(atPath: away, toPath: remote)
+        _ = try #require(try tool.readLine())
+        tool.signal(SIGINT)
+        #expect(tool.wait() == 130)
+        let log = try program.run("log", "--json")
+        let rows = try #require(log.json as? [[String: Any]])
+        #expect(rows.count { $0["exit_code"] as? Int == 10 } == 1)
+    }
+
+    @Test("options that contradict it are refused")
+    func refused() throws {
+        for option in ["--all-profiles", "--queue", "--full"] {
+            #expect(try program.run("backup", "--every", "1m", option).status == 64)
+        }
+        #expect(try program.run("backup", "--every", "0s").status == 64)
+        let cron = try program.run(
+            "schedule",
+            "install",
+            "--continuous",
+            "--kind",
+            "cron",
+            "--dry-run"
+        )
+        #expect(cron.status != 0)
+        let unit = try program.run(
+            "schedule",
+            "install",
+            "--continuous",
+            "--kind",
+            "systemd-user",
+            "--dry-run"
+        )
+        #expect(unit.status == 0)
+        let text = String(decoding: unit.output, as: UTF8.self)
+        #expect(text.contains("backup --every 1m --quiet") && !text.contains("[Timer]"))
+        #expect(text.contains("WantedBy=default.target"))
+    }
+}

@@ -1,0 +1,185 @@
+import Files
+import Foundation
+import GRDB
+import Remotes
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Backups
+@testable import Operations
+
+@Suite("Increments and accidents")
+struct IncrementAccidentTests {
+    private let life: IncrementScene
+
+    init() throws {
+        life = try IncrementScene(seed: 23)
+    }
+
+    private func edit(_ text: String) throws {
+        try life.write("store0.sqlite") {
+            try $0.execute(sql: "UPDATE item SET name = '\(text)' WHERE id = 77")
+        }
+    }
+
+    private func expectAllRestore() async throws {
+        for name in life.names { #expect(try await life.differences(name).isEmpty) }
+    }
+
+    @Test("a state of before the last backups costs bytes, and no data")
+    func staleState() async throws {
+        _ = try await life.makeChain(2)
+        try life.keepState()
+        for number in 0..<2 {
+            try edit("lost \(number)")
+            try await life.backUp()
+        }
+        try life.putBackState()
+        for number in 0..<3 {
+            try edit("after \(number)")
+            #expect(try await life.backUp().isIncrement)
+        }
+        try await expectAllRestore()
+    }
+
+    @Test("a clock that goes back, and two of one minute, are no matter")
+    func clock() async throws {
+        let backups = try await life.makeChain(3)
+        // As the scene's next is an hour later.
+        life.date -= 3600
+        try edit("same minute")
+        let same = try await life.backUp()
+        #expect(same.displayName == "\(backups[2].displayName) (2)")
+        life.date -= 3600 * 2
+        try edit("earlier")
+        try await life.backUp()
+        life.date -= 3600 * 100
+        try edit("before the whole one")
+        #expect(try await !life.backUp().isIncrement)
+        try await expectAllRestore()
+    }
+
+    @Test("a file that was rewritten within the grain of its times, or set back, is saved")
+    func times() async throws {
+        _ = try await life.makeChain(1)
+        let path = life.scene.stores.appending("d/f").string
+        func write(_ text: String) throws {
+            let handle = try FileHandle(forWritingTo: URL(filePath: path))
+            try handle.write(contentsOf: Data(text.utf8))
+            try handle.close()
+        }
+        // Now, as a real run is, and again within the two seconds that are not relied upon.
+        life.date = Date() - 3600
+        try write("two")
+        try await life.backUp()
+        let now = try FileInfo(of: FilePath(path)).modified
+        try write("six")
+        let time = Date(timeIntervalSince1970: Double(now) / 1e9)
+        try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path)
+        life.date = Date() - 3600
+        try await life.backUp()
+        // Long after, only the inode tells.
+        life.date = Date() + 1_000_000
+        try await life.backUp()
+        try write("ten")
+        try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path)
+        try await life.backUp()
+        try await expectAllRestore()
+    }
+
+    @Test("a whole one that is damaged in one file hits only what does not replace that file")
+    func damagedSegment() async throws {
+        try Data(life.random.bytes(3000)).write(
+            to: URL(filePath: life.scene.stores.appending("aaa").string)
+        )
+        let backups = try await life.makeChain(2)
+        try Data(life.random.bytes(3000)).write(
+            to: URL(filePath: life.scene.stores.appending("aaa").string)
+        )
+        let replaced = try await life.backUp()
+        let path = life.scene.remotePath.appending(backups[0].name).string
+        let archive = try Data(contentsOf: URL(filePath: path))
+        let whole = try Data(
+            contentsOf: URL(filePath: life.expected[backups[0].name]!.appending("aaa").string)
+        )
+        let place = try #require(archive.firstRange(of: whole.prefix(100)))
+        var bytes = archive
+        bytes[place.lowerBound] ^= 0xFF
+        try bytes.write(to: URL(filePath: path))
+        #expect(try await life.differences(replaced.name).isEmpty)
+        for backup in backups {
+            await #expect(throws: (any Error).self) { try await life.differences(backup.name) }
+        }
+    }
+
+    @Test("an upload that fails publishes nothing, and the next backup is as if it had not been")
+    func failedUpload() async throws {
+        _ = try await life.makeChain(2)
+        try edit("not saved")
+        var options = life.scene.options(at: life.date + 60)
+        options.increments = life.increments
+        let create = CreateBackup(
+            of: life.scene.stores,
+            to: life.scene.folder(RefusingFolder(folder: life.scene.remote)),
+            options: options,
+            context: life.scene.context()
+        )
+        await #expect(throws: (any Error).self) { try await create.run() }
+        #expect(try await life.scene.folder().list().backups.count == 2)
+        let next = try await life.backUp()
+        #expect(next.isIncrement && next.needs.count == 1)
+        try await expectAllRestore()
+    }
+
+    @Test("two machines that see one another's archives late never build on them")
+    func twoMachines() async throws {
+        _ = try await life.makeChain(3)
+        let other = try IncrementScene(seed: 29, sharing: life.scene)
+        _ = try await other.makeChain(3)
+        try edit("after the other")
+        try await life.backUp()
+        let all = try await life.scene.folder().list().backups
+        let lineages = Set(all.compactMap(\.lineage))
+        #expect(lineages.count == 2)
+        for backup in all {
+            for need in backup.needs {
+                let base = try #require(all.first { $0.name == need.name })
+                #expect(base.lineage == backup.lineage)
+            }
+        }
+        try await expectAllRestore()
+        for name in other.names { #expect(try await other.differences(name).isEmpty) }
+        // What is not delivered yet is told, and nothing is changed.
+        let late = try #require(all.first { $0.isIncrement && $0.needs.count > 1 })
+        let need = late.needs[1].name
+        let (folder, away) = (life.scene.remotePath, life.scene.sandbox.path("Late"))
+        try LocalFileSystem().move(folder.appending(need), to: away)
+        await #expect(throws: BackupFolderError.self) { try await life.differences(late.name) }
+        try LocalFileSystem().move(away, to: folder.appending(need))
+        let scene = life.expected[late.name] == nil ? other : life
+        #expect(try await scene.differences(late.name).isEmpty)
+    }
+}
+
+/// A folder that takes no archive.
+private struct RefusingFolder: RemoteFolder {
+    let folder: LocalFolder
+    var description: String { folder.description }
+
+    func list() async throws -> [RemoteFile] { try await folder.list() }
+    func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
+        throw RemoteError.unreachable(address, reason: "the test says so")
+    }
+    func download(_ name: String, to path: FilePath) async throws {
+        try await folder.download(name, to: path)
+    }
+    func download(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        try await folder.download(name, range: range)
+    }
+    func move(_ name: String, to target: any RemoteFolder, as newName: String) async throws {
+        try await folder.move(name, to: target, as: newName)
+    }
+    func delete(_ name: String) async throws { try await folder.delete(name) }
+    func subfolder(_ name: String) -> any RemoteFolder { folder.subfolder(name) }
+}

@@ -1,0 +1,123 @@
+import Files
+import Foundation
+import Remotes
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Backups
+@testable import Operations
+
+@Suite("Increments that are moved, shown and chosen")
+struct IncrementMovingTests {
+    private let life: IncrementScene
+    private let backups: [Backup]
+
+    /// A whole backup and three increments: the last needs the one before it, and the whole one.
+    init() async throws {
+        life = try IncrementScene(seed: 11)
+        backups = try await life.makeChain(4)
+    }
+
+    private func outside(_ name: String) throws -> BackupFolder {
+        life.scene.folder(LocalFolder(try life.scene.sandbox.directory(name)))
+    }
+
+    @Test("fetched with what they need, they restore from there; what is there stays")
+    func fetched() async throws {
+        let usb = try life.scene.sandbox.directory("USB")
+        let fetch = FetchBackup(
+            from: life.scene.folder(),
+            allowsDamage: false,
+            context: life.scene.context()
+        )
+        let first = try await fetch.runWithNeeds(backups[2], into: usb)
+        #expect(first.needs.map(\.wasThere) == [false])
+        let second = try await fetch.runWithNeeds(backups[3], into: usb)
+        #expect(second.needs.map(\.wasThere) == [true, true])
+        #expect(second.needs.map { $0.path.lastComponent?.string } == backups[3].needs.map(\.name))
+        let folder = try outside("USB")
+        let target = try life.scene.sandbox.directory("FromUSB")
+        try await life.extract(folder.find(backups[3].name), from: folder, to: target)
+        let expected = try #require(life.expected[backups[3].name])
+        #expect(try IncrementScene.differences(target, expected).isEmpty)
+        // Another file of the same name is in the way, and stays.
+        let other = usb.appending(backups[0].name)
+        try Data("mine".utf8).write(to: URL(filePath: other.string))
+        await #expect(throws: FileError.exists(other)) {
+            try await fetch.runWithNeeds(backups[1], into: usb)
+        }
+        #expect(try life.scene.sandbox.read("USB/\(backups[0].name)") == Array("mine".utf8))
+        #expect(try FileInfo.ifPresent(usb.appending(backups[1].name)) == nil)
+    }
+
+    @Test("imported, they bring along what is beside them; without it they are refused")
+    func imported() async throws {
+        let other = try outside("Other")
+        let download = try life.scene.sandbox.directory("Download")
+        func bring(_ index: Int) throws -> FilePath {
+            let file = download.appending(backups[index].name)
+            try FileManager.default.copyItem(
+                atPath: life.scene.remotePath.appending(backups[index].name).string,
+                toPath: file.string
+            )
+            return file
+        }
+        let importing = ImportArchive(
+            to: other,
+            options: .init(date: life.date),
+            context: life.scene.context()
+        )
+        let file = try bring(3)
+        _ = try bring(2)
+        let error = await #expect(throws: MovingError.self) { try await importing.run(file) }
+        #expect(error?.description.contains(backups[0].displayName) == true)
+        #expect(try await other.list().backups.isEmpty)
+        _ = try bring(0)
+        let outcome = try await importing.run(file)
+        #expect(outcome.needs.map(\.name) == [backups[0].name, backups[2].name])
+        #expect(outcome.backup.name == backups[3].name)
+        let target = try life.scene.sandbox.directory("FromOther")
+        try await life.extract(other.find("latest"), from: other, to: target)
+        let expected = try #require(life.expected[backups[3].name])
+        #expect(try IncrementScene.differences(target, expected).isEmpty)
+        // Now that the whole one is there, one alone is enough.
+        let next = try bring(1)
+        #expect(try await importing.run(next).needs.isEmpty)
+    }
+
+    @Test("shown, they tell what they need, and what needs them")
+    func shown() async throws {
+        let show = ShowBackup(in: life.scene.folder(), context: life.scene.context())
+        let second = try await show.run(backups[2].name)
+        #expect(second.backup.needs.map(\.name) == [backups[0].name])
+        #expect(second.neededBy.map(\.name) == [backups[3].name])
+        let first = try await show.run(backups[0].name)
+        #expect(first.neededBy.map(\.name) == backups.dropFirst().reversed().map(\.name))
+    }
+
+    @Test("the newest one until a moment is chosen, and no safety backup")
+    func chosen() async throws {
+        let folder = life.scene.folder()
+        let time = try #require(backups[1].time)
+        func newest(_ offset: TimeInterval) async throws -> String {
+            try await folder.newest(until: time + offset, saying: "then").backup.name
+        }
+        #expect(try await newest(0) == backups[1].name)
+        #expect(try await newest(3599) == backups[1].name)
+        #expect(try await newest(-1) == backups[0].name)
+        #expect(try await newest(1_000_000) == backups[3].name)
+        await #expect(throws: BackupFolderError.noneUntil("then", address: folder.address)) {
+            try await newest(-1_000_000)
+        }
+        var options = life.scene.options(at: time + 1)
+        options.reason = "restore"
+        _ = try await CreateBackup(
+            of: life.scene.stores,
+            to: folder,
+            options: options,
+            context: life.scene.context()
+        ).run()
+        #expect(try await newest(3599) == backups[1].name)
+    }
+}

@@ -8,6 +8,8 @@ struct PayloadKey: Sendable {
     /// Bytes of a chunk in the file.
     static let sealedSize = chunkSize + FileKey.tagSize
 
+    private static let nonceSize = 12
+
     private let key: SymmetricKey
 
     init(_ key: SymmetricKey) {
@@ -28,9 +30,11 @@ struct PayloadKey: Sendable {
         index: Int64,
         isLast: Bool
     ) throws {
-        let box = try ChaChaPoly.seal(plain, using: key, nonce: nonce(index, isLast))
-        sealed.copyBytes(from: box.ciphertext)
-        UnsafeMutableRawBufferPointer(rebasing: sealed[plain.count...]).copyBytes(from: box.tag)
+        let nonce = try ChaChaPoly.Nonce(data: nonce(index, isLast))
+        let box = try ChaChaPoly.seal(Self.borrowed(plain), using: key, nonce: nonce)
+        // The nonce stands before the rest.
+        let bytes = box.combined.dropFirst(Self.nonceSize)
+        bytes.copyBytes(to: sealed, count: bytes.count)
     }
 
     /// Decrypts a chunk.
@@ -48,22 +52,31 @@ struct PayloadKey: Sendable {
         index: Int64,
         isLast: Bool
     ) throws -> Bool {
-        let length = sealed.count - FileKey.tagSize
-        let box = try ChaChaPoly.SealedBox(
-            nonce: nonce(index, isLast),
-            ciphertext: UnsafeRawBufferPointer(rebasing: sealed[..<length]),
-            tag: UnsafeRawBufferPointer(rebasing: sealed[length...])
-        )
+        // In one piece: the library takes several apart byte by byte.
+        var combined = Data(capacity: Self.nonceSize + sealed.count)
+        combined.append(contentsOf: nonce(index, isLast))
+        combined.append(Self.borrowed(sealed))
+        let box = try ChaChaPoly.SealedBox(combined: combined)
         guard let bytes = try? ChaChaPoly.open(box, using: key) else { return false }
-        plain.copyBytes(from: bytes)
+        bytes.copyBytes(to: plain, count: bytes.count)
         return true
     }
 
+    /// Returns bytes that somebody else keeps, and that are used at once.
+    private static func borrowed(_ bytes: UnsafeRawBufferPointer) -> Data {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return Data() }
+        return Data(
+            bytesNoCopy: UnsafeMutableRawPointer(mutating: start),
+            count: bytes.count,
+            deallocator: .none
+        )
+    }
+
     /// Eleven bytes of the place, and one of the end.
-    private func nonce(_ index: Int64, _ isLast: Bool) throws -> ChaChaPoly.Nonce {
-        var bytes = [UInt8](repeating: 0, count: 12)
+    private func nonce(_ index: Int64, _ isLast: Bool) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Self.nonceSize)
         for place in 0..<8 { bytes[10 - place] = UInt8(truncatingIfNeeded: index >> (8 * place)) }
         bytes[11] = isLast ? 1 : 0
-        return try ChaChaPoly.Nonce(data: bytes)
+        return bytes
     }
 }

@@ -126,12 +126,13 @@ final class Console: Sendable {
 
     /// Asks for a secret, which nobody sees while it is typed; `nil` if there is no answer.
     func secret(_ question: String) -> [UInt8]? {
-        withoutProgress { writeAll("\(question) [not shown] ", to: 2) }
         var usual = termios()
         guard tcgetattr(0, &usual) == 0 else { return nil }
         var silent = usual
         silent.c_lflag &= ~tcflag_t(ECHO)
+        // Before the question: whoever answers at once is not to be shown, and not to be lost.
         tcsetattr(0, TCSAFLUSH, &silent)
+        withoutProgress { writeAll("\(question) [not shown] ", to: 2) }
         defer {
             tcsetattr(0, TCSAFLUSH, &usual)
             writeAll("\n", to: 2)

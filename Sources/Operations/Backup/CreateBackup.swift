@@ -232,6 +232,7 @@ public struct CreateBackup: Sendable {
                 threads: context.threads
             )
             do {
+                try await verifyBase(of: place, among: backups)
                 var plan = BackupWriter.Plan(
                     options: options,
                     folder: folder,

@@ -43,6 +43,25 @@ struct IncrementAccidentTests {
         try await expectAllRestore()
     }
 
+    @Test("a whole backup is read before the first is built on it: of a damaged one none is made")
+    func damagedBase() async throws {
+        let whole = try #require(try await life.makeChain(1).first)
+        let path = try #require(whole.file.location)
+        let file = try FileHandle(forUpdating: URL(filePath: path.string))
+        // In the middle is the store.
+        try file.seek(toOffset: UInt64(whole.size / 2))
+        try file.write(contentsOf: Data(repeating: 0x55, count: 64))
+        try file.close()
+        try edit("one")
+        let next = try await life.backUp()
+        #expect(!next.isIncrement)
+        #expect(try await life.differences(next.name).isEmpty)
+        let listed = try await life.scene.folder.list().backups
+        #expect(listed.first { $0.name == whole.name }?.damage != nil)
+        try edit("two")
+        #expect(try await life.backUp().isIncrement)
+    }
+
     @Test("a clock that goes back, and two of one minute, are no matter")
     func clock() async throws {
         let backups = try await life.makeChain(3)

@@ -38,6 +38,30 @@ extension CreateBackup {
         }
     }
 
+    /// Reads the whole backup that a first increment is built on, unless somebody has: all that come after need it.
+    ///
+    /// An archive that is not on this machine was compared by its hash as it was uploaded, if the remote has hashes.
+    /// - Throws: `FullNeeded` if it is damaged; `CancellationError`.
+    func verifyBase(of place: LineagePlan?, among backups: [Backup]) async throws {
+        guard let place, place.needs.count == 1, let need = place.needs.first,
+            !backups.contains(where: { $0.isIncrement && $0.lineage == place.lineage }),
+            let whole = backups.first(where: { $0.name == need.name && $0.size == need.size }),
+            whole.file.location != nil, whole.checks.deepest.map({ $0.depth < .data }) ?? true
+        else { return }
+        do {
+            try await context.verifyQuietly(context.open(whole, in: folder))
+            await context.rememberCheck(of: whole, in: folder, damage: nil, at: options.date)
+        } catch let error where error.isOfKeys {
+            context.note(
+                "'\(whole.displayName)' is not read before others are built on it: \(explain(error))"
+            )
+        } catch let error where CheckBackups.isDamage(error) {
+            let damage = explain(error)
+            await context.rememberCheck(of: whole, in: folder, damage: damage, at: options.date)
+            throw FullNeeded(reason: "'\(whole.displayName)' is damaged: \(damage)")
+        }
+    }
+
     /// Keeps what was learnt of a backup that has its name; if that fails, none is built on it.
     func keep(_ backup: Backup, _ written: WrittenArchive, in lineage: Lineage?) {
         guard let lineage, let place = written.place else { return }

@@ -27,8 +27,8 @@ package final class ArchivedBackup {
     /// The directory of an archive that was fetched, which goes with the last reference.
     private let scratch: ScratchDirectory?
 
-    /// Its archive, if that is at hand.
-    package var path: FilePath { reader.path }
+    /// Its archive's file, encrypted or not, if that is at hand.
+    package let path: FilePath
 
     /// Opens an archive on this machine, whose structure is checked at once.
     ///
@@ -47,18 +47,27 @@ package final class ArchivedBackup {
         holdingTo limits: RestoreLimits? = nil
     ) throws {
         let source = try keys.opened(File.open(path), name: name)
-        try self.init(source, isAtHand: true, name: name, in: scratch, holdingTo: limits)
+        try self.init(
+            source,
+            at: path,
+            isAtHand: true,
+            name: name,
+            in: scratch,
+            holdingTo: limits
+        )
     }
 
     /// Opens an archive of which the end can be read, and perhaps the data.
     init(
         _ source: any ByteSource,
+        at path: FilePath? = nil,
         isAtHand: Bool,
         name: String,
         in scratch: ScratchDirectory? = nil,
         holdingTo limits: RestoreLimits? = nil
     ) throws {
         self.name = name
+        self.path = path ?? source.path
         self.scratch = scratch
         self.isAtHand = isAtHand
         reader = try ArchiveReader.open(source, mark: Manifest.path, isAtHand: isAtHand)

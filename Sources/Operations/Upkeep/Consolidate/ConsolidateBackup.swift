@@ -76,11 +76,15 @@ public struct ConsolidateBackup: Sendable {
     }
 
     private func consolidate(_ backup: Backup, among backups: [Backup]) async throws -> Outcome {
-        let name = "\(backup.displayName) \(BackupName.suffix)"
+        let increment = try await context.open(backup, in: folder)
+        // What was encrypted stays so, though nobody was named who may read it.
+        var recipients = try folder.keys.recipients()
+        if recipients == nil, backup.isEncrypted { recipients = try folder.keys.ownRecipients() }
+        let ending = recipients == nil ? "" : BackupName.encryptedEnding
+        let name = "\(backup.displayName) \(BackupName.suffix)\(ending)"
         if backups.contains(where: { $0.name == name }) {
             throw BackupFolderError.taken(name, address: folder.address)
         }
-        let increment = try await context.open(backup, in: folder)
         try checkSpace(for: increment)
         await context.removeRemoteLeftovers(of: folder)
         let receive = ReceiveArchive(
@@ -95,9 +99,11 @@ public struct ConsolidateBackup: Sendable {
             tool: options.tool,
             context: context
         )
+        let readers = recipients
         let received = try await receive.withParcel(named: name) {
-            try archive.write(to: $0)
+            try archive.write(to: $0, for: readers)
         } _: { parcel in
+            if let sealed = parcel.sealed { throw sealed }
             guard let whole = parcel.archived, parcel.damage == nil else {
                 let reason = parcel.damage ?? "it cannot be opened"
                 throw MovingError.damaged(name, reason: reason)

@@ -1,3 +1,4 @@
+internal import Age
 internal import Archives
 internal import Backups
 internal import Files
@@ -17,23 +18,30 @@ struct ConsolidatedArchive {
     ///
     /// Time, number and entries are those of the increment, so that it stands in its place; its identity is
     /// its own, since it is another file.
-    /// - Parameter path: the file.
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - recipients: those who may read it; `nil` for everybody.
     /// - Throws: `ArchiveError`, `ArchivedBackupError` if an archive is not what its manifest says;
     ///   `FileError`, `CancellationError`.
-    func write(to path: FilePath) throws {
+    func write(to path: FilePath, for recipients: [Recipient]?) throws {
         guard var header = increment.header, let date = header.date else { return }
         header.id = .random()
         header.format = ManifestHeader.wholeFormat
         header.needs = nil
         header.tool = tool
         let file = try File.create(path)
+        let encrypting = try recipients.map {
+            try EncryptingSink(to: file, for: $0, threads: context.threads)
+        }
+        defer { encrypting?.close() }
         let manifest = ManifestWriter(
             modified: date,
             compression: compression,
             in: path.removingLastComponent()
         )
         try manifest.begin(header)
-        let archive = ArchiveWriter(to: file, compression: compression, threads: context.threads) {
+        let sink: any ByteSink = encrypting ?? file
+        let archive = ArchiveWriter(to: sink, compression: compression, threads: context.threads) {
             try manifest.append($0)
         }
         defer { archive.close() }
@@ -51,5 +59,6 @@ struct ConsolidatedArchive {
         }
         try archive.add(manifest.entry)
         _ = try archive.finish()
+        _ = try encrypting?.finish()
     }
 }

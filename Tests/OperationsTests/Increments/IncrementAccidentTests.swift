@@ -56,7 +56,7 @@ struct IncrementAccidentTests {
         let next = try await life.backUp()
         #expect(!next.isIncrement)
         #expect(try await life.differences(next.name).isEmpty)
-        let listed = try await life.scene.folder.list().backups
+        let listed = try await life.scene.folder().list().backups
         #expect(listed.first { $0.name == whole.name }?.damage != nil)
         try edit("two")
         #expect(try await life.backUp().isIncrement)

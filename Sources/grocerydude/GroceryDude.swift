@@ -67,6 +67,7 @@ struct GroceryDude: AsyncParsableCommand {
     static func main() async {
         // A run that was made nice may not raise its threads again; libdispatch would log each attempt.
         setenv("LIBDISPATCH_LOG", "NO", 0)
+        ProcessEnvironment.withhold(KeyRing.passwordVariable)
         OpenFilesLimit.raise()
         do {
             var command = try parseAsRoot()

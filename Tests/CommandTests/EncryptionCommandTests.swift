@@ -60,6 +60,21 @@ struct EncryptionCommandTests {
         return found
     }
 
+    @Test("The password is in no other program's environment")
+    func withheld() throws {
+        try program.configure(
+            """
+            stores: ~/Stores
+            remote: ~/Remote
+            recipients: [password]
+            hooks: {backup: {before: 'env | grep -c ^GROCERYDUDE_PASSWORD=.; true'}}
+            """
+        )
+        let made = try program.run("backup", environment: ["GROCERYDUDE_PASSWORD": "Hefezopf"])
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.errors.contains("before: 0\n"))
+    }
+
     @Test("A backup for a key is opened by that key, and shows nothing without it")
     func roundTrip() throws {
         let made = try encrypt()

@@ -1,9 +1,17 @@
 internal import Foundation
 
-/// The variables of the process's environment.
+/// The variables of the process's environment, as they were when the program began.
 enum ProcessEnvironment {
+    private static let variables = ProcessInfo.processInfo.environment
+
     static func value(_ name: String) -> String? {
-        ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+        variables[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Keeps a variable from the programs that this one starts; to be called before there are other threads.
+    static func withhold(_ name: String) {
+        _ = variables
+        unsetenv(name)
     }
 
     // https://specifications.freedesktop.org/basedir-spec/latest/

@@ -117,10 +117,12 @@ extension Simulation {
     }
 
     /// Answers the question what the local data mean.
-    func answer(_ index: Int) async throws {
+    func answer(_ index: Int, _ decision: SyncDecision) async throws {
         let device = devices[index]
         let takes = Rejoining.allCases
-        let take = takes[Int(random.next() % UInt64(takes.count))]
+        var take = takes[Int(random.next() % UInt64(takes.count))]
+        // Two that began a year apart are one group only if a person says so.
+        if case .otherGroup = decision { take = .merge }
         note("  answer of \(index): \(take)")
         device.options.passed = { _ in }
         device.options.rejoining = take

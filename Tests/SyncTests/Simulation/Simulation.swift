@@ -232,7 +232,7 @@ final class Simulation {
             if random.next() % 2 == 0 { edit(index, 1) }
         } catch let error as SyncDecision {
             trace.append("  \(error)")
-            try await answer(index)
+            try await answer(index, error)
             device.options.refills = false
         }
     }
@@ -283,7 +283,7 @@ final class Simulation {
                 device.options.refills = false
             } catch let error as SyncDecision {
                 trace.append("  \(error)")
-                try await answer(index)
+                try await answer(index, error)
                 isQuiet = false
             }
         }

@@ -53,13 +53,14 @@ struct LongValueTests {
     }
 
     /// A desk and a phone, each with the page that the desk wrote.
-    private func begin() async throws -> (AccidentScene, desk: Device, phone: Device) {
+    private func begin(
+        with schema: String = "CREATE TABLE page (id TEXT PRIMARY KEY, body TEXT)"
+    ) async throws -> (AccidentScene, desk: Device, phone: Device) {
         let scene = try AccidentScene()
-        let schema = "CREATE TABLE page (id TEXT PRIMARY KEY, body TEXT)"
         let folder = LocalFolder(scene.container)
         let desk = try Device("a desk", in: scene.sandbox, folder: folder, schema: schema)
         let phone = try Device("a phone", in: scene.sandbox, folder: folder, schema: schema)
-        try desk.edit("INSERT INTO page VALUES ('a', \(Self.long))")
+        try desk.edit("INSERT INTO page (id, body) VALUES ('a', \(Self.long))")
         for device in [desk, phone] {
             device.options.machine = device.name
             try await scene.enable(device)
@@ -145,22 +146,14 @@ struct LongValueTests {
 
     @Test("come again if a column gets the bytes of another, or its own as another type")
     func sameBytes() async throws {
-        let scene = try AccidentScene()
-        let schema = "CREATE TABLE page (id TEXT PRIMARY KEY, a, b)"
-        let folder = LocalFolder(scene.container)
-        let desk = try Device("a desk", in: scene.sandbox, folder: folder, schema: schema)
-        let phone = try Device("a phone", in: scene.sandbox, folder: folder, schema: schema)
-        try desk.edit("INSERT INTO page VALUES ('a', \(Self.long), NULL)")
-        for device in [desk, phone] {
-            device.options.machine = device.name
-            try await scene.enable(device)
-            try await scene.exchange(device)
-        }
-        let types = "SELECT typeof(a), typeof(b), length(a), length(b) FROM page"
-        try desk.edit("UPDATE page SET a = CAST(a AS BLOB)")
+        let (scene, desk, phone) = try await begin(
+            with: "CREATE TABLE page (id TEXT PRIMARY KEY, body, b)"
+        )
+        let types = "SELECT typeof(body), typeof(b), length(body), length(b) FROM page"
+        try desk.edit("UPDATE page SET body = CAST(body AS BLOB)")
         try await scene.exchange(desk, phone)
         #expect(try phone.rows(types) == ["blob|null|100000|NULL"])
-        try desk.edit("UPDATE page SET b = a")
+        try desk.edit("UPDATE page SET b = body")
         try await scene.exchange(desk, phone)
         #expect(try phone.rows(types) == ["blob|blob|100000|100000"])
     }

@@ -76,7 +76,7 @@ package final class RowFinder {
                     IN (\(part.map(String.init).joined(separator: ", ")))
                 """
             )
-            while try statement.step() { found.append(table.localKey(in: statement)) }
+            found += try keys(statement, table)
         }
         return found
     }

@@ -110,4 +110,33 @@ public struct Container: Sendable {
         try await self.folder(folder).download(file.name, to: copy)
         return try File.contents(of: copy, limit: Self.readableSize)
     }
+
+    /// Removes files, those that are there.
+    ///
+    /// - Parameters:
+    ///   - files: their names, and the folders of the group that they are in; `nil` for the container's root.
+    ///   - check: throws to stop before the next file.
+    ///   - removed: told the index of each file that is gone.
+    /// - Throws: `RemoteError`; what `check` and `removed` throw.
+    func remove(
+        _ files: [(folder: String?, name: String)],
+        check: () throws -> Void,
+        removed: (Int) throws -> Void = { _ in }
+    ) async throws {
+        if files.isEmpty { return }
+        if let root = root as? any BatchFolder {
+            try await root.delete(files.map { place($0.name, in: $0.folder) }, scratch: scratch)
+            for index in files.indices { try removed(index) }
+            return
+        }
+        for (index, file) in files.enumerated() {
+            try check()
+            do {
+                try await folder(file.folder).delete(file.name)
+            } catch RemoteError.notSynced {
+                // It is gone; should it come back, it is in nobody's way.
+            }
+            try removed(index)
+        }
+    }
 }

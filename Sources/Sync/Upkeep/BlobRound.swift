@@ -1,7 +1,6 @@
 internal import Changes
 internal import Files
 internal import Remotes
-internal import SystemPackage
 
 /// A look after the long values that this device sent, once a week.
 ///
@@ -26,12 +25,10 @@ struct BlobRound {
 
     /// Removes values, or notes since when they are idle.
     ///
-    /// - Parameters:
-    ///   - scratch: a directory for what a remote needs meanwhile.
-    ///   - check: throws to stop.
+    /// - Parameter check: throws to stop.
     /// - Returns: the values that rows refer to and that are not there.
     /// - Throws: `RemoteError`, `SidecarError`; what `check` throws.
-    func run(scratch: FilePath, check: () throws -> Void) async throws -> Set<Digest> {
+    func run(check: () throws -> Void) async throws -> Set<Digest> {
         let sent = try sidecar.read { try $0.sentBlobs() }
         if sent.isEmpty { return [] }
         let there = try await names(in: Set(sent.map(\.folder)), check)
@@ -55,7 +52,11 @@ struct BlobRound {
                 }
             }
         }
-        try await remove(removed, scratch: scratch, check)
+        // Forgotten first: one that is gone and not forgotten would never be sent again.
+        try sidecar.write { access in
+            for blob in removed { try access.disown(blob) }
+        }
+        try await container.remove(removed.map { ($0.folder, $0.name) }, check: check)
         return missing
     }
 
@@ -84,29 +85,5 @@ struct BlobRound {
             names.formUnion(try await container.folder(folder).list().map(\.name))
         }
         return names
-    }
-
-    /// Forgets the values first: one that is gone and not forgotten would never be sent again.
-    private func remove(
-        _ blobs: [SentBlob],
-        scratch: FilePath,
-        _ check: () throws -> Void
-    ) async throws {
-        if blobs.isEmpty { return }
-        try sidecar.write { access in
-            for blob in blobs { try access.disown(blob) }
-        }
-        if let root = container.root as? any BatchFolder {
-            let places = blobs.map { container.place($0.name, in: $0.folder) }
-            return try await root.delete(places, scratch: scratch)
-        }
-        for blob in blobs {
-            try check()
-            do {
-                try await container.folder(blob.folder).delete(blob.name)
-            } catch RemoteError.notSynced {
-                // Should it come back, it is in nobody's way.
-            }
-        }
     }
 }

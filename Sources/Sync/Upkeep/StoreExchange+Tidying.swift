@@ -38,15 +38,10 @@ extension StoreExchange {
     /// Removes what killed uploads left, of any device: whoever still writes one after a day writes it anew.
     private func removeAbandoned(_ listing: Container.Listing) async throws {
         let day = 86_400.0
-        for file in listing.partials {
-            let age = file.modified.map { Double(now) / 1000 - $0.timeIntervalSince1970 }
-            guard let age, age > day else { continue }
-            do {
-                try await container.root.delete(file.name)
-            } catch RemoteError.notSynced {
-                // Should it come back, it is removed again.
-            }
+        let old = listing.partials.filter { file in
+            file.modified.map { Double(now) / 1000 - $0.timeIntervalSince1970 > day } ?? false
         }
+        try await container.remove(old.map { (nil, $0.name) }, check: options.check)
     }
 
     /// Removes long values that no row has referred to for long, and sends those again that are gone.
@@ -59,7 +54,7 @@ extension StoreExchange {
             listing: listing
         )
         guard try round.isDue() else { return }
-        let missing = try await round.run(scratch: options.scratch, check: options.check)
+        let missing = try await round.run(check: options.check)
         if !missing.isEmpty { try resend(missing) }
         try sidecar.write { try $0.set("blobs", now) }
     }
@@ -112,21 +107,8 @@ extension StoreExchange {
                     return isOurs ? (folder, known) : nil
                 }
         }
-        if let root = container.root as? any BatchFolder {
-            let places = removed.map { container.place($0.1.name, in: $0.0.rawValue) }
-            try await root.delete(places, scratch: options.scratch)
-            for (_, file) in removed where file.isOwn {
-                try sidecar.write { try $0.setRemoved(file.id, at: now) }
-            }
-            return
-        }
-        for (folder, file) in removed {
-            try options.check()
-            do {
-                try await container.folder(folder.rawValue).delete(file.name)
-            } catch RemoteError.notSynced {
-                // It is gone; should it come back, it is removed again.
-            }
+        try await container.remove(removed.map { ($0.rawValue, $1.name) }, check: options.check) {
+            let file = removed[$0].1
             if file.isOwn { try sidecar.write { try $0.setRemoved(file.id, at: now) } }
         }
     }

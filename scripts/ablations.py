@@ -37,7 +37,7 @@ ABLATIONS = [
         "return parent == column.parent ? .integer(number) : .null")]),
     ("random-seed-ids", "PublishedFailuresTests/(defaults|installedAgain)", [(
         "Sync/Capture/TableCapture.swift",
-        "if kind == .seed { return try contentID(of: row, &occurrences, capture, isCyclic) }",
+        "if kind == .seed { return try contentID(of: row, capture, isCyclic) }",
         "if kind == .seed { return capture.makeID() }")]),
     ("defaults-as-edits", SIMULATION, [(
         "Sync/Capture/TableCapture+Deltas.swift",

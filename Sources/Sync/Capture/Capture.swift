@@ -85,17 +85,21 @@ struct Capture {
     mutating func run(_ snapshot: StoreSnapshot) throws {
         finder = RowFinder(snapshot)
         try leaveMissingTables()
-        for group in TableOrder(tables).groups {
-            var captured: [TableCapture] = []
-            for table in group.tables {
-                let capture = try TableCapture(table, kind(of: table), self)
-                try capture.scan(snapshot, &self)
-                captured.append(capture)
-            }
-            for capture in captured { try capture.identify(&self, isCyclic: group.isCyclic) }
-            for capture in captured { try capture.finish(&self) }
-        }
+        for group in TableOrder(tables).groups { try run(group, snapshot) }
         for table in tables { try access.setSeeded(table.name) }
+    }
+
+    private mutating func run(_ group: TableOrder.Group, _ snapshot: StoreSnapshot) throws {
+        let captured = try group.tables.map { try TableCapture($0, kind(of: $0), self) }
+        let first = try captured.filter { try $0.isFirst(self) }
+        let others = captured.filter { capture in !first.contains { $0 === capture } }
+        for capture in others { try capture.scan(snapshot, &self) }
+        for capture in first {
+            try capture.takeFirst(snapshot, &self, isCyclic: group.isCyclic)
+        }
+        for capture in others { try capture.identify(&self, isCyclic: group.isCyclic) }
+        if group.isCyclic { for capture in first { try capture.tellFirst(snapshot, &self) } }
+        for capture in others { try capture.finish(&self) }
     }
 
     /// A table that was not there before starts as a seed.

@@ -18,10 +18,12 @@ final class TableCapture {
     var news: [New] = []
     var changed: [(old: ShownRow, values: [StoredValue], image: RowImage)] = []
     var gone: [ShownRow] = []
-    private var greatestKey: RowKey?
+    var greatestKey: RowKey?
     /// Whether the shadow had rows, and the ids of those that are gone.
-    private var hasShown = false
+    var hasShown = false
     private var goneIDs: Set<RowID> = []
+    /// How many rows with a content there are, by the id of the first.
+    var occurrences: [RowID: UInt64] = [:]
     /// Rows that were found again, at other keys.
     var found: Set<RowID> = []
 
@@ -69,14 +71,13 @@ final class TableCapture {
                 old = try shadow.next()
             }
             if hasNullKey(cursor) { continue }
-            let values = try cursor.columns.indices.map { try cursor.value($0) }
-            let image = table.image(values, numbers)
+            let new = try self.new(at: cursor)
             greatestKey = key
             guard let row = old, row.key == key else {
-                news.append(New(key: key, values: values, image: image))
+                news.append(new)
                 continue
             }
-            if row.image != image { changed.append((row, values, image)) }
+            if row.image != new.image { changed.append((row, new.values, new.image)) }
             old = try shadow.next()
         }
         while let row = old {
@@ -85,8 +86,14 @@ final class TableCapture {
         }
     }
 
+    /// Reads the row at which a cursor stands.
+    func new(at cursor: borrowing TableCursor) throws -> New {
+        let values = try cursor.columns.indices.map { try cursor.value($0) }
+        return New(key: cursor.key, values: values, image: table.image(values, numbers))
+    }
+
     /// A row with NULL in its key is the same row as no other: it does not sync.
-    private func hasNullKey(_ cursor: borrowing TableCursor) -> Bool {
+    func hasNullKey(_ cursor: borrowing TableCursor) -> Bool {
         guard let places = table.identifyingPlaces else { return false }
         return cursor.columns.indices.contains {
             places.contains(cursor.columns[$0]) && cursor.storageClass($0) == .null
@@ -146,7 +153,6 @@ final class TableCapture {
 
     /// Gives ids to the new rows, and shows them, so that others can refer to them.
     func identify(_ capture: inout Capture, isCyclic: Bool) throws {
-        var occurrences: [RowID: UInt64] = [:]
         var match: RowMatch?
         if capture.options.isAfterAccident, table.identifyingPlaces == nil {
             match = try RowMatch(table, gone: gone, capture.access)
@@ -165,12 +171,17 @@ final class TableCapture {
                 news[index].id = id
                 found.insert(id)
             } else {
-                news[index].id = try id(of: news[index], &occurrences, &capture, isCyclic)
+                news[index].id = try id(of: news[index], &capture, isCyclic)
             }
         }
         try self.match(&capture)
         // A key of the shadow may be another row's now.
         for row in gone { try capture.access.hide(row, in: table.name) }
+        try showNews(capture)
+    }
+
+    /// Has the shadow show the new rows.
+    func showNews(_ capture: Capture) throws {
         for row in news {
             let known = try capture.access.known(row.id)
             let length = known.map { max(1, $0.state.causalLength | 1) } ?? 1
@@ -185,12 +196,8 @@ final class TableCapture {
         }
     }
 
-    private func id(
-        of row: New,
-        _ occurrences: inout [RowID: UInt64],
-        _ capture: inout Capture,
-        _ isCyclic: Bool
-    ) throws -> RowID {
+    /// Returns the id of a new row: made of its key or of its content, that of a row that is back, or a random one.
+    func id(of row: New, _ capture: inout Capture, _ isCyclic: Bool) throws -> RowID {
         if let places = table.identifyingPlaces {
             let key = try places.map { place in
                 let column = table.columns.first { $0.place == place }
@@ -199,16 +206,11 @@ final class TableCapture {
             }
             return RowID(key: key, in: table.name)
         }
-        if kind == .seed { return try contentID(of: row, &occurrences, capture, isCyclic) }
+        if kind == .seed { return try contentID(of: row, capture, isCyclic) }
         return try formerID(of: row, capture) ?? capture.makeID()
     }
 
-    private func contentID(
-        of row: New,
-        _ occurrences: inout [RowID: UInt64],
-        _ capture: Capture,
-        _ isCyclic: Bool
-    ) throws -> RowID {
+    private func contentID(of row: New, _ capture: Capture, _ isCyclic: Bool) throws -> RowID {
         var content: [(column: ColumnName, value: ContentValue)] = []
         for column in table.columns {
             let value = row.values[column.index]

@@ -15,11 +15,13 @@ import measure
 import peers
 import profiles
 import scenarios
+import syncs
 import tables
 import uploads
 
 SCENARIOS = ["mixed", "encrypted", "again", "building", "small", "instant", "upload", "durability", "profile",
-             "growth"]
+             "growth",
+             "syncing"]
 FULL = {
     "mixed": 700_000_000,
     "upload": 300_000_000,
@@ -27,6 +29,7 @@ FULL = {
     "sizes": [100_000_000, 300_000_000, 1_000_000_000, 2_000_000_000, 4_000_000_000],
     "counts": [1_000, 10_000, 50_000, 200_000],
     "backups": 1000,
+    "sync_rows": 1_000_000,
     "rounds": 5,
     "slow_rounds": 3,
     "scaling_rounds": 3,
@@ -38,6 +41,7 @@ QUICK = {
     "sizes": [10_000_000, 40_000_000],
     "counts": [100, 3_000],
     "backups": 100,
+    "sync_rows": 20_000,
     "rounds": 2,
     "slow_rounds": 1,
     "scaling_rounds": 1,
@@ -76,6 +80,7 @@ def arguments():
     add("--small", type=amount, help="files of the small data set, 50k")
     add("--sizes", type=amounts, help="bytes of the growing mixed data sets, 100M,…,4G")
     add("--counts", type=amounts, help="files of the growing small data sets, 1k,…,200k")
+    add("--sync-rows", type=amount, help="rows of the store that is synchronised, 1M")
     add("--backups", type=amount, help="how many backups are listed, 1000")
     add("--rounds", type=int, help="5")
     add("--slow-rounds", type=int, help="of zip -9 and 7z, 3")
@@ -187,7 +192,11 @@ def run(options, save):
                                        lambda count: f"{count:,} files"),
         }
 
-    steps = [mixed, encrypted, again, building, small, instant, upload, durability, profile, growth]
+    def syncing():
+        results["syncing"] = syncs.run(bench, options)
+
+    steps = [mixed, encrypted, again, building, small, instant, upload, durability, profile, growth,
+             syncing]
     assert [step.__name__ for step in steps] == SCENARIOS
     for step in steps:
         if step.__name__ not in options.scenarios:

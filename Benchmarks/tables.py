@@ -105,7 +105,7 @@ def check_targets(results):
     if peaks:
         found.append({"what": "Peak memory at any size", "against": "64 MiB", "limit": 1,
                       "ratio": max(peaks) / MEMORY_LIMIT, "met": max(peaks) <= MEMORY_LIMIT})
-    for title, entry in results.get("chain", {}).items():
+    for title, entry in (results.get("chain", {}) | results.get("syncing", {})).items():
         ratio = entry["ours"] / entry["theirs"]
         found.append({"what": title[0].upper() + title[1:], "against": entry["against"],
                       "limit": entry["limit"], "ratio": ratio, "met": ratio <= entry["limit"]})
@@ -126,7 +126,8 @@ def check_targets(results):
 
 def targets(found):
     rows = [
-        [item["what"], item["against"], f"{item['limit']:g}", f"{item['ratio']:.2f}",
+        [item["what"], item["against"], f"{item['limit']:g}",
+         f"{item['ratio']:.2f}" if item["limit"] > 0.001 else f"{item['ratio']:.1e}",
          "yes" if item["met"] else "**no**"]
         for item in found
     ]

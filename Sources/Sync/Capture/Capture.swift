@@ -30,6 +30,8 @@ struct Capture {
 
         /// How rows are found among the group's besides by their ids, as the store joins it.
         var match: JoinMatch?
+        /// The most rows of a table that are in memory at a time, of which none was there before.
+        var partRows = ViewLook.partRows
 
         /// Whether the shadow cannot be trusted.
         var isAfterAccident: Bool { matches || meaning != .edits }

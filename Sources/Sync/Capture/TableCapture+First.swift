@@ -4,9 +4,6 @@ internal import Stores
 // The first look at a table: nothing of it is shown, so all rows are new. They are taken by parts, since a
 // whole table may not fit into memory.
 extension TableCapture {
-    /// The rows that are in memory at a time.
-    private static let partSize = 20_000
-
     /// Returns whether all rows are new, and none of them has to be found among others first.
     ///
     /// - Throws: `SidecarError`.
@@ -27,7 +24,7 @@ extension TableCapture {
         let leaves =
             table.order == .local
             ? try snapshot.leaves(of: table.schema, key: capture.access.leafKey()) : nil
-        try forEachPart(snapshot) {
+        try forEachPart(of: capture.options.partRows, snapshot) {
             for index in news.indices {
                 news[index].id = try id(of: news[index], &capture, isCyclic)
             }
@@ -44,7 +41,7 @@ extension TableCapture {
     ///
     /// - Throws: `StoreError`, `SidecarError`.
     func tellFirst(_ snapshot: StoreSnapshot, _ capture: inout Capture) throws {
-        try forEachPart(snapshot) {
+        try forEachPart(of: capture.options.partRows, snapshot) {
             for index in news.indices {
                 guard let id = try capture.access.id(at: news[index].key, in: table.name) else {
                     throw capture.access.damaged("a row has no id")
@@ -56,14 +53,18 @@ extension TableCapture {
     }
 
     /// Reads all rows, and runs a closure whenever `news` has a part of them.
-    private func forEachPart(_ snapshot: StoreSnapshot, _ body: () throws -> Void) throws {
+    private func forEachPart(
+        of count: Int,
+        _ snapshot: StoreSnapshot,
+        _ body: () throws -> Void
+    ) throws {
         var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: nil)
         while try cursor.next() {
             if hasNullKey(cursor) { continue }
             let row = try new(at: cursor)
             // A part is done once it is known whether it has the last row.
             greatestKey = row.key
-            if news.count == Self.partSize {
+            if news.count == count {
                 try body()
                 news = []
             }

@@ -32,7 +32,8 @@ public struct StoreExchange {
         public var refills = false
         /// Whether nothing is sent and nothing written, and only counted; the sidecar is a copy then.
         public var isDryRun = false
-        /// The most rows that are looked at and written at once; more are in parts.
+        /// The most rows that are looked at and written at once; more are in parts, and rows of a table of
+        /// which none was there before are read in parts of half as many.
         var mostRows = ViewLook.mostRows
         /// Whether each view of a part is held to the view of all rows, as tests do.
         var comparesViews = false
@@ -204,6 +205,7 @@ public struct StoreExchange {
                     program: options.program
                 )
                 var captureOptions = meaning.options(seeds: seeds)
+                captureOptions.partRows = options.mostRows / 2
                 if seeds { captureOptions.match = try access.match }
                 var capture = Capture(
                     of: tables,

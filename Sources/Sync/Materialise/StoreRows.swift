@@ -9,9 +9,19 @@ struct StoreRows {
     private let numbers: [TableName: [Int64]]
     private let statements: Statements
 
-    /// Prepared statements by their texts.
+    /// A statement that is prepared once for all rows with which the same columns are read or written.
+    private struct Shape: Hashable {
+        enum Verb { case read, delete, update, insert }
+
+        let verb: Verb
+        let table: TableName
+        /// By their places among the stored columns.
+        var columns: [Int] = []
+    }
+
+    /// Prepared statements.
     private final class Statements {
-        var prepared: [String: Prepared] = [:]
+        var prepared: [Shape: Prepared] = [:]
     }
 
     private final class Prepared {
@@ -29,10 +39,13 @@ struct StoreRows {
         statements = Statements()
     }
 
-    private func prepared(_ sql: String) throws -> Prepared {
-        if let prepared = statements.prepared[sql] { return prepared }
-        let prepared = Prepared(try Statement(handle, name: name, sql))
-        statements.prepared[sql] = prepared
+    private func prepared(_ shape: Shape, _ sql: () -> String) throws -> Prepared {
+        if let prepared = statements.prepared[shape] {
+            prepared.statement.reset()
+            return prepared
+        }
+        let prepared = Prepared(try Statement(handle, name: name, sql()))
+        statements.prepared[shape] = prepared
         return prepared
     }
 
@@ -59,28 +72,27 @@ struct StoreRows {
 
     private func read(_ step: WritePlan.Step) throws -> [StoredValue]? {
         let schema = step.table.schema
-        let columns = schema.storedColumns.map { schema.columns[$0].name.sqlIdentifier }
-        let selection = try prepared(
-            """
-            SELECT \(columns.joined(separator: ", ")) FROM main.\(schema.name.sqlIdentifier)
-            WHERE \(schema.keyCondition)
-            """
-        )
-        selection.statement.reset()
+        let stored = schema.storedColumns
+        let selection = try prepared(Shape(verb: .read, table: step.table.name)) {
+            let columns = stored.map { schema.columns[$0].name.sqlIdentifier }
+            return """
+                SELECT \(columns.joined(separator: ", ")) FROM main.\(schema.name.sqlIdentifier)
+                WHERE \(schema.keyCondition)
+                """
+        }
         try bind(step.key, to: selection, from: 1)
         defer { selection.statement.reset() }
         guard try selection.statement.step() else { return nil }
-        return columns.indices.map { selection.statement.value(CInt($0)) }
+        return stored.indices.map { selection.statement.value(CInt($0)) }
     }
 
     // MARK: - Writing
 
     func delete(_ step: WritePlan.Step) throws {
         let schema = step.table.schema
-        let deletion = try prepared(
+        let deletion = try prepared(Shape(verb: .delete, table: step.table.name)) {
             "DELETE FROM main.\(schema.name.sqlIdentifier) WHERE \(schema.keyCondition)"
-        )
-        deletion.statement.reset()
+        }
         try bind(step.key, to: deletion, from: 1)
         _ = try deletion.statement.step()
         deletion.statement.reset()
@@ -95,18 +107,18 @@ struct StoreRows {
     ) throws -> Bool {
         guard !changes.isEmpty else { return true }
         let schema = step.table.schema
-        let stored = schema.storedColumns
-        var list = changes.map { "\(schema.columns[stored[$0.index]].name.sqlIdentifier) = ?" }
-        if let version = step.table.version {
-            list.append("\(version) = ifnull(\(version), 0) + 1")
+        let shape = Shape(verb: .update, table: step.table.name, columns: changes.map(\.index))
+        let update = try prepared(shape) {
+            let stored = schema.storedColumns
+            var list = changes.map { "\(schema.columns[stored[$0.index]].name.sqlIdentifier) = ?" }
+            if let version = step.table.version {
+                list.append("\(version) = ifnull(\(version), 0) + 1")
+            }
+            return """
+                UPDATE OR ABORT main.\(schema.name.sqlIdentifier) SET \(list.joined(separator: ", "))
+                WHERE \(schema.keyCondition)
+                """
         }
-        let update = try prepared(
-            """
-            UPDATE OR ABORT main.\(schema.name.sqlIdentifier) SET \(list.joined(separator: ", "))
-            WHERE \(schema.keyCondition)
-            """
-        )
-        update.statement.reset()
         for (place, change) in changes.enumerated() {
             try update.statement.bind(change.value, at: CInt(place + 1))
         }
@@ -119,18 +131,18 @@ struct StoreRows {
     /// - Returns: `false` if a constraint fails.
     func insert(_ step: WritePlan.Step, _ values: [StoredValue?]) throws -> Bool {
         let schema = step.table.schema
-        let stored = schema.storedColumns
         let values = step.table.withNextVersion(values)
         let given = values.indices.filter { values[$0] != nil }
-        let list = given.map { schema.columns[stored[$0]].name.sqlIdentifier }
-        let marks = given.map { _ in "?" }.joined(separator: ", ")
-        let insertion = try prepared(
-            """
-            INSERT OR ABORT INTO main.\(schema.name.sqlIdentifier)
-            (\(list.joined(separator: ", "))) VALUES (\(marks))
-            """
-        )
-        insertion.statement.reset()
+        let shape = Shape(verb: .insert, table: step.table.name, columns: given)
+        let insertion = try prepared(shape) {
+            let stored = schema.storedColumns
+            let list = given.map { schema.columns[stored[$0]].name.sqlIdentifier }
+            let marks = given.map { _ in "?" }.joined(separator: ", ")
+            return """
+                INSERT OR ABORT INTO main.\(schema.name.sqlIdentifier)
+                (\(list.joined(separator: ", "))) VALUES (\(marks))
+                """
+        }
         for (place, index) in given.enumerated() {
             try insertion.statement.bind(values[index] ?? .null, at: CInt(place + 1))
         }
@@ -169,11 +181,15 @@ extension StoreRows {
             }
             let match = zip(columns, targets).map { "p.\($1) = c.\($0)" }.joined(separator: " AND ")
             let isSet = columns.map { "c.\($0) IS NOT NULL" }.joined(separator: " AND ")
-            let orphan = try prepared(
-                """
-                SELECT 1 FROM main.\(child) c WHERE \(table.schema.keyCondition(of: "c")) AND \(isSet)
-                AND NOT EXISTS (SELECT 1 FROM main.\(parent.name.sqlIdentifier) p WHERE \(match))
-                """
+            let orphan = Prepared(
+                try Statement(
+                    handle,
+                    name: name,
+                    """
+                    SELECT 1 FROM main.\(child) c WHERE \(table.schema.keyCondition(of: "c")) AND \(isSet)
+                    AND NOT EXISTS (SELECT 1 FROM main.\(parent.name.sqlIdentifier) p WHERE \(match))
+                    """
+                )
             )
             for step in steps {
                 orphan.statement.reset()

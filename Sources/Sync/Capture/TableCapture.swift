@@ -153,31 +153,34 @@ final class TableCapture {
 
     /// Gives ids to the new rows, and shows them, so that others can refer to them.
     func identify(_ capture: inout Capture, isCyclic: Bool) throws {
-        var match: RowMatch?
-        if capture.options.isAfterAccident, table.identifyingPlaces == nil {
-            match = try RowMatch(table, gone: gone, capture.access)
-        }
         hasShown = try capture.access.shownCount(in: table.name) > 0
         goneIDs = Set(gone.map(\.id))
-        for index in news.indices {
-            let values = news[index].values
-            let wire =
-                try match == nil
-                ? []
-                : table.columns.map {
-                    try capture.wire(values[$0.index], of: $0).named
-                }
-            if let id = match?.take(wire, key: news[index].key) {
-                news[index].id = id
-                found.insert(id)
-            } else {
-                news[index].id = try id(of: news[index], &capture, isCyclic)
-            }
-        }
+        let others = try findAgain(capture)
+        for index in others { news[index].id = try id(of: news[index], &capture, isCyclic) }
         try self.match(&capture)
         // A key of the shadow may be another row's now.
         for row in gone { try capture.access.hide(row, in: table.name) }
         try showNews(capture)
+    }
+
+    /// Finds new rows among those of the state that the shadow has lost sight of, after an accident.
+    ///
+    /// - Returns: the places of all others. Their ids are made afterwards, since none of them may be what a
+    ///   row further on is found to be.
+    private func findAgain(_ capture: Capture) throws -> [Int] {
+        guard capture.options.isAfterAccident, table.identifyingPlaces == nil else {
+            return Array(news.indices)
+        }
+        var match = try RowMatch(table, gone: gone, capture.access)
+        return try news.indices.filter { index in
+            let wire = try table.columns.map {
+                try capture.wire(news[index].values[$0.index], of: $0).named
+            }
+            guard let id = match.take(wire, key: news[index].key) else { return true }
+            news[index].id = id
+            found.insert(id)
+            return false
+        }
     }
 
     /// Has the shadow show the new rows.
@@ -196,7 +199,7 @@ final class TableCapture {
         }
     }
 
-    /// Returns the id of a new row: made of its key or of its content, that of a row that is back, or a random one.
+    /// Returns the id of a new row: made of its key or content, that of a row that is back, or a random one.
     func id(of row: New, _ capture: inout Capture, _ isCyclic: Bool) throws -> RowID {
         if let places = table.identifyingPlaces {
             let key = try places.map { place in
@@ -231,6 +234,7 @@ final class TableCapture {
                 id = RowID(content: content, in: table.name, occurrence: occurrence)
             }
             occurrence += 1
+            if found.contains(id) { continue }
             // A seed that was interrupted has given ids to rows that are alike.
             guard hasShown, try capture.access.shown(id) != nil, !goneIDs.contains(id) else {
                 break
@@ -247,7 +251,9 @@ final class TableCapture {
         {
             return nil
         }
-        return try capture.access.formerID(at: row.key, in: table.name)
+        return try capture.access.formerID(at: row.key, in: table.name).flatMap {
+            found.contains($0) ? nil : $0
+        }
     }
 }
 

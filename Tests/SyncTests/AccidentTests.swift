@@ -71,6 +71,29 @@ struct AccidentTests {
         #expect(try scene.items(desk) == scene.items(phone))
     }
 
+    @Test("of two rows alike one is found again after an accident, and the other is another row")
+    func foundAndAlike() async throws {
+        try await scene.begin()
+        let disk = try phone.save()
+        try phone.edit("INSERT INTO item VALUES (9, 'rice', 1, 1)")
+        try await scene.exchange(phone, desk)
+        let coupon = "CREATE TABLE coupon (id INTEGER PRIMARY KEY, name TEXT)"
+        try desk.edit("\(coupon); INSERT INTO coupon VALUES (1, 'default')")
+        try await scene.exchange(desk)
+        try phone.edit("\(coupon); INSERT INTO coupon VALUES (1, 'default'), (2, 'default')")
+        try phone.rollBack(to: disk, store: false)
+        phone.options.rejoining = .edits
+        try await scene.exchange(phone, desk, phone)
+        phone.options.rejoining = nil
+        // Had both one id, the shadow would have one of them only.
+        try phone.inspect { try $0.forgetLooks() }
+        let outcome = try await scene.exchange(phone)
+        #expect(outcome.sentChanges == 0)
+        for device in [desk, phone] {
+            #expect(try device.rows("SELECT count(*) FROM coupon") == ["2"])
+        }
+    }
+
     @Test("a sidecar that was rolled back asks, if the store has what nobody else has")
     func sidecarAndEdits() async throws {
         try await scene.begin()

@@ -273,9 +273,8 @@ public struct CreateBackup: Sendable {
     ) async throws -> BackupWriter {
         let cut = try await BackupCut.make(
             of: directory,
-            leavingOut: options.leavingOut,
-            busyTimeout: options.busyTimeout,
-            at: options.date,
+            for: options,
+            isKnown: plan.isKnownNoStore,
             context
         )
         try refuseLeavingOutAll(cut.survey, of: directory)

@@ -42,6 +42,47 @@ struct EncryptionAccidentTests {
         #expect(try home.leaks() == [])
     }
 
+    @Test("What is damaged is not encrypted anew, and stays; the others are")
+    func rotatingDamage() throws {
+        _ = try home.encrypt()
+        let path = try home.archive()
+        var bytes = try File.contents(of: path, limit: 1 << 30)
+        bytes[bytes.count / 2] ^= 1
+        try LocalFileSystem().remove(path)
+        try LocalFileSystem().write(bytes, to: path)
+        let made = try program.run("key", "generate", "--output", "new.txt")
+        let rotate = [
+            "key", "rotate", "--identity", home.key, "--recipient", String(made.text.dropLast()),
+        ]
+        let alone = try program.run(rotate)
+        #expect(alone.status == 20, "\(alone.errors)")
+        #expect(alone.errors.contains("error: ") && alone.errors.contains("damaged"))
+        #expect(try File.contents(of: path, limit: 1 << 30) == bytes)
+        _ = try home.encrypt()
+        let partial = try program.run(rotate)
+        #expect(partial.status == 3, "\(partial.errors)")
+        #expect(partial.errors.contains("was not encrypted anew"))
+        #expect(try File.contents(of: path, limit: 1 << 30) == bytes)
+    }
+
+    @Test("A rotation that stopped before the names were exchanged is gone on with")
+    func rotatingOn() throws {
+        _ = try home.encrypt()
+        let made = try program.run("key", "generate", "--output", "new.txt")
+        let rotate = [
+            "key", "rotate", "--identity", home.key, "--recipient", String(made.text.dropLast()),
+        ]
+        let trash = try program.sandbox.write("", to: "Remote/.grocerydude-trash")
+        let stopped = try program.run(rotate)
+        #expect(stopped.status == 1, "\(stopped.errors)")
+        #expect(stopped.errors.contains("error: ") && stopped.errors.contains("hint: "))
+        try LocalFileSystem().remove(trash)
+        let done = try program.run(rotate)
+        #expect(done.status == 0, "\(done.errors)")
+        #expect(try program.run("check", "--all", "--identity", "new.txt").status == 0)
+        #expect(try list().count == 1)
+    }
+
     @Test("An old backup under a new name tells its own time to who has the key")
     func rolledBack() throws {
         _ = try home.encrypt()

@@ -146,8 +146,12 @@ ABLATIONS = [
         "_ = limit")]),
     ("change-time-ignored", INCREMENTS, [(
         "Operations/Backup/Increments/Standing.swift",
-        '\\(modified) \\(changed)"',
-        '\\(modified)"')]),
+        "for number in [size, modified, changed] {",
+        "for number in [size, modified] {")]),
+    ("stores-known-as-files", INCREMENTS, [(
+        "Operations/Backup/BackupWriter.swift",
+        '? before.map { "store \\($0)" } : nil,',
+        "? before : nil,")]),
     ("state-not-compared", INCREMENTS, [(
         "Backups/Increments/Assembly.swift",
         "guard tally.state.description == trailer.state else {",

@@ -2,11 +2,11 @@ public import Files
 internal import GRDB
 public import SystemPackage
 
-/// An error with the log of runs; the payload names its file.
+/// An error with what is kept of earlier runs; the payload names its file.
 public enum HistoryError: ExplainedError, Equatable {
-    /// SQLite finds the log damaged.
+    /// SQLite finds the file damaged.
     case damaged(FilePath, reason: String)
-    /// Another run holds the log for longer than we wait.
+    /// Another run holds the file for longer than we wait.
     case busy(FilePath)
     /// SQLite cannot open, read or write it for another reason.
     case unreadable(FilePath, reason: String)
@@ -26,10 +26,10 @@ public enum HistoryError: ExplainedError, Equatable {
     public var description: String {
         switch self {
         case .damaged(let path, let reason):
-            "the log of runs '\(printable(path))' is damaged: \(reason)"
-        case .busy(let path): "the log of runs '\(printable(path))' is locked by another run"
+            "'\(printable(path))' is damaged: \(reason)"
+        case .busy(let path): "'\(printable(path))' is locked by another run"
         case .unreadable(let path, let reason):
-            "the log of runs '\(printable(path))' cannot be used: \(reason)"
+            "'\(printable(path))' cannot be used: \(reason)"
         }
     }
 }

@@ -41,11 +41,13 @@ public struct StoresDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - leavingOut: what to pass over; a store goes with all of its files.
+    ///   - isNoStore: whether a file is known to be no store, and need not be looked into.
     ///   - isCancelled: called now and then; throws to stop.
     /// - Returns: what was found; what cannot be read or opened is no store in it but a failure.
-    /// - Throws: `FileError` if the directory cannot be listed; what `isCancelled` throws.
+    /// - Throws: `FileError` if the directory cannot be listed; what the closures throw.
     public func survey(
         leavingOut: LeavingOut = .nothing,
+        isNoStore: (WalkedFile) throws -> Bool = { _ in false },
         isCancelled: () throws -> Void = {}
     ) throws -> Survey {
         var survey = Survey()
@@ -62,7 +64,7 @@ public struct StoresDirectory: Sendable {
             survey.size += file.info.size
             // Its size does not tell: SQLite opens a database with a torn page at its end, and one
             // that was cut off in its header is a damaged store.
-            guard file.info.size > 0 else { return .descend }
+            guard file.info.size > 0, try !isNoStore(file) else { return .descend }
             do {
                 let start = try DatabaseHeader.start(of: file.directory.file(file.name))
                 guard DatabaseHeader.begins(start) else { return .descend }

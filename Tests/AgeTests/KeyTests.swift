@@ -121,6 +121,11 @@ struct KeyTests {
         #expect(throws: AgeError.self) {
             try IdentityFile.identities(in: Array("# none\n".utf8), path: path) { nil }
         }
+        // As 'age -p -a' writes it.
+        let armored = Array("-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n".utf8)
+        #expect(throws: AgeError.armored(path)) {
+            try IdentityFile.identities(in: armored, path: path) { passphrase }
+        }
     }
 
     @Test("An empty password is none")

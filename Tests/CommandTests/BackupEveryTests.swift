@@ -72,6 +72,34 @@ struct BackupEveryTests {
         #expect(rows.count { $0["exit_code"] as? Int == 10 } == 1)
     }
 
+    @Test("killed and started again, it goes on with increments")
+    func killed() throws {
+        // For less than this, a whole backup is as good.
+        var random = Pseudorandom(seed: 21)
+        try program.sandbox.write(
+            random.bytes(18 << 20),
+            to: ".local/share/grocerydude/Stores/large"
+        )
+        let first = try start("--incremental")
+        #expect(try #require(try first.readLine()).hasSuffix(" Stores.zip"))
+        try write("1")
+        #expect(try #require(try first.readLine()).hasSuffix(" Changes.zip"))
+        // Perhaps amid a backup.
+        try write("2")
+        first.kill()
+        try write("3")
+        let second = try start("--incremental")
+        #expect(try #require(try second.readLine()).hasSuffix(" Changes.zip"))
+        second.signal(SIGTERM)
+        #expect(second.wait() == 143)
+        #expect(try program.run("restore", "latest", "--target", "Look").status == 0)
+        #expect(try program.sandbox.read("Look/note.txt") == Array("3".utf8))
+        let checked = try program.run("check", "--all", "--restore")
+        #expect(checked.status == 0, "\(checked.errors)")
+        let left = try Directory.open(program.sandbox.path("Remote")).names().map(\.description)
+        #expect(left.allSatisfy { $0.hasSuffix(".zip") }, "\(left)")
+    }
+
     @Test("options that contradict it are refused")
     func refused() throws {
         for option in ["--all-profiles", "--queue", "--full"] {

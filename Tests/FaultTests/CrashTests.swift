@@ -19,7 +19,7 @@ struct CrashTests {
             .backup, .backupOfHotJournal, .restore, .restoreAlone, .restoreToNothing,
             .restoreElsewhere, .rollBack, .delete, .undelete, .prune, .increment, .consolidate,
         ]
-        all += [.encryptedBackup, .encryptedRestore, .encryptedCopy]
+        all += [.encryptedBackup, .encryptedRestore, .encryptedCopy, .rotation]
         all += [.restoreKeeping, .rollBackKeeping]
         all += [.restoreKeeping.refusing(.exchange, .invalidArgument)]
         all += swaps.map { $0.refusing(.exchange, .invalidArgument) }
@@ -95,8 +95,12 @@ struct CrashTests {
             scenario.kept(of: archives, scene).isSubset(of: seen),
             "\(what): it was to stay"
         )
+        #expect(!scenario.isRotation || seen.count > 0, "\(what): neither is in the list")
+        try scenario.expectNothingInPlain(trial, scene, what)
         let next = try trial.run(scenario.next(in: trial, before: before))
         #expect(next.status == 0, "\(what): \(next.errors)")
+        // Of the others, the next one is a plain backup.
+        if scenario.isRotation { try scenario.expectNothingInPlain(trial, scene, what) }
 
         var (earlier, after) = (before, try trial.contents())
         let (wasLeftOut, isLeftOut) = (earlier?.takeLeftOut(), after?.takeLeftOut())
@@ -159,7 +163,7 @@ extension FaultScenario {
     /// The archives, of those that are there before, that have to be in the list at any time.
     func kept(of archives: Set<String>, _ scene: FaultScene) -> Set<String> {
         switch arguments[0] {
-        case "delete", "undelete": []
+        case "delete", "undelete", "key": []
         case "consolidate": archives.filter { !$0.hasSuffix(" Changes.zip") }
         case "prune": archives.subtracting([scene.archive, Self.oldArchive])
         default: archives

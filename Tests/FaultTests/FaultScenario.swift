@@ -103,6 +103,24 @@ extension FaultScenario {
         prepare: { _, trial in try LocalFileSystem().createDirectory(trial.other) }
     )
 
+    /// The folder's one backup is encrypted for another key, and nothing else is in the folder.
+    static let rotation = FaultScenario(
+        name: "key rotate that encrypts anew",
+        arguments: [
+            "key", "rotate", "--identity", "Key", "--recipient", FaultScene.laterRecipient,
+        ],
+        states: [.before],
+        success: .before,
+        prepare: { scene, trial in
+            try encryptedRestore.prepare(scene, trial)
+            try LocalFileSystem().remove(trial.remote.appending(scene.archive))
+            try FaultScene.addLaterKey(to: trial)
+        },
+        next: [
+            "key", "rotate", "--identity", "Key", "--recipient", FaultScene.laterRecipient,
+        ]
+    )
+
     /// A store whose writer was killed amid a transaction: a copy of it is recovered.
     static let backupOfHotJournal = FaultScenario(
         name: "backup of a hot journal",
@@ -314,16 +332,17 @@ extension FaultScenario {
         return run
     }
 
-    /// The arguments, with the path of a target made absolute.
-    func arguments(in trial: Trial) -> [String] {
-        arguments.map {
-            $0 == "Stores" ? trial.stores.string : $0 == "Other" ? trial.other.string : $0
-        }
+    /// The arguments, with paths made absolute.
+    func arguments(in trial: Trial) -> [String] { absolute(arguments, in: trial) }
+
+    private func absolute(_ arguments: [String], in trial: Trial) -> [String] {
+        let paths = ["Stores": trial.stores, "Other": trial.other, "Key": trial.key]
+        return arguments.map { paths[$0]?.string ?? $0 }
     }
 
     /// The arguments of the command that comes next, and has to clean up.
     func next(in trial: Trial, before: Contents?) throws -> [String] {
-        if let next { return next.map { $0 == "Other" ? trial.other.string : $0 } }
+        if let next { return absolute(next, in: trial) }
         let isThere = try before != nil || FileInfo.ifPresent(trial.stores) != nil
         return isThere ? ["backup"] : arguments
     }

@@ -82,6 +82,21 @@ final class FaultScene: Sendable {
     /// A key for those scenarios that encrypt; both halves are the example of the format's description.
     static let recipient = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"
 
+    /// The key after that one, and who may read what is encrypted for it.
+    static let laterRecipient = "age1tupvke3z830w66xzax0zyzucm9wgnel7un6pfxrprdlf32776prqfc536y"
+    private static let laterKey =
+        "AGE-SECRET-KEY-106SGK9MXP3RANW7DZM9HXKA4SNEMLAYRE5SLSKY2NAJDDYNK06VSGFERFU"
+
+    /// Has the keys at hand be both; the first alone is in another file.
+    static func addLaterKey(to trial: Trial) throws {
+        let keys = trial.root.appending("home/identity.txt")
+        let first = try File.contents(of: keys, limit: 1 << 20)
+        try LocalFileSystem().write(first, to: trial.key)
+        try LocalFileSystem().remove(keys)
+        try LocalFileSystem().write(first + Array("\(laterKey)\n".utf8), to: keys)
+        for path in [keys, trial.key] { try File.open(path).setMode(0o600) }
+    }
+
     private static func writeKey(in sandbox: Sandbox) throws {
         let path = try sandbox.write(
             "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX\n",
@@ -202,6 +217,9 @@ final class Trial: Sendable {
     var remote: FilePath { root.appending("Remote") }
     /// Another directory beside the stores directory.
     var other: FilePath { root.appending("Other") }
+
+    /// A file of secret keys.
+    var key: FilePath { root.appending("home/first.txt") }
 
     /// What a restore that is rolled back keeps, as `leftovers()` calls it.
     var refused: String { isMounted ? "\(Self.area)/FailedRestore" : "Stores_FailedRestore" }

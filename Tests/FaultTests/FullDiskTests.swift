@@ -70,6 +70,76 @@ struct FullDiskTests {
         }
     }
 
+    /// A chain of increments, and more to save than the disk has room for.
+    private func lineage(_ scene: FaultScene) throws -> (Trial, archives: [String]) {
+        let trial = try scene.trial()
+        try scene.makeLineage(in: trial, increments: 1)
+        let news = Data(Pseudorandom.bytes(seed: 3, count: 500_000))
+        try news.write(to: URL(filePath: trial.stores.appending("news").string))
+        return (trial, try trial.archives())
+    }
+
+    @Test(
+        "an increment that does not fit leaves the folder and the chain as they were",
+        .enabled(if: Trial.mayMount)
+    )
+    func increment() throws {
+        let scene = try FaultScene.shared.get()
+        let (trial, archives) = try lineage(scene)
+        let before = try trial.contents()
+        let used = try Tool.check("du", ["-sk", trial.remote.string]).split(separator: "\t")
+        for free in [8, 200] {
+            let outcome = try run(
+                ["backup", "--incremental"],
+                trial,
+                on: trial.remote,
+                options: "size=\(try #require(Int(used[0])) + free)k"
+            )
+            let what: Comment = "exit \(outcome.status): \(outcome.errors)"
+            #expect(outcome.status == 23, what)
+            #expect(outcome.errors.contains("hint: "), what)
+            #expect(try trial.archives() == archives, what)
+            #expect(try trial.leftovers() == [], what)
+        }
+        // The chain goes on where there is room.
+        let next = try trial.check("backup", "--incremental").text
+        #expect(next.hasSuffix(" Changes.zip\n"))
+        #expect(try trial.contents(of: String(next.dropLast())) == before)
+    }
+
+    @Test(
+        "where nothing can be kept for the next increment, a backup is made all the same",
+        .enabled(if: Trial.mayMount)
+    )
+    func state() throws {
+        let scene = try FaultScene.shared.get()
+        let (trial, archives) = try lineage(scene)
+        // Of each, something is to be kept.
+        let many = trial.stores.appending("many")
+        try LocalFileSystem().createDirectory(many)
+        for number in 0..<2000 {
+            try LocalFileSystem().write([1], to: many.appending("file \(number)"))
+        }
+        let before = try trial.contents()
+        let home = trial.root.appending("home")
+        let used = try Tool.check("du", ["-sk", home.string]).split(separator: "\t")
+        let outcome = try run(
+            ["backup", "--incremental"],
+            trial,
+            on: home,
+            options: "size=\(try #require(Int(used[0])))k"
+        )
+        let what: Comment = "exit \(outcome.status): \(outcome.errors)"
+        let made = try trial.archives().filter { !archives.contains($0) }
+        // It is whole if that is known early enough; else none is built on it.
+        #expect(outcome.status == 0, what)
+        #expect(outcome.errors.contains("is built on") && outcome.errors.contains("full"), what)
+        try #require(made.count == 1, what)
+        #expect(try trial.contents(of: made[0]) == before, what)
+        let next = try trial.check("backup", "--incremental").text
+        #expect(try trial.contents(of: String(next.dropLast())) == before)
+    }
+
     @Test("a restore that does not fit says so before it begins", .enabled(if: Trial.mayMount))
     func restore() throws {
         let scene = try FaultScene.shared.get()

@@ -22,6 +22,7 @@ public enum IdentityFile {
         path: FilePath,
         passphrase: () throws -> Passphrase?
     ) throws -> [Identity] {
+        guard !bytes.starts(with: Header.armorLine.utf8) else { throw AgeError.armored(path) }
         guard bytes.starts(with: Header.versionLine.utf8) else {
             return try identities(in: String(decoding: bytes, as: UTF8.self))
         }

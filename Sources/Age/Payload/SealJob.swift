@@ -2,7 +2,7 @@
 ///
 /// One thread has it at a time; the pipeline hands it on.
 final class SealJob: @unchecked Sendable {
-    static let chunks = 16
+    static let chunks = 4
 
     private let plain = UnsafeMutableRawBufferPointer.allocate(
         byteCount: chunks * PayloadKey.chunkSize,

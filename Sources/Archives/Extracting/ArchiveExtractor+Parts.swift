@@ -14,7 +14,11 @@ extension ArchiveExtractor.Item {
         guard digests.count == Segment.count(forSize: size) else {
             throw entry.archive.contradiction(entry)
         }
-        let cursors = try (patched?.patches ?? []).map { try PatchCursor($0) }
+        var cursors: [PatchCursor] = []
+        if let patches = patched?.patches, !patches.isEmpty {
+            let buffers = SegmentBuffers()
+            cursors = try patches.map { try PatchCursor($0, buffers) }
+        }
         var source = try entry.archive.dataOffset(entry)
         for (index, digest) in digests.enumerated() {
             var base: ExtractJob.Part.Base?
@@ -31,7 +35,7 @@ extension ArchiveExtractor.Item {
                 ExtractJob.Part(
                     item: self,
                     base: base,
-                    overlays: cursors.flatMap { try $0.takeRuns(ofSegment: index) },
+                    overlays: cursors.compactMap { try $0.takeRuns(ofSegment: index) },
                     destination: Int64(index) * Int64(Segment.size),
                     length: Segment.length(at: index, ofSize: size),
                     digest: digest,

@@ -77,8 +77,9 @@ extension ArchiveExtractor {
 extension ArchiveExtractor.Item {
     /// Calls `body` for each segment as `forEachPart` does; a patch is used as far as it verifies.
     fileprivate func forEachPartTolerantly(_ body: (ExtractJob.Part) throws -> Void) throws {
+        let buffers = SegmentBuffers()
         var cursors: [PatchCursor?] = []
-        for patch in patched?.patches ?? [] { cursors.append(try? PatchCursor(patch)) }
+        for patch in patched?.patches ?? [] { cursors.append(try? PatchCursor(patch, buffers)) }
         var plain = self
         plain.patched?.patches = []
         var index = 0
@@ -86,7 +87,9 @@ extension ArchiveExtractor.Item {
             var part = part
             for number in cursors.indices {
                 do {
-                    part.overlays += try cursors[number]?.takeRuns(ofSegment: index) ?? []
+                    if let runs = try cursors[number]?.takeRuns(ofSegment: index) {
+                        part.overlays.append(runs)
+                    }
                 } catch {
                     cursors[number] = nil
                 }

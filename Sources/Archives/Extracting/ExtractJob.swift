@@ -22,7 +22,7 @@ final class ExtractJob: @unchecked Sendable {
         /// `nil` behind the end of the entry.
         var base: Base?
         /// The runs of patches over it, oldest first.
-        var overlays: [PatchCursor.Run] = []
+        var overlays: [PatchCursor.Runs] = []
         /// Where it goes in the file.
         var destination: Int64
         var length: Int

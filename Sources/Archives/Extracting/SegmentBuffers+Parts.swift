@@ -31,11 +31,21 @@ extension SegmentBuffers {
             let rest = UnsafeMutableRawBufferPointer(rebasing: content[known...])
             rest.initializeMemory(as: UInt8.self, repeating: 0)
         }
-        for run in part.overlays {
-            // What lies behind the end of the file was cut off later.
-            let bytes = run.bytes.prefix(max(0, part.length - run.offset))
-            guard !bytes.isEmpty else { continue }
-            UnsafeMutableRawBufferPointer(rebasing: content[run.offset...]).copyBytes(from: bytes)
+        for runs in part.overlays {
+            runs.bytes.withUnsafeBytes { bytes in
+                var next = 0
+                for place in runs.places {
+                    // What lies behind the end of the file was cut off later.
+                    let length = min(place.upperBound, part.length) - place.lowerBound
+                    if length > 0 {
+                        let space = UnsafeMutableRawBufferPointer(
+                            rebasing: content[place.lowerBound...]
+                        )
+                        space.copyMemory(from: .init(rebasing: bytes[next..<(next + length)]))
+                    }
+                    next += place.count
+                }
+            }
         }
         return content
     }

@@ -3,7 +3,7 @@ internal import Files
 extension ArchiveWriter {
     /// Adds an entry of another archive, or a file that is put together from several, with its present attributes.
     ///
-    /// All of its data is verified. Segments of large files are not deflated anew if they are as they were.
+    /// All of its data is verified. Segments are not deflated anew if they are as they were.
     ///
     /// - Parameters:
     ///   - item: the entry, of an archive of ours.
@@ -39,12 +39,15 @@ extension ArchiveWriter {
     }
 
     private func addSmall(copying item: ArchiveExtractor.Item) throws {
-        var content: [UInt8] = []
-        if item.size > 0 {
-            try item.forEachPart(to: nil) {
-                content = try Array(copyBuffers.verifiedContent(of: $0))
-            }
+        guard item.size > 0 else { return try add(item.attributes) }
+        try item.forEachPart(to: nil) { part in
+            var piece = WriteJob.Piece(
+                begins: item.attributes,
+                entrySize: item.size,
+                isLast: true
+            )
+            piece.source = part
+            try jobToFill(withRoomFor: part.length).append(piece, length: part.length)
         }
-        try add(item.attributes, content: content)
     }
 }

@@ -32,8 +32,6 @@ public final class ArchiveWriter {
     /// How many large entries were begun, and which of them is being given up.
     private(set) var largeEntries = 0
     private var givenUp: Int?
-    /// For what is copied out of other archives on the caller's thread.
-    private(set) lazy var copyBuffers = SegmentBuffers()
     private let central: Spool
     private var entryCount: UInt64 = 0
 
@@ -54,15 +52,8 @@ public final class ArchiveWriter {
         self.sink = AppendingSink(sink)
         central = Spool(in: sink.path.removingLastComponent())
         pipeline = OrderedPipeline(threads: threads, makeJob: { WriteJob() }) {
-            let deflater = SegmentDeflater(compression)
-            var buffers: SegmentBuffers?
-            return { job in
-                try job.work(deflater) {
-                    let made = buffers ?? SegmentBuffers()
-                    buffers = made
-                    return made
-                }
-            }
+            let worker = WriteWorker(compression)
+            return { try worker.run($0) }
         }
         self.written = written
     }
@@ -94,8 +85,9 @@ public final class ArchiveWriter {
         isStill: () throws -> Bool = { true },
         read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
     ) throws -> Bool {
+        var piece = WriteJob.Piece(begins: attributes, entrySize: size, isLast: true)
         if size <= Int64(Segment.size) {
-            return try addSmall(attributes, size: Int(size), isStill: isStill, read: read)
+            return try addSmall(piece, size: Int(size), isStill: isStill, read: read)
         }
         beginLarge()
         let count = Segment.count(forSize: size)
@@ -110,29 +102,24 @@ public final class ArchiveWriter {
                 try giveUp()
                 return try isGood.get()
             }
-            let piece = WriteJob.Piece(
-                begins: index == 0 ? attributes : nil,
-                entrySize: size,
-                largeEntry: largeEntries,
-                isLast: index == count - 1
-            )
+            piece.largeEntry = largeEntries
+            piece.isLast = index == count - 1
             job.append(piece, length: length)
+            piece.begins = nil
             submitFilling()
         }
         return true
     }
 
     private func addSmall(
-        _ attributes: EntryAttributes,
+        _ piece: WriteJob.Piece,
         size: Int,
         isStill: () throws -> Bool,
         read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
     ) throws -> Bool {
-        if let job = filling, !job.hasRoom(for: size) { submitFilling() }
-        let job = try jobToFill()
+        let job = try jobToFill(withRoomFor: size)
         let got = size == 0 ? 0 : try read(job.space(size), 0)
         guard try got == size && isStill() else { return false }
-        let piece = WriteJob.Piece(begins: attributes, entrySize: Int64(size), isLast: true)
         job.append(piece, length: size)
         return true
     }
@@ -183,6 +170,11 @@ public final class ArchiveWriter {
         let job = try filling ?? pipeline.vacantJob(commit)
         filling = job
         return job
+    }
+
+    func jobToFill(withRoomFor size: Int) throws -> WriteJob {
+        if let job = filling, !job.hasRoom(for: size) { submitFilling() }
+        return try jobToFill()
     }
 
     func submitFilling() {

@@ -68,49 +68,20 @@ final class WriteJob: @unchecked Sendable {
         filled = 0
     }
 
-    /// Hashes and compresses all pieces; one that is to be copied is verified, and compressed only if it is not as
-    /// it was.
-    ///
-    /// - Throws: `ArchiveError`, `FileError` if what is to be copied cannot be read.
-    func work(_ deflater: SegmentDeflater, _ buffers: () -> SegmentBuffers) throws {
+    /// Calls `body` with each piece, its place in the input, and the rest of the output, which is large enough for
+    /// it; `body` returns how much of that it used.
+    func forEachPiece(
+        _ body: (inout Piece, UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer) throws
+            -> Int?
+    ) rethrows {
         var used = 0
         for index in pieces.indices {
-            if let source = pieces[index].source {
-                pieces[index].source = nil
-                let buffers = buffers()
-                try space(at: pieces[index].range).copyBytes(
-                    from: buffers.verifiedContent(of: source)
-                )
-                if let length = source.copiedLength {
-                    UnsafeMutableRawBufferPointer(rebasing: output[used...]).copyBytes(
-                        from: buffers.compressed(length)
-                    )
-                    pieces[index].deflated = used..<(used + length)
-                }
-            }
-            let bytes = UnsafeRawBufferPointer(rebasing: input[pieces[index].range])
-            pieces[index].checksum = Checksum(of: bytes).value
-            pieces[index].digest = Digest(of: bytes)
-            if let copied = pieces[index].deflated {
-                used = copied.upperBound
-                continue
-            }
-            // It has to become smaller, so the input's length is room enough.
-            guard bytes.count > 1, let base = output.baseAddress,
-                let length = deflater.deflate(
-                    bytes,
-                    into: base + used,
-                    capacity: bytes.count - 1,
-                    isLast: pieces[index].isLast
-                )
-            else { continue }
+            let space = UnsafeMutableRawBufferPointer(rebasing: input[pieces[index].range])
+            let rest = UnsafeMutableRawBufferPointer(rebasing: output[used...])
+            guard let length = try body(&pieces[index], space, rest) else { continue }
             pieces[index].deflated = used..<(used + length)
             used += length
         }
-    }
-
-    private func space(at range: Range<Int>) -> UnsafeMutableRawBufferPointer {
-        UnsafeMutableRawBufferPointer(rebasing: input[range])
     }
 
     func raw(_ piece: Piece) -> UnsafeRawBufferPointer {
@@ -119,15 +90,5 @@ final class WriteJob: @unchecked Sendable {
 
     func deflated(_ range: Range<Int>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: output[range])
-    }
-}
-
-extension ExtractJob.Part {
-    /// Bytes of its archive, if they can stand in another one as they are.
-    fileprivate var copiedLength: Int? {
-        guard let base, overlays.isEmpty, base.length == length, base.isLast == isLast,
-            item.entry.record.method == ZipRecords.deflated, base.compressedLength < length
-        else { return nil }
-        return base.compressedLength
     }
 }

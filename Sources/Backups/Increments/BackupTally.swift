@@ -24,9 +24,8 @@ package struct BackupTally {
             files += 1
             bytes += size
         }
-        state.add(attributes, size: size, digests: digests)
-        var timeless = attributes
-        timeless.modified = 0
-        content.add(timeless, size: size, digests: digests)
+        let entry = StateDigest.Entry(attributes, size: size, digests: digests)
+        state.add(entry.digest(modified: attributes.modified))
+        content.add(entry.digest(modified: 0))
     }
 }

@@ -25,9 +25,13 @@ package struct StateDigest: Equatable, CustomStringConvertible {
     ///   - size: bytes of its content.
     ///   - digests: the SHA-256 of each segment of its content.
     mutating func add(_ attributes: EntryAttributes, size: Int64, digests: some Sequence<Digest>) {
+        add(Entry(attributes, size: size, digests: digests).digest(modified: attributes.modified))
+    }
+
+    /// Adds the digest of an entry.
+    mutating func add(_ digest: Digest) {
         var carry: UInt64 = 0
-        let summand = Self.words(of: Self.digest(of: attributes, size: size, digests: digests))
-        for (index, word) in summand.enumerated() {
+        for (index, word) in Self.words(of: digest).enumerated() {
             let (sum, first) = words[index].addingReportingOverflow(word)
             let (total, second) = sum.addingReportingOverflow(carry)
             words[index] = total
@@ -35,17 +39,36 @@ package struct StateDigest: Equatable, CustomStringConvertible {
         }
     }
 
-    private static func digest(
-        of attributes: EntryAttributes,
-        size: Int64,
-        digests: some Sequence<Digest>
-    ) -> Digest {
-        let owner = "\(attributes.owner?.user ?? 0) \(attributes.owner?.group ?? 0)"
-        let mode = ManifestRecord.octal(attributes.mode)
-        let text = "\(attributes.kind.rawValue) \(size) \(mode) \(owner) \(attributes.modified)"
-        var bytes = attributes.path.bytes + [0] + Array(text.utf8) + [0]
-        for digest in digests { digest.withUnsafeBytes { bytes.append(contentsOf: $0) } }
-        return bytes.withUnsafeBytes { Digest(of: $0) }
+    /// An entry as it is hashed, but for its time.
+    struct Entry {
+        private var beginning: [UInt8]
+        private var end: [UInt8] = [0]
+
+        init(_ attributes: EntryAttributes, size: Int64, digests: some Sequence<Digest>) {
+            beginning = attributes.path.bytes
+            beginning.append(0)
+            beginning.append(contentsOf: attributes.kind.rawValue.utf8)
+            beginning.append(UInt8(ascii: " "))
+            beginning.append(decimal: size)
+            beginning.append(UInt8(ascii: " "))
+            beginning.append(contentsOf: ManifestRecord.octal(attributes.mode).utf8)
+            for number in [attributes.owner?.user ?? 0, attributes.owner?.group ?? 0] {
+                beginning.append(UInt8(ascii: " "))
+                beginning.append(decimal: Int64(number))
+            }
+            beginning.append(UInt8(ascii: " "))
+            for digest in digests {
+                digest.withUnsafeBytes { end.append(contentsOf: $0) }
+            }
+        }
+
+        /// Returns the digest with a time.
+        func digest(modified: Int64) -> Digest {
+            var bytes = beginning
+            bytes.append(decimal: modified)
+            bytes.append(contentsOf: end)
+            return bytes.withUnsafeBytes { Digest(of: $0) }
+        }
     }
 
     private static func words(of digest: Digest) -> [UInt64] {

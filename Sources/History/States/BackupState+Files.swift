@@ -46,32 +46,37 @@ extension BackupState {
             self.digests = digests
         }
 
-        /// Everything but the digests, as text.
+        /// Everything but the digests: the numbers in this machine's order, and two lines of text.
         fileprivate var facts: [UInt8] {
             let numbers = [
                 size, Int64(sectorSize), Int64(born), Int64(changed), Int64(touched),
                 Int64(gone ?? -1),
             ]
-            let words = numbers.map { String($0) }.joined(separator: " ")
-            return Array("\(words)\n\(attributes)\n\(identity ?? "")".utf8)
+            return numbers.withUnsafeBytes { Array($0) }
+                + Array("\(attributes)\n\(identity ?? "")".utf8)
         }
 
         fileprivate init?(facts: [UInt8], digests: [UInt8]) {
-            let lines = facts.split(separator: 0x0A, omittingEmptySubsequences: false)
-            guard lines.count == 3 else { return nil }
-            let numbers = lines[0].split(separator: 0x20).compactMap {
-                Int64(String(decoding: $0, as: UTF8.self))
+            let width = MemoryLayout<Int64>.size
+            let text = facts.dropFirst(6 * width)
+            guard facts.count >= 6 * width, digests.count % 32 == 0,
+                let end = text.firstIndex(of: UInt8(ascii: "\n"))
+            else { return nil }
+            let number = { (index: Int) in
+                facts.withUnsafeBytes {
+                    $0.loadUnaligned(fromByteOffset: index * width, as: Int64.self)
+                }
             }
-            guard numbers.count == 6, digests.count % 32 == 0 else { return nil }
+            let identity = text[(end + 1)...]
             self.init(
-                attributes: String(decoding: lines[1], as: UTF8.self),
-                size: numbers[0],
-                identity: lines[2].isEmpty ? nil : String(decoding: lines[2], as: UTF8.self),
-                sectorSize: Int(numbers[1]),
-                born: Int(numbers[2]),
-                changed: Int(numbers[3]),
-                touched: Int(numbers[4]),
-                gone: numbers[5] < 0 ? nil : Int(numbers[5]),
+                attributes: String(decoding: text[..<end], as: UTF8.self),
+                size: number(0),
+                identity: identity.isEmpty ? nil : String(decoding: identity, as: UTF8.self),
+                sectorSize: Int(number(1)),
+                born: Int(number(2)),
+                changed: Int(number(3)),
+                touched: Int(number(4)),
+                gone: number(5) < 0 ? nil : Int(number(5)),
                 digests: digests
             )
         }
@@ -79,22 +84,35 @@ extension BackupState {
 
     /// Returns a path's entry, and its number in this database.
     ///
+    /// Paths are best asked for in their order: those behind one are read with it.
     /// - Throws: `HistoryError`; `.damaged` if its checksum is wrong.
     public func entry(_ path: [UInt8]) throws -> (id: Int64, entry: Entry)? {
+        if !ahead.knows(path) { try readAhead(from: path) }
+        return ahead.entry(path)
+    }
+
+    private func readAhead(from path: [UInt8]) throws {
         try access { database in
             let statement = try database.cachedStatement(
-                sql: "SELECT id, facts, digests, sum FROM file WHERE path = ?"
+                sql: """
+                    SELECT id, path, facts, digests, sum FROM file WHERE path >= ?
+                    ORDER BY path LIMIT \(EntriesAhead.limit)
+                    """
             )
-            guard let row = try Row.fetchOne(statement, arguments: [Data(path)]) else { return nil }
-            return (row[0], try entry(row, path: path))
+            let rows = try Row.fetchCursor(statement, arguments: [Data(path)])
+            var entries = EntriesAhead(from: path)
+            while let row = try rows.next() {
+                let path = Array(row[1] as Data)
+                try entries.add((row[0], entry(row, path: path)), at: path)
+            }
+            ahead = entries
         }
     }
 
     private func entry(_ row: Row, path: [UInt8]) throws -> Entry {
-        let (facts, digests): (Data, Data) = (row["facts"], row["digests"])
-        let sum: Data = row["sum"]
-        guard Array(sum) == Self.sum(path, Array(facts), Array(digests)),
-            let entry = Entry(facts: Array(facts), digests: Array(digests))
+        let (facts, digests) = (Array(row[2] as Data), Array(row[3] as Data))
+        guard Array(row[4] as Data) == Self.sum(path, facts, digests),
+            let entry = Entry(facts: facts, digests: digests)
         else { throw damaged("the row of a file is not as it was written") }
         return entry
     }
@@ -114,17 +132,28 @@ extension BackupState {
             try statement.execute(
                 arguments: [id, Data(path), Data(facts), Data(entry.digests), Data(sum)]
             )
-            return id ?? database.lastInsertedRowID
+            let id = id ?? database.lastInsertedRowID
+            ahead.replace((id, entry), at: path)
+            return id
         }
     }
 
-    /// Calls `body` for every entry, in the order of the paths.
-    public func forEachEntry(_ body: (Int64, [UInt8], Entry) throws -> Void) throws {
+    /// Calls `body` for every entry but some.
+    public func forEachEntry(
+        besides ids: Set<Int64>,
+        _ body: (Int64, [UInt8], Entry) throws -> Void
+    ) throws {
         try access { database in
-            let rows = try Row.fetchCursor(database, sql: "SELECT * FROM file ORDER BY path")
-            while let row = try rows.next() {
-                let path: Data = row["path"]
-                try body(row["id"], Array(path), entry(row, path: Array(path)))
+            let others = try Int64.fetchCursor(database, sql: "SELECT id FROM file")
+            let statement = try database.cachedStatement(
+                sql: "SELECT id, path, facts, digests, sum FROM file WHERE id = ?"
+            )
+            while let id = try others.next() {
+                guard !ids.contains(id),
+                    let row = try Row.fetchOne(statement, arguments: [id])
+                else { continue }
+                let path = Array(row[1] as Data)
+                try body(id, path, entry(row, path: path))
             }
         }
     }
@@ -205,9 +234,11 @@ extension BackupState {
 
     /// Some bits of the SHA-256 of a row: it is no secret, and chance is all that it is held against.
     static func sum(_ key: [UInt8], _ first: [UInt8], _ second: [UInt8]) -> [UInt8] {
-        let lengths = Array("\(key.count) \(first.count)\n".utf8)
-        let digest = (lengths + key + first + second).withUnsafeBytes { Digest(of: $0) }
-        return Array(digest.bytes.prefix(8))
+        var digest = RunningDigest()
+        for part in [Array("\(key.count) \(first.count)\n".utf8), key, first, second] {
+            part.withUnsafeBytes { digest.update($0) }
+        }
+        return Array(digest.digest.bytes.prefix(8))
     }
 }
 

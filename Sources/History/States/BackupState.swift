@@ -10,7 +10,7 @@ public import SystemPackage
 /// `commit()` is one transaction; what is not committed never was. Each row that a restore would suffer from
 /// has a checksum.
 public final class BackupState {
-    private static let version = "1"
+    private static let version = "2"
     private static let schema = """
         CREATE TABLE IF NOT EXISTS meta (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS made (
@@ -32,6 +32,7 @@ public final class BackupState {
 
     private let path: FilePath
     private let queue: DatabaseQueue
+    var ahead = EntriesAhead()
 
     /// Opens the database, which is made if it is missing; one that is damaged or of another version is
     /// begun anew.
@@ -90,16 +91,23 @@ public final class BackupState {
     /// Begins a transaction.
     ///
     /// - Throws: `HistoryError.busy` if another run has one.
-    public func begin() throws { try execute("BEGIN IMMEDIATE") }
+    public func begin() throws {
+        ahead = EntriesAhead()
+        try execute("BEGIN IMMEDIATE")
+    }
 
     /// Keeps everything since `begin()`.
     public func commit() throws { try execute("COMMIT") }
 
     /// Drops everything since `begin()`.
-    public func rollBack() { try? execute("ROLLBACK") }
+    public func rollBack() {
+        ahead = EntriesAhead()
+        try? execute("ROLLBACK")
+    }
 
     /// Drops everything that is known of files and backups.
     public func clear() throws {
+        ahead = EntriesAhead()
         try execute("DELETE FROM made; DELETE FROM file; DELETE FROM segment; DELETE FROM report")
     }
 

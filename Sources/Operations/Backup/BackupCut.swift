@@ -21,20 +21,24 @@ struct BackupCut {
 
     /// Makes a cut, again and again while a writer holds a store.
     ///
+    /// - Parameters:
+    ///   - directory: the stores directory.
+    ///   - options: those of the backup.
+    ///   - isKnown: whether a file need not be looked into.
+    ///   - context: the world around it.
     /// - Returns: the cut, in which each store stands as of one moment until it is dropped.
     /// - Throws: `StoreError.busy` if a store was locked all the time.
     static func make(
         of directory: StoresDirectory,
-        leavingOut: LeavingOut,
-        busyTimeout: Duration,
-        at date: Date,
+        for options: BackupOptions,
+        isKnown: (WalkedFile) throws -> Bool,
         _ context: OperationContext
     ) async throws -> BackupCut {
-        let deadline = ContinuousClock.now + busyTimeout
+        let deadline = ContinuousClock.now + options.busyTimeout
         while true {
             try context.checkCancellation()
             do {
-                return try BackupCut(of: directory, leavingOut, at: date, context)
+                return try BackupCut(of: directory, for: options, isKnown, context)
             } catch let error as StoreError {
                 guard case .busy = error, ContinuousClock.now < deadline else { throw error }
                 // Everything is released meanwhile, so that two of us cannot wait for each other.
@@ -45,16 +49,19 @@ struct BackupCut {
 
     private init(
         of directory: StoresDirectory,
-        _ leavingOut: LeavingOut,
-        at date: Date,
+        for options: BackupOptions,
+        _ isKnown: (WalkedFile) throws -> Bool,
         _ context: OperationContext
     ) throws {
         let survey = try directory.survey(
-            leavingOut: leavingOut,
+            leavingOut: options.leavingOut,
+            isNoStore: isKnown,
             isCancelled: context.checkCancellation
         )
         self.survey = survey
-        standing = survey.stores.reduce(into: [:]) { $0[$1.path] = $1.standing(at: date) }
+        standing = survey.stores.reduce(into: [:]) { standing, store in
+            standing[store.path] = store.standing(at: options.date)
+        }
         let cut = try StoresCut(
             of: survey.stores,
             scratchParent: context.scratch,

@@ -36,7 +36,7 @@ final class BackupWriter {
     /// Bytes in all regular files, as far as the survey saw them.
     private let size: Int64
     /// The paths of stores and of SQLite's files beside them, which no walk adds.
-    private let storeFiles: Set<RelativePath>
+    let storeFiles: Set<RelativePath>
     /// What was left out when the cut was made.
     let leftOut: LeftOut
     private let manifest: ManifestWriter
@@ -208,7 +208,8 @@ final class BackupWriter {
         let isWhole = try addContent(
             of: attributes,
             size: snapshot.size,
-            identity: before == member.store.standing(at: plan.options.date) ? before : nil,
+            identity: before == member.store.standing(at: plan.options.date)
+                ? before.map { "store \($0)" } : nil,
             isSnapshot: true,
             isStill: snapshot.isStill,
             read: read
@@ -331,6 +332,7 @@ final class BackupWriter {
     }
 
     private func add(_ walked: WalkedFile, acceptingChanges: Bool) throws -> Bool {
+        if try addUnread(walked) { return true }
         let file = try reading { try walked.directory.file(walked.name) }
         let info = try reading { try file.info() }
         var (changed, isNewStore) = (false, false)
@@ -362,7 +364,7 @@ final class BackupWriter {
         let wasAdded = try addContent(
             of: attributes,
             size: info.size,
-            identity: acceptingChanges ? nil : info.standing(at: plan.options.date),
+            identity: acceptingChanges ? nil : identity(of: walked, info),
             isStill: isStill,
             read: read
         )

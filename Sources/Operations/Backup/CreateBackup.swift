@@ -217,7 +217,7 @@ public struct CreateBackup: Sendable {
         var missing: Set<RelativePath> = []
         var isFull = false
         for attempt in 1... {
-            let place = try lineage?.begin(among: backups, at: options.date, isFull: isFull)
+            let place = try begin(&lineage, among: backups, isFull: isFull)
             let draft = try await ArchiveDraft.begin(
                 in: destination,
                 streamingTo: streaming,
@@ -250,6 +250,10 @@ public struct CreateBackup: Sendable {
             } catch {
                 await draft.discard()
                 lineage?.drop()
+                if lineage != nil, Self.isOfState(error) {
+                    leave(&lineage, since: error)
+                    continue
+                }
                 if let reason = Self.reasonForFull(error) {
                     context.note("a whole backup is made: \(reason)")
                     if error is HistoryError { try lineage?.renew() }
@@ -273,9 +277,8 @@ public struct CreateBackup: Sendable {
     ) async throws -> BackupWriter {
         let cut = try await BackupCut.make(
             of: directory,
-            leavingOut: options.leavingOut,
-            busyTimeout: options.busyTimeout,
-            at: options.date,
+            for: options,
+            isKnown: plan.isKnownNoStore,
             context
         )
         try refuseLeavingOutAll(cut.survey, of: directory)

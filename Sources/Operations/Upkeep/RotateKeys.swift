@@ -52,11 +52,22 @@ public struct RotateKeys: Sendable {
             try context.removeLeftovers(of: folder)
             await context.removeRemoteLeftovers(of: folder)
             var outcome = Outcome()
-            for backup in try await folder.list().backups.reversed() where backup.isEncrypted {
+            // Those that a run before this one made, and that have another one's name by now.
+            var renamed: Set<String> = []
+            for backup in try await folder.list().backups.reversed()
+            where backup.isEncrypted && !renamed.contains(backup.name) {
                 try context.checkCancellation()
                 var item = Item(backup: backup)
                 do {
-                    item.rotated = try await rotate(backup, for: recipients, date, &outcome)
+                    let received = try await receive(backup, for: recipients, date)
+                    let (new, problems) = try await folder.replace(
+                        backup,
+                        by: received.backup,
+                        at: date
+                    )
+                    renamed.insert(received.backup.name)
+                    item.rotated = new
+                    outcome.problems += received.problems + problems
                 } catch let error as CancellationError {
                     throw error
                 } catch {
@@ -69,12 +80,12 @@ public struct RotateKeys: Sendable {
         }
     }
 
-    private func rotate(
+    /// Puts a backup into the folder once more, for the recipients.
+    private func receive(
         _ backup: Backup,
         for recipients: [Recipient],
-        _ date: Date,
-        _ outcome: inout Outcome
-    ) async throws -> Backup {
+        _ date: Date
+    ) async throws -> ReceiveArchive.Outcome {
         // Told by the beginning; a whole archive is not fetched for it.
         try await folder.checkKey(of: backup)
         let receive = ReceiveArchive(
@@ -83,7 +94,7 @@ public struct RotateKeys: Sendable {
             date: date,
             context: context
         )
-        let received = try await receive.withParcel(named: backup.name) {
+        return try await receive.withParcel(named: backup.name) {
             try await context.fetch(backup, from: folder, to: $0)
         } _: { parcel in
             if let damage = parcel.damage {
@@ -91,9 +102,6 @@ public struct RotateKeys: Sendable {
             }
             return try await renewed(backup, parcel, for: recipients, receive)
         }
-        let (new, problems) = try await folder.replace(backup, by: received.backup, at: date)
-        outcome.problems += received.problems + problems
-        return new
     }
 
     /// Returns the new backup, under a name of its own; a killed run may have made it already.

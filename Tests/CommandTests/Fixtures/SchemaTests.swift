@@ -157,6 +157,31 @@ struct SchemaTests {
         try run("schedule-remove", "schedule", "remove", "--dry-run", "--kind", "systemd-user")
     }
 
+    @Test("are as their schemas say, of increments")
+    func increments() throws {
+        try configure()
+        try run("init", "init")
+        // For less than this, a whole backup is as good.
+        var random = Pseudorandom(seed: 14)
+        try sandbox.write(random.bytes(18 << 20), to: "Stores/large")
+        try run("backup", "backup", "--incremental")
+        try sandbox.write("later", to: "Stores/note")
+        let made = try run("backup", "backup", "--incremental")
+        let name = try #require((made.json as? [String: Any])?["name"] as? String)
+        try #require(name.hasSuffix(" Changes.zip"))
+        try run("list", "list")
+        try run("show", "show", name)
+        try run("delete", "delete", "latest", "--dry-run")
+        try sandbox.directory("Fetched")
+        let target = sandbox.path("Fetched").string
+        try run("fetch", "fetch", name, "--with-needs", target)
+        #expect(try Directory.open(FilePath(target)).names().count == 2)
+        try run("consolidate", "consolidate", name)
+        // Of what is whole by now, there is nothing to do.
+        try run("consolidate", "consolidate", "latest")
+        try run("show", "show", "latest")
+    }
+
     @Test("of failures are lines on standard error, and nothing else")
     func failures() throws {
         try configure()

@@ -61,6 +61,41 @@ struct ServedCommandTests {
         #expect(try !machine.files().contains { $0.contains(".partial") })
     }
 
+    @Test("keep an encrypted folder, and show the server nothing", arguments: some(.webdav))
+    func encrypted(kind: RemoteServer.Kind) throws {
+        let server = try RemoteServer(kind, in: sandbox)
+        let machine = try ServedProgram(on: server)
+        try machine.makeStores(megabytes: 3)
+        func generate(_ name: String) throws -> (identity: [String], recipient: [String]) {
+            let path = machine.program.sandbox.path(name).string
+            let made = try machine.run("key", "generate", "--output", path)
+            return (["--identity", path], ["--recipient", String(made.text.dropLast())])
+        }
+        let (old, new) = try (generate("old.txt"), generate("new.txt"))
+        let backup = try machine.run(["backup"] + old.recipient)
+        #expect(backup.status == 0, "\(backup.errors)")
+        let name = String(backup.text.dropLast())
+        #expect(name.hasSuffix(" Stores.zip.age"))
+        #expect(try machine.run("check", name).status == 12)
+        for command in [["show", name], ["check", name], ["restore", name, "--yes"]] {
+            let done = try machine.run(command + old.identity)
+            #expect(done.status == 0, "\(command): \(done.errors)")
+        }
+        let rotated = try machine.run(["key", "rotate"] + old.identity + new.recipient)
+        #expect(rotated.status == 0, "\(rotated.errors)")
+        #expect(try machine.run(["check", name] + old.identity).status == 12)
+        let checked = try machine.run(["check", "--all", "--restore"] + new.identity)
+        #expect(checked.status == 0, "\(checked.errors)")
+        // The restore has made one more; the old ones, in the trash, are for the old key.
+        let files = try machine.files().filter { $0.hasSuffix(".age") }
+        #expect(files.count == 4, "\(files)")
+        for file in files {
+            let begins = try server.rclone("cat", "--count", "21", "\(machine.address)/\(file)")
+            #expect(begins == "age-encryption.org/v1", "\(file)")
+        }
+        #expect(try !machine.files().contains { $0.contains(".partial") })
+    }
+
     @Test("of two machines at once lose and overwrite nothing", arguments: some(.webdav, .sftp))
     func twoMachines(kind: RemoteServer.Kind) async throws {
         let server = try RemoteServer(kind, in: sandbox)

@@ -1,6 +1,7 @@
 internal import Archives
 internal import Backups
 internal import Files
+internal import History
 
 // Entries go into the archive, or to who knows what earlier backups have of them.
 extension BackupWriter {
@@ -52,6 +53,26 @@ extension BackupWriter {
         )
     }
 
+    /// Adds a file without opening it, if it stands as earlier backups know it; see `ChangeWriter.addUnread`.
+    func addUnread(_ file: WalkedFile) throws -> Bool {
+        guard let changes else { return false }
+        return try changes.addUnread(
+            attributes(file.path, .file, file.info),
+            size: file.info.size,
+            identity: identity(of: file, file.info)
+        )
+    }
+
+    /// Returns how a file that is no store stands on the disk.
+    ///
+    /// The last try may save a store that was just made as a file, and SQLite's files beside one that is damaged are
+    /// saved as files: none of them is to be taken for a file that is no store.
+    /// - Returns: `nil` if that tells nothing of its content.
+    func identity(of file: WalkedFile, _ info: FileInfo) -> String? {
+        guard !isLastTry, !storeFiles.contains(file.path) else { return nil }
+        return info.standing(at: plan.options.date)
+    }
+
     /// Returns what the archive tells of a file besides its content.
     func attributes(
         _ path: RelativePath,
@@ -65,5 +86,17 @@ extension BackupWriter {
             modified: info.modified,
             owner: Owner(user: info.owner, group: info.group)
         )
+    }
+}
+
+extension BackupWriter.Plan {
+    /// Returns whether a file stands as it did when an earlier backup read it, and found that it is no store.
+    ///
+    /// - Throws: `HistoryError`.
+    func isKnownNoStore(_ file: WalkedFile) throws -> Bool {
+        guard let lineage, lineage.plan.isIncrement, options.increments?.rereads != true,
+            let identity = file.info.standing(at: options.date)
+        else { return false }
+        return try lineage.state.entry(file.path.bytes)?.entry.identity == identity
     }
 }

@@ -81,6 +81,26 @@ final class ChangeWriter {
         }
     }
 
+    /// Adds a file without reading it, if it stands as it did when it was read, and the base has its content.
+    ///
+    /// - Parameters:
+    ///   - attributes: those to write.
+    ///   - size: bytes.
+    ///   - identity: how it stands on the disk; `nil` if that tells nothing of its content.
+    /// - Returns: `false` if it has to be read.
+    /// - Throws: `FullNeeded`, `HistoryError`.
+    func addUnread(_ attributes: EntryAttributes, size: Int64, identity: String?) throws -> Bool {
+        guard !rereads, let identity, case let (id?, old?) = try known(attributes),
+            old.identity == identity, old.size == size, max(old.born, old.changed) <= plan.base
+        else { return false }
+        var entry = old
+        Self.touch(&entry, attributes, number: plan.number)
+        try write(entry, attributes, id: id, after: old) {
+            preconditionFailure("the base has its content")
+        }
+        return true
+    }
+
     /// Adds a file.
     ///
     /// - Parameters:
@@ -257,8 +277,7 @@ final class ChangeWriter {
     func finish() throws {
         var gone: [(id: Int64, path: [UInt8], entry: BackupState.Entry)] = []
         var removed: Set<RelativePath> = []
-        try state.forEachEntry { id, path, entry in
-            guard !seen.contains(id) else { return }
+        try state.forEachEntry(besides: seen) { id, path, entry in
             var entry = entry
             if entry.gone == nil {
                 entry.gone = plan.number
@@ -339,9 +358,14 @@ final class ChangeWriter {
         _ attributes: EntryAttributes,
         number: Int
     ) {
-        let owner = attributes.owner.map { "\($0.user) \($0.group)" } ?? ""
-        let text =
-            "\(attributes.kind.rawValue) \(attributes.mode) \(attributes.modified) \(owner)"
+        var bytes = Array(attributes.kind.rawValue.utf8)
+        var numbers = [Int64(attributes.mode), attributes.modified]
+        if let owner = attributes.owner { numbers += [Int64(owner.user), Int64(owner.group)] }
+        for number in numbers {
+            bytes.append(UInt8(ascii: " "))
+            bytes.append(decimal: number)
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
         if entry.attributes != text { entry.touched = number }
         entry.attributes = text
     }

@@ -14,9 +14,42 @@ extension CreateBackup {
         do {
             return try Lineage(increments)
         } catch let error where error is HistoryError || error is FileError {
-            context.warn("a whole backup is made, and none is built on it: \(explain(error))")
+            context.warn(Self.standsAlone(since: error))
             return nil
         }
+    }
+
+    /// Chooses the place of the next backup; see `Lineage.begin`.
+    ///
+    /// - Returns: `nil` if it stands alone.
+    /// - Throws: `HistoryError`.
+    func begin(
+        _ lineage: inout Lineage?,
+        among backups: [Backup],
+        isFull: Bool
+    ) throws -> LineagePlan? {
+        do {
+            return try lineage?.begin(among: backups, at: options.date, isFull: isFull)
+        } catch let error where Self.isOfState(error) {
+            leave(&lineage, since: error)
+            return nil
+        }
+    }
+
+    /// Goes on without a lineage, as nothing can be kept in it: the backup stands alone.
+    func leave(_ lineage: inout Lineage?, since error: any Error) {
+        context.warn(Self.standsAlone(since: error))
+        lineage?.state.close()
+        lineage = nil
+    }
+
+    private static func standsAlone(since error: any Error) -> String {
+        "a whole backup is made, and none is built on it: \(explain(error))"
+    }
+
+    /// Whether an error says that what is kept for the next backup cannot be read or written.
+    static func isOfState(_ error: any Error) -> Bool {
+        if case HistoryError.unreadable = error { true } else { false }
     }
 
     /// Returns the reason for which an increment was given up that a whole backup may be made for.

@@ -14,7 +14,13 @@ extension FileInfo {
     func standing(at now: Date) -> String? {
         let limit = Int64(now.timeIntervalSince1970 * 1_000_000_000) - Self.grain
         guard modified < limit, changed < limit else { return nil }
-        return "\(identity.inode) \(size) \(modified) \(changed)"
+        var bytes: [UInt8] = []
+        bytes.append(decimal: Int64(bitPattern: identity.inode))
+        for number in [size, modified, changed] {
+            bytes.append(UInt8(ascii: " "))
+            bytes.append(decimal: number)
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -25,12 +25,16 @@ struct KeyRotateCommand: FolderCommand {
         let rotate = try RotateKeys(in: invocation.folder(), context: invocation.context)
         let outcome = try await rotate.run(at: invocation.now)
         try invocation.console.answer(outcome.items.map { KeyRotateRow($0) })
-        let failures = outcome.items.compactMap(\.failure)
-        guard let failure = failures.first(where: { ($0 as? AgeError)?.isOfKeys != true }) else {
-            return CommandResult(problems: outcome.problems)
+        let result = CommandResult(problems: outcome.problems)
+        // What the keys at hand do not open was passed over.
+        let failed = outcome.items.filter { ($0.failure as? AgeError)?.isOfKeys != true }
+        guard let item = failed.first(where: { $0.failure != nil }), let failure = item.failure
+        else { return result }
+        let isPartial = outcome.items.contains { $0.rotated != nil }
+        guard isPartial || ExitStatus(failure) == .partial else {
+            return invocation.failure(failure, after: result)
         }
-        let isPartial = failures.count < outcome.items.count
-        return CommandResult(.done)
-            .with(isPartial ? .partial : ExitStatus(failure), explain(failure))
+        let reason = "'\(item.backup.name)' was not encrypted anew: \(explain(failure))"
+        return invocation.failure(reason, .partial, after: result)
     }
 }

@@ -7,58 +7,21 @@ import Testing
 /// Encrypted backups, as a person uses them.
 @Suite("Encrypted backups")
 struct EncryptionCommandTests {
-    /// Words that are in the store, and must be nowhere else.
-    private static let plaintext = "Zwetschgenknoedel"
+    private let home: EncryptedHome
 
-    private let program: Program
-    private let key: String
-    private let recipient: String
+    init() throws { home = try EncryptedHome() }
 
-    init() throws {
-        program = try Program()
-        try program.make(stores: "Stores", remote: "Remote")
-        key = program.sandbox.path("key.txt").string
-        let made = try program.run("key", "generate", "--output", key)
-        #expect(made.status == 0, "\(made.errors)")
-        recipient = String(made.text.dropLast())
-        try program.configure("stores: ~/Stores\nremote: ~/Remote\n")
-        _ = try program.run("items", "add", Self.plaintext)
-    }
+    private var program: Program { home.program }
+    private var key: String { home.key }
+    private var recipient: String { home.recipient }
 
-    private func encrypt(_ more: String...) throws -> Tool.Outcome {
-        try program.run(["backup", "--recipient", recipient] + more)
-    }
+    private func encrypt(_ more: String...) throws -> Tool.Outcome { try home.encrypt(more) }
 
-    private func archive() throws -> FilePath {
-        let names = try Directory.open(program.sandbox.path("Remote")).names().map(\.description)
-        let name = try #require(names.first { $0.hasSuffix(".zip.age") })
-        return program.sandbox.path("Remote").appending(name)
-    }
+    private func archive() throws -> FilePath { try home.archive() }
 
     private func items() throws -> String { try program.run("items").text }
 
-    /// The files outside of the stores directory in which the words are, in plain or in a deflated archive.
-    private func leaks() throws -> [String] {
-        var found: [String] = []
-        try Directory.open(program.sandbox.path).walk(failed: { throw $1 }) { file in
-            if file.path.description == "Stores" { return .skip }
-            if case .file = file.info.kind {
-                let bytes = try program.sandbox.read(file.path.description)
-                let text = Data(bytes)
-                let words = [Self.plaintext, "Grocery-Dude.sqlite"]
-                // Its own memory may name stores; the table is in the documentation.
-                let isMemory = file.path.description.hasPrefix(".cache/")
-                for word in isMemory ? [Self.plaintext] : words
-                where text.range(of: Data(word.utf8)) != nil {
-                    found.append("\(file.path): \(word)")
-                }
-                // Amid what is encrypted, the mark of a zip may stand by chance.
-                if bytes.starts(with: "PK".utf8) { found.append("\(file.path): a zip") }
-            }
-            return .descend
-        }
-        return found
-    }
+    private func leaks() throws -> [String] { try home.leaks() }
 
     @Test("The password is in no other program's environment")
     func withheld() throws {
@@ -95,21 +58,21 @@ struct EncryptionCommandTests {
         }
         let checked = try program.run("check", "--all", "--restore", "--identity", key)
         #expect(checked.status == 0, "\(checked.errors)")
-        #expect(try items().contains(Self.plaintext))
+        #expect(try items().contains(EncryptedHome.plaintext))
         #expect(try leaks() == [])
     }
 
     @Test("What was lost comes back")
     func restore() throws {
         _ = try encrypt()
-        _ = try program.run("items", "remove", Self.plaintext)
-        #expect(try !items().contains(Self.plaintext))
+        _ = try program.run("items", "remove", EncryptedHome.plaintext)
+        #expect(try !items().contains(EncryptedHome.plaintext))
         let restored = try program.run(
             ["restore", "latest", "--yes"],
             environment: ["GROCERYDUDE_IDENTITY": key, "GROCERYDUDE_RECIPIENTS": recipient]
         )
         #expect(restored.status == 0, "\(restored.errors)")
-        #expect(try items().contains(Self.plaintext))
+        #expect(try items().contains(EncryptedHome.plaintext))
         // The safety backup is encrypted too.
         #expect(try leaks() == [])
     }
@@ -190,7 +153,7 @@ struct EncryptionCommandTests {
             #expect(checked.status == (isHeader ? 12 : 20), "\(place): \(checked.errors)")
             let restored = try program.run("restore", "latest", "--yes", "--identity", key)
             #expect(restored.status != 0)
-            #expect(try items().contains(Self.plaintext))
+            #expect(try items().contains(EncryptedHome.plaintext))
         }
         try replace(path, with: Array(good.dropLast(1000)))
         #expect(try program.run("check", "--identity", key).status == 20)

@@ -1,0 +1,135 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Encrypted backups that are not what they should be, and what is left of them in plain.
+@Suite("Encrypted backups and accidents")
+struct EncryptionAccidentTests {
+    private let home: EncryptedHome
+    private var program: Program { home.program }
+
+    init() throws { home = try EncryptedHome() }
+
+    private func list(_ arguments: String...) throws -> [[String: Any]] {
+        let outcome = try program.run(["list", "--json"] + arguments)
+        return try #require(outcome.json as? [[String: Any]])
+    }
+
+    @Test("A plain backup would be found by the search for what is in plain")
+    func search() throws {
+        _ = try program.run("backup")
+        let leaks = try home.leaks()
+        #expect(leaks.contains { $0.hasSuffix(": the noise") }, "\(leaks)")
+        #expect(leaks.contains { $0.hasSuffix(": Grocery-Dude.sqlite") }, "\(leaks)")
+    }
+
+    @Test("Nothing is in plain after a backup, a restore and a new key, nor in the trash")
+    func plaintext() throws {
+        #expect(try home.encrypt().status == 0)
+        #expect(try home.leaks() == [])
+        let made = try program.run("key", "generate", "--output", "new.txt")
+        let recipient = ["--recipient", String(made.text.dropLast())]
+        let rotated = try program.run(["key", "rotate", "--identity", home.key] + recipient)
+        #expect(rotated.status == 0, "\(rotated.errors)")
+        #expect(try home.leaks() == [])
+        let restored = try program.run("restore", "latest", "--yes", "--identity", "new.txt")
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(try home.leaks() == [])
+        let checked = try program.run("check", "--all", "--restore", "--identity", "new.txt")
+        #expect(checked.status == 0, "\(checked.errors)")
+        #expect(try home.leaks() == [])
+    }
+
+    @Test("What is damaged is not encrypted anew, and stays; the others are")
+    func rotatingDamage() throws {
+        _ = try home.encrypt()
+        let path = try home.archive()
+        var bytes = try File.contents(of: path, limit: 1 << 30)
+        bytes[bytes.count / 2] ^= 1
+        try LocalFileSystem().remove(path)
+        try LocalFileSystem().write(bytes, to: path)
+        let made = try program.run("key", "generate", "--output", "new.txt")
+        let rotate = [
+            "key", "rotate", "--identity", home.key, "--recipient", String(made.text.dropLast()),
+        ]
+        let alone = try program.run(rotate)
+        #expect(alone.status == 20, "\(alone.errors)")
+        #expect(alone.errors.contains("error: ") && alone.errors.contains("damaged"))
+        #expect(try File.contents(of: path, limit: 1 << 30) == bytes)
+        _ = try home.encrypt()
+        let partial = try program.run(rotate)
+        #expect(partial.status == 3, "\(partial.errors)")
+        #expect(partial.errors.contains("was not encrypted anew"))
+        #expect(try File.contents(of: path, limit: 1 << 30) == bytes)
+    }
+
+    @Test("A rotation that stopped before the names were exchanged is gone on with")
+    func rotatingOn() throws {
+        _ = try home.encrypt()
+        let made = try program.run("key", "generate", "--output", "new.txt")
+        let rotate = [
+            "key", "rotate", "--identity", home.key, "--recipient", String(made.text.dropLast()),
+        ]
+        let trash = try program.sandbox.write("", to: "Remote/.grocerydude-trash")
+        let stopped = try program.run(rotate)
+        #expect(stopped.status == 1, "\(stopped.errors)")
+        #expect(stopped.errors.contains("error: ") && stopped.errors.contains("hint: "))
+        try LocalFileSystem().remove(trash)
+        let done = try program.run(rotate)
+        #expect(done.status == 0, "\(done.errors)")
+        #expect(try program.run("check", "--all", "--identity", "new.txt").status == 0)
+        #expect(try list().count == 1)
+    }
+
+    @Test("An old backup under a new name tells its own time to who has the key")
+    func rolledBack() throws {
+        _ = try home.encrypt()
+        let old = try home.archive()
+        let name = "[2031-Jan-01] 09.01 AM Stores.zip.age"
+        try LocalFileSystem().move(old, to: old.removingLastComponent().appending(name))
+        try LocalFileSystem().remove(program.sandbox.path(".cache"))
+        let sealed = try #require(try list().first)
+        #expect(sealed["time_source"] as? String == "name")
+        let opened = try #require(try list("--identity", home.key).first)
+        #expect(opened["name"] as? String == name)
+        #expect(opened["time_source"] as? String == "manifest")
+        #expect((opened["time"] as? String)?.hasPrefix("2031") == false, "\(opened)")
+    }
+
+    @Test(
+        "What is no archive inside is damage",
+        .enabled(if: Tool.isInstalled("age"), "age is not installed")
+    )
+    func otherContent() throws {
+        _ = try home.encrypt()
+        let path = try home.archive()
+        for content in ["no zip", ""] {
+            let plain = try program.sandbox.write(content, to: "plain").string
+            try LocalFileSystem().remove(path)
+            try Tool.check("age", ["-r", home.recipient, "-o", path.string, plain])
+            let checked = try program.run("check", "latest", "--identity", home.key)
+            #expect(checked.status == 20, "\(checked.errors)")
+        }
+    }
+
+    @Test(
+        "A file of age's that is written as text is refused, and told as such",
+        .enabled(if: Tool.isInstalled("age"), "age is not installed")
+    )
+    func armored() throws {
+        _ = try home.encrypt()
+        let path = try home.archive()
+        let plain = try program.sandbox.write("a", to: "plain").string
+        try LocalFileSystem().remove(path)
+        try Tool.check("age", ["-a", "-r", home.recipient, "-o", path.string, plain])
+        let checked = try program.run("check", "latest", "--identity", home.key)
+        #expect(checked.status != 0)
+        #expect(checked.errors.contains("written as text"), "\(checked.errors)")
+        let text = try program.sandbox.write("-----BEGIN AGE ENCRYPTED FILE-----\n", to: "k").string
+        let keys = try program.run("key", "show", "--identity", text)
+        #expect(keys.status != 0)
+        #expect(keys.errors.contains("written as text"), "\(keys.errors)")
+    }
+}

@@ -16,16 +16,13 @@ final class PatchCursor {
     private var place: Int64
     private var nextSegment = 0
     private var pending: ArraySlice<UInt8> = []
-    /// The end of the last run in the file.
-    private var end: Int64 = 0
+    private var last: Patch.Run?
 
     /// - Throws: `ArchiveError` if the table contradicts the archive, or the patch is larger than it can be.
     init(_ patch: Patch) throws {
         let entry = patch.entry
         try ArchiveExtractor.checkTable(patch.segments, of: entry)
-        guard entry.size / 2 <= patch.fileSize + Int64(Segment.size) / 2 else {
-            throw entry.archive.damage(entry, "it is larger than a patch of its file can be")
-        }
+        try patch.checkSize()
         self.patch = patch
         place = try entry.archive.dataOffset(entry)
     }
@@ -36,31 +33,27 @@ final class PatchCursor {
     func takeRuns(ofSegment index: Int) throws -> [Run] {
         let start = Int64(index) * Int64(Segment.size)
         var runs: [Run] = []
-        while let (offset, length) = try peek(), offset < start + Int64(Segment.size) {
-            guard offset >= start else { throw damage("a run lies before the one before it") }
+        while let run = try peek(), run.offset < start + Int64(Segment.size) {
+            guard run.offset >= start else {
+                throw patch.damage("a run lies before the one before it")
+            }
             let head = Int(PatchLayout.headLength)
-            guard try fill(head + length) else { throw damage("it ends within a run") }
-            let bytes = pending.dropFirst(head).prefix(length)
-            runs.append(Run(offset: Int(offset - start), bytes: Array(bytes)))
-            pending = pending.dropFirst(head + length)
-            end = offset + Int64(length)
+            guard try fill(head + run.length) else { throw patch.endsWithinRun }
+            let bytes = pending.dropFirst(head).prefix(run.length)
+            runs.append(Run(offset: Int(run.offset - start), bytes: Array(bytes)))
+            pending = pending.dropFirst(head + run.length)
+            last = run
         }
         return runs
     }
 
     /// Reads the head of the next run, without taking it.
-    private func peek() throws -> (offset: Int64, length: Int)? {
+    private func peek() throws -> Patch.Run? {
         guard try fill(Int(PatchLayout.headLength)) else {
-            guard pending.isEmpty else { throw damage("it ends within a run") }
+            guard pending.isEmpty else { throw patch.endsWithinRun }
             return nil
         }
-        let offset = pending.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        let length = pending.dropFirst(8).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-        guard offset >= UInt64(end), length > 0, offset < UInt64(patch.fileSize),
-            Int64(length) <= patch.fileSize - Int64(offset),
-            Int(offset % UInt64(Segment.size)) + length <= Segment.size
-        else { throw damage("a run does not lie in its file, or not behind the one before it") }
-        return (Int64(offset), length)
+        return try patch.run(pending.prefix(Int(PatchLayout.headLength)), after: last)
     }
 
     /// Reads on until so many bytes are pending.
@@ -78,16 +71,12 @@ final class PatchCursor {
                 of: patch.entry
             )
             guard Digest(of: UnsafeRawBufferPointer(bytes)) == segment.digest else {
-                throw damage("its SHA-256 is wrong")
+                throw patch.damage("its SHA-256 is wrong")
             }
             pending = ArraySlice(Array(pending) + Array(bytes))
             place += Int64(segment.length)
             nextSegment += 1
         }
         return true
-    }
-
-    private func damage(_ reason: String) -> ArchiveError {
-        patch.entry.archive.damage(patch.entry, reason)
     }
 }

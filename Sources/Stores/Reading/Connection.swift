@@ -19,27 +19,53 @@ final class Connection {
     private let queue: DatabaseQueue
     /// The store's name in messages.
     let name: String
+    /// What SQLite reads, if that is no file of a file system.
+    let source: SourceFile?
 
     /// Opens a database.
-    init(_ path: FilePath, name: String, access: Access, busyTimeout: Duration = .zero) throws {
+    convenience init(
+        _ path: FilePath,
+        name: String,
+        access: Access,
+        busyTimeout: Duration = .zero
+    ) throws {
+        let uri = Store.uri(of: path, access.rawValue)
+        let isWritable = access == .own
+        try self.init(uri, name: name, isWritable: isWritable, busyTimeout: busyTimeout, nil)
+    }
+
+    /// Opens a database in bytes that nobody changes.
+    static func open(_ file: SourceFile, name: String) throws -> Connection {
+        try SourceFiles.lend(file, name: name) {
+            try Connection($0, name: name, isWritable: false, busyTimeout: .zero, file)
+        }
+    }
+
+    private init(
+        _ uri: String,
+        name: String,
+        isWritable: Bool,
+        busyTimeout: Duration,
+        _ source: SourceFile?
+    ) throws {
         self.name = name
+        self.source = source
         var configuration = Configuration()
-        configuration.readonly = access != .own
+        configuration.readonly = !isWritable
         configuration.allowsUnsafeTransactions = true
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
         // A mapping is renewed as the file grows, which another reader of the handle does not
         // see; and if another process cuts the file, a mapping ends in a signal.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA mmap_size = 0") }
-        let uri = Store.uri(of: path, access.rawValue)
-        queue = try Self.translating(name) {
+        queue = try Self.translating(name, source) {
             try DatabaseQueue(path: uri, configuration: configuration)
         }
     }
 
     /// Runs SQL, with errors as `StoreError`.
     func access<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try Self.translating(name) { try queue.inDatabase(body) }
+        try Self.translating(name, source) { try queue.inDatabase(body) }
     }
 
     /// Lets long queries in `body` be stopped (https://www.sqlite.org/c3ref/progress_handler.html).
@@ -86,16 +112,18 @@ final class Connection {
 
     /// Closes it now, with an error if that fails.
     func close() throws {
-        try Self.translating(name) { try queue.close() }
+        try Self.translating(name, source) { try queue.close() }
     }
 
     private static func translating<Result>(
         _ name: String,
+        _ source: SourceFile?,
         _ body: () throws -> Result
     ) throws -> Result {
         do {
             return try body()
         } catch let error as DatabaseError {
+            if let failure = source?.takeFailure(of: name) { throw failure }
             throw StoreError(name, code: error.resultCode.rawValue, message: error.message)
         }
     }

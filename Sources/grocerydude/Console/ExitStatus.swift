@@ -74,6 +74,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
         case let error as MovingError: self.init(error)
+        case let error as LookingError: self.init(error)
         case let error as SyncError: self.init(error)
         case is SyncDecision: self = .needsDecision
         case SidecarError.damaged: self = .damaged
@@ -182,6 +183,14 @@ struct ExitStatus: RawRepresentable, Equatable {
         case .lacksNeed: self = .notFound
         case .sameFolder: self = .usage
         case .readBackDiffers, .notTried: self = .failed
+        }
+    }
+
+    private init(_ error: LookingError) {
+        switch error {
+        case .damaged: self = .damaged
+        case .severalStores: self = .usage
+        case .noFile, .notAFile, .noStore, .noStores, .notAStore: self = .failed
         }
     }
 

@@ -24,6 +24,7 @@ enum Hint {
         case let error as BackupFolderError: after(error)
         case let error as SampleError: after(error)
         case let error as MovingError: after(error)
+        case let error as LookingError: after(error)
         case let error as SyncError: after(error)
         case let error as SyncDecision: after(error)
         case let error as SidecarError: after(error)
@@ -119,6 +120,15 @@ enum Hint {
         switch error {
         case .damaged: "\(list) to choose another, or take it as it is with '--allow-damaged'"
         case .notImported, .lacksNeed, .sameFolder, .readBackDiffers, .notTried: error.inWords
+        }
+    }
+
+    private static func after(_ error: LookingError) -> String? {
+        switch error {
+        case .damaged: "\(list) and try an older backup; a copy in another place may be whole"
+        case .severalStores(_, let stores): "name one with '--store '\(stores.first ?? "PATH")''"
+        case .noFile(_, _, nil): "see what is there with 'grocerydude show NAME --tree'"
+        case .noFile, .notAFile, .noStore, .noStores, .notAStore: error.inWords
         }
     }
 

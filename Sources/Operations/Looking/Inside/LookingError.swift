@@ -1,0 +1,67 @@
+internal import Backups
+public import Files
+
+/// Why something in a backup, or in the stores directory, could not be looked at; the payload names it.
+public enum LookingError: ExplainedError {
+    /// There is no such file; perhaps another was meant.
+    case noFile(String, in: String, nearest: String?)
+    /// The path is of a directory or a link.
+    case notAFile(String, in: String)
+    /// There is no such store; these are there.
+    case noStore(String, in: String, stores: [String])
+    /// There is no store at all.
+    case noStores(in: String)
+    /// Which of these stores was not said.
+    case severalStores(in: String, stores: [String])
+    /// The file does not begin as an SQLite database does.
+    case notAStore(String, in: String)
+    /// The data is not what was saved.
+    case damaged(any Error)
+
+    public var description: String {
+        switch self {
+        case .noFile(let path, let place, _): "there is no '\(path)' in \(place)"
+        case .notAFile(let path, let place): "'\(path)' in \(place) is not a file"
+        case .noStore(let path, let place, _): "there is no store '\(path)' in \(place)"
+        case .noStores(let place): "there is no store in \(place)"
+        case .severalStores(let place, let stores):
+            "there are \(stores.count) stores in \(place): \(stores.prefix(8).joined(separator: ", "))\(stores.count > 8 ? ", …" : "")"
+        case .notAStore(let path, let place): "'\(path)' in \(place) is no SQLite database"
+        case .damaged(let error): explain(error)
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .noFile(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
+        case .noStore(let path, _, let stores):
+            nearestName(to: path, among: stores).map { "did you mean '\($0)'?" }
+                ?? stores.first.map { "one that is there: '\($0)'" }
+        case .severalStores: "name one of them"
+        case .damaged(let error): (error as? any ExplainedError)?.hint
+        case .notAFile, .noStores, .notAStore: nil
+        }
+    }
+
+    /// Runs `body`, and throws an error that its archive is damaged as `damaged`.
+    ///
+    /// - Throws: what `body` throws.
+    static func translating<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error where CheckBackups.isDamage(error) {
+            throw LookingError.damaged(error)
+        }
+    }
+
+    /// Runs `body`, and throws an error that its archive is damaged as `damaged`.
+    ///
+    /// - Throws: what `body` throws.
+    static func translating<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error where CheckBackups.isDamage(error) {
+            throw LookingError.damaged(error)
+        }
+    }
+}

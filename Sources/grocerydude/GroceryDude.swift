@@ -33,7 +33,8 @@ struct GroceryDude: AsyncParsableCommand {
             CommandGroup(
                 name: "Look inside",
                 subcommands: [
-                    ListCommand.self, ShowCommand.self, StatusCommand.self, LogCommand.self,
+                    ListCommand.self, ShowCommand.self, DiffCommand.self, StatusCommand.self,
+                    LogCommand.self,
                 ]
             ),
             CommandGroup(

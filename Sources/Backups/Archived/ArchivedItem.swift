@@ -1,4 +1,4 @@
-internal import Archives
+package import Archives
 package import Files
 internal import Stores
 
@@ -9,7 +9,7 @@ package struct ArchivedItem: Sendable {
     package var type: String
     package var mode: UInt16
     /// User and group; `nil` if they are not known.
-    package var owner: (user: UInt32, group: UInt32)?
+    package var owner: Owner?
     /// Nanoseconds since 1970-01-01 UTC.
     package var modified: Int64
     /// Bytes.
@@ -41,7 +41,7 @@ extension ArchivedBackup {
                 path: attributes.path,
                 type: attributes.kind.rawValue,
                 mode: attributes.mode,
-                owner: attributes.owner.map { ($0.user, $0.group) },
+                owner: attributes.owner,
                 modified: attributes.modified,
                 size: item.size,
                 digests: item.patched?.digests ?? item.segments?.map(\.digest),
@@ -50,38 +50,6 @@ extension ArchivedBackup {
             )
         }
         return items
-    }
-
-    /// Extracts some of its files, each under a name of its own, into an empty directory.
-    ///
-    /// - Parameters:
-    ///   - names: the names by the files' paths.
-    ///   - directory: where they go; nothing is flushed to the disk.
-    ///   - threads: how many threads work.
-    ///   - progressed: told of bytes that were read; it throws to stop.
-    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `FileError`.
-    package func extract(
-        _ names: [RelativePath: FileName],
-        into directory: Directory,
-        threads: Int,
-        progressed: @escaping (Int64) throws -> Void
-    ) throws {
-        let extractor = ArchiveExtractor(
-            into: directory,
-            syncing: .never,
-            threads: threads,
-            progressed: progressed
-        )
-        defer { extractor.close() }
-        try forEach { item in
-            guard let name = names[item.attributes.path] else { return }
-            var item = item
-            item.attributes.path = RelativePath(name: name)
-            item.attributes.mode = 0o600
-            item.attributes.owner = nil
-            try extractor.extract(item)
-        }
-        try extractor.finish()
     }
 
     private func beginsAsStore(_ entry: ArchiveReader.Entry) throws -> Bool {

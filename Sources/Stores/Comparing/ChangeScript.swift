@@ -16,18 +16,22 @@ public struct ChangeScript {
     /// - Throws: `StoreError`.
     public init(_ diff: StoreDiff) throws {
         self.diff = diff
-        rows = try RowScript(diff)
-        var touched: Set<String> = []
-        for pair in diff.pairs where pair.isSameTable {
-            if try rows.differs(pair) { touched.insert(pair.name.foldedIdentifier) }
+        let rows = try RowScript(diff)
+        self.rows = rows
+        touched = try diff.reading {
+            let pairs = try diff.pairs.filter { try $0.isSameTable && rows.differs($0) }
+            return Set(pairs.map(\.name.foldedIdentifier))
         }
-        self.touched = touched
     }
 
     /// Calls `emit` for each statement, which has its semicolon, and no line end.
     ///
     /// - Throws: `StoreError`; what `emit` throws.
     public func write(_ emit: (String) throws -> Void) throws {
+        try diff.reading { try writeOnce(emit) }
+    }
+
+    private func writeOnce(_ emit: (String) throws -> Void) throws {
         guard try !isEmpty else { return }
         try emit("PRAGMA foreign_keys = OFF;")
         try emit("PRAGMA ignore_check_constraints = ON;")

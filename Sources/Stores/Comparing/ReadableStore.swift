@@ -13,6 +13,8 @@ public struct ReadableStore {
     let database: OpaquePointer
     /// Keeps the connection open, and its transaction.
     let owner: AnyObject
+    /// Knows why bytes could not be read, where SQLite only knows that they could not.
+    private let snapshot: StoreSnapshot?
 
     /// Takes a connection.
     ///
@@ -27,6 +29,7 @@ public struct ReadableStore {
         owner: AnyObject,
         pages: (any StorePages)? = nil
     ) {
+        snapshot = owner as? StoreSnapshot
         self.database = database
         self.name = name
         self.owner = owner
@@ -70,6 +73,13 @@ public struct ReadableStore {
             order: order,
             rowIDs: rowIDs
         )
+    }
+
+    /// Runs `body`, which reads the store.
+    ///
+    /// - Throws: what `body` throws; in place of SQLite's error that of the bytes that it could not read.
+    public func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        try snapshot?.reading(body) ?? body()
     }
 
     /// Counts the rows of a table.

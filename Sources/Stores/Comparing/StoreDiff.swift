@@ -15,14 +15,26 @@ public final class StoreDiff {
     /// Whether both states keep texts in UTF-8.
     let isUTF8: Bool
     private let isSameEncoding: Bool
+    /// Called now and then; throws to stop.
+    private let check: () throws -> Void
     /// Outside of these rowids a table's states are the same; by the table's name.
     private var ranges: [String: [ClosedRange<Int64>]] = [:]
 
     /// Reads the schemas.
     ///
+    /// - Parameters:
+    ///   - old: the state before.
+    ///   - new: the state after.
+    ///   - check: called now and then in long work; throws to stop.
     /// - Throws: `StoreError`.
-    public init(from old: ReadableStore, to new: ReadableStore) throws {
-        let (before, after) = (try old.schema(), try new.schema())
+    public init(
+        from old: ReadableStore,
+        to new: ReadableStore,
+        check: @escaping () throws -> Void = {}
+    ) throws {
+        self.check = check
+        let before = try old.reading { try old.schema() }
+        let after = try new.reading { try new.schema() }
         self.old = old
         self.new = new
         isUTF8 = before.encoding == "UTF-8" && after.encoding == "UTF-8"
@@ -42,6 +54,17 @@ public final class StoreDiff {
     ///
     /// - Throws: `StoreError`.
     public func counts(of pair: TablePair) throws -> RowCounts {
+        try reading { try countsOnce(of: pair) }
+    }
+
+    /// Runs `body`, which reads both stores.
+    ///
+    /// - Throws: what `body` throws; in place of SQLite's error that of the bytes that it could not read.
+    func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        try old.reading { try new.reading(body) }
+    }
+
+    private func countsOnce(of pair: TablePair) throws -> RowCounts {
         var counts = RowCounts()
         guard let old = pair.old, let new = pair.new, let identity = identity(of: pair) else {
             if let table = pair.old { counts.removed = try self.old.count(of: table) }
@@ -63,6 +86,13 @@ public final class StoreDiff {
     ///
     /// - Throws: `StoreError`; what `body` throws.
     public func forEachChange(
+        of pair: TablePair,
+        _ body: (RowChange) throws -> Bool
+    ) throws {
+        try reading { try forEachChangeOnce(of: pair, body) }
+    }
+
+    private func forEachChangeOnce(
         of pair: TablePair,
         _ body: (RowChange) throws -> Bool
     ) throws {
@@ -91,6 +121,19 @@ public final class StoreDiff {
 
     /// Calls `body` at each difference of a table's two states, until it returns `false`.
     func forEachDifference(
+        _ old: TableSchema,
+        _ new: TableSchema,
+        by identity: TableIdentity,
+        _ body: (RowDiff.Change, borrowing RowDiff) throws -> Bool
+    ) throws {
+        try self.old.interruptible(by: check) {
+            try self.new.interruptible(by: check) {
+                try forEachDifferenceOnce(old, new, by: identity, body)
+            }
+        }
+    }
+
+    private func forEachDifferenceOnce(
         _ old: TableSchema,
         _ new: TableSchema,
         by identity: TableIdentity,
@@ -150,8 +193,8 @@ public final class StoreDiff {
         else { return nil }
         if let known = ranges[new.name] { return known }
         let key = Self.hashKey
-        guard let oldLeaves = try oldPages.leaves(of: old, key: key),
-            let newLeaves = try newPages.leaves(of: new, key: key)
+        guard let oldLeaves = try oldPages.leaves(of: old, key: key, check: check),
+            let newLeaves = try newPages.leaves(of: new, key: key, check: check)
         else { return nil }
         let changes = Leaf.changes(from: oldLeaves, to: newLeaves)
         ranges[new.name] = changes

@@ -6,13 +6,18 @@ extension StorePages {
     /// - Parameters:
     ///   - table: as the store's schema has it.
     ///   - key: that of the hashes; the same as long as they are compared.
+    ///   - check: called now and then; throws to stop.
     /// - Returns: the leaves in the order of their rowids; `nil` if the table has no rowids, or if the
     ///   pages are not as expected: then its rows must be read.
     /// - Throws: `StoreError` if pages cannot be read.
-    public func leaves(of table: TableSchema, key: [UInt8]) throws -> [Leaf]? {
+    public func leaves(
+        of table: TableSchema,
+        key: [UInt8],
+        check: () throws -> Void = {}
+    ) throws -> [Leaf]? {
         guard !table.isWithoutRowID, table.rootPage > 1 else { return nil }
         var walk = try LeafWalk(self, key: key)
-        return try walk.visit(table.rootPage, .min ... .max, depth: 0) ? walk.leaves : nil
+        return try walk.visit(table.rootPage, .min ... .max, depth: 0, check) ? walk.leaves : nil
     }
 }
 
@@ -42,8 +47,10 @@ private struct LeafWalk {
     mutating func visit(
         _ number: Int64,
         _ rowIDs: ClosedRange<Int64>,
-        depth: Int
+        depth: Int,
+        _ check: () throws -> Void
     ) throws -> Bool {
+        if allowance % 256 == 0 { try check() }
         allowance -= 1
         guard depth < Self.depthLimit, allowance >= 0, let page = try pages.page(number) else {
             return false
@@ -52,7 +59,7 @@ private struct LeafWalk {
         case 5:
             guard let children = Self.children(of: page, rowIDs) else { return false }
             for (child, range) in children {
-                guard try visit(child, range, depth: depth + 1) else { return false }
+                guard try visit(child, range, depth: depth + 1, check) else { return false }
             }
             return true
         case 13:

@@ -1,8 +1,7 @@
 internal import Archives
 public import Backups
 internal import Files
-public import Stores
-internal import Sync
+internal import Stores
 public import SystemPackage
 
 /// Tells what differs between two states of a stores directory: backups, or the live one.
@@ -55,35 +54,37 @@ public struct CompareStates: Sendable {
     /// - Parameters:
     ///   - old: the state before.
     ///   - new: the state after.
-    ///   - tell: told each difference, files in the order of their paths.
+    ///   - tell: told each difference, files in the order of their paths; on another thread.
     /// - Returns: whether anything differs.
-    /// - Throws: `LookError`, `StoreError`, `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`,
+    /// - Throws: `LookingError`, `StoreError`, `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`,
     ///   `CancellationError`; what `tell` throws.
     public func run(
         from old: State,
         to new: State,
-        _ tell: (Difference) throws -> Void
+        _ tell: @escaping (Difference) throws -> Void
     ) async throws -> Bool {
-        let comparison = try await Comparison(
-            from: state(old, beside: new),
-            to: state(new, beside: old),
-            options: options,
-            context: context
-        )
-        return try comparison.run(tell)
+        let (before, after) = (try await open(old), try await open(new))
+        return try await WorkThread.run {
+            try LookingError.translating {
+                let exclusions =
+                    try before?.archived.exclusions() ?? after?.archived.exclusions() ?? .none
+                func state(_ backup: OpenedBackup?) throws -> ComparedState {
+                    try backup.map { try ComparedState($0) }
+                        ?? ComparedState(live: stores, leavingOut: exclusions, context)
+                }
+                return try Comparison(
+                    from: state(before),
+                    to: state(after),
+                    options: options,
+                    context: context
+                ).run(tell)
+            }
+        }
     }
 
-    /// Lists what is in a state; the archive is fetched only if rows are needed.
-    private func state(_ state: State, beside other: State) async throws -> ComparedState {
-        switch state {
-        case .backup(let backup):
-            return try ComparedState(await context.open(backup, in: folder))
-        case .live:
-            var exclusions = Exclusions.none
-            if case .backup(let backup) = other {
-                exclusions = try await context.look(at: backup, in: folder) { try $0.exclusions() }
-            }
-            return try ComparedState(live: stores, leavingOut: exclusions, context)
-        }
+    /// Opens a backup; `nil` for the live state.
+    private func open(_ state: State) async throws -> OpenedBackup? {
+        guard case .backup(let backup) = state else { return nil }
+        return try await OpenedBackup(backup, in: folder, context: context)
     }
 }

@@ -25,7 +25,7 @@ final class ComparedState {
 
     private enum Source {
         case live(StoresDirectory, [RelativePath: Store])
-        case archived(ArchivedBackup)
+        case archived(OpenedBackup)
     }
 
     let items: [RelativePath: Item]
@@ -34,16 +34,14 @@ final class ComparedState {
     /// Whether a manifest, or the file system, tells attributes as they are.
     let isDescribed: Bool
     private let source: Source
-    /// Keeps what is unpacked.
-    private var scratch: ScratchDirectory?
-    private var cuts: [StoresCut] = []
     private var opened: [RelativePath: ReadableStore] = [:]
 
     /// Lists what is in a backup.
     ///
     /// - Throws: `ArchiveError`, `ArchivedBackupError`, `PathPatternError`.
-    init(_ archived: ArchivedBackup) throws {
-        source = .archived(archived)
+    init(_ opened: OpenedBackup) throws {
+        let archived = opened.archived
+        source = .archived(opened)
         isDescribed = archived.isDescribed
         exclusions = try archived.exclusions()
         items = try archived.items().mapValues { item in
@@ -145,56 +143,32 @@ final class ComparedState {
 
     // MARK: - Stores
 
-    /// Opens stores, all as of one moment; those of a backup are unpacked first.
+    /// Opens stores, those of the stores directory as of one moment.
     ///
-    /// - Throws: `StoreError`, `ArchiveError`, `FileError`, `CancellationError`.
+    /// - Throws: `StoreError`, `ArchiveError`, `LookingError`, `FileError`, `CancellationError`.
     func open(_ paths: [RelativePath], _ context: OperationContext) throws {
         let paths = paths.filter { items[$0]?.isStore == true && opened[$0] == nil }
         guard !paths.isEmpty else { return }
         switch source {
         case .live(_, let stores):
-            try open(Dictionary(uniqueKeysWithValues: paths.map { ($0, stores[$0]) }), context)
-        case .archived(let archived):
-            let scratch = try ScratchDirectory(in: context.scratch)
-            self.scratch = scratch
-            var names: [RelativePath: FileName] = [:]
-            for (index, path) in paths.enumerated() {
-                names[path] = try RelativePath("\(index).sqlite").name
-            }
-            context.report(.began(.extracting, total: paths.reduce(0) { $0 + (items[$1]?.size ?? 0) }))
-            try archived.extract(
-                names,
-                into: .open(scratch.path),
-                threads: context.threads,
-                progressed: context.advance
+            let cut = try StoresCut(
+                of: paths.compactMap { stores[$0] },
+                scratchParent: context.scratch,
+                busyTimeout: Self.busyTimeout
             )
-            let survey = try StoresDirectory(scratch.path).survey()
-            let found = Dictionary(survey.stores.map { ($0.path.name, $0) }) { first, _ in first }
-            try open(names.mapValues { found[$0] }, context)
+            if let failure = cut.failures.first { throw failure.error }
+            for member in cut.members {
+                opened[member.store.path] = try ReadableStore(member.snapshot)
+            }
+        case .archived(let backup):
+            for path in paths {
+                opened[path] = try ReadableStore(backup.store(path.description))
+            }
         }
     }
 
-    private func open(
-        _ stores: [RelativePath: Store?],
-        _ context: OperationContext
-    ) throws {
-        let cut = try StoresCut(
-            of: stores.values.compactMap(\.self),
-            scratchParent: context.scratch,
-            busyTimeout: .seconds(1)
-        )
-        cuts.append(cut)
-        for (path, store) in stores {
-            guard let member = cut.members.first(where: { $0.store == store }) else { continue }
-            opened[path] = try ReadableStore(member.snapshot, name: path.description)
-        }
-        failures.append(contentsOf: cut.failures.map { failure in
-            (stores.first { $0.value == failure.store }?.key ?? failure.store.path, failure.error)
-        })
-    }
-
-    /// The stores that could not be opened, and why.
-    private(set) var failures: [(path: RelativePath, error: any Error)] = []
+    /// How long to wait for a writer that lets nobody read.
+    private static let busyTimeout = Duration.seconds(5)
 
     /// Returns a store that was opened; `nil` if the state has none of that path.
     func store(_ path: RelativePath) -> ReadableStore? { opened[path] }

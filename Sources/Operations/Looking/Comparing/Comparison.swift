@@ -1,7 +1,7 @@
 internal import Archives
 internal import Files
 internal import Stores
-internal import Sync
+internal import SystemPackage
 
 /// A comparison of two states whose content is known.
 struct Comparison {
@@ -28,12 +28,11 @@ struct Comparison {
     func run(_ tell: (Difference) throws -> Void) throws -> Bool {
         let paths = Set(old.items.keys).union(new.items.keys).sorted()
         let chosen = try chosenStores(paths)
-        let unequal = try chosen.filter { path in
-            try isStoreInBoth(path) ? !old.hasSameStore(path, as: new) : true
+        let unequal = chosen.filter { path in
+            isStoreInBoth(path) ? !old.hasSameStore(path, as: new) : true
         }
         for state in [old, new] {
             try state.open(unequal, context)
-            for failure in state.failures { throw failure.error }
         }
         if options.tellsStatements { return try tellStatements(unequal, tell) }
         var differs = false
@@ -125,7 +124,11 @@ struct Comparison {
         let called = stores.filter { $0.name.description == name }
         let found = named.isEmpty ? called : named
         guard !found.isEmpty else {
-            throw LookError.noStore(name, among: stores.map(\.description))
+            throw LookingError.noStore(
+                name,
+                in: "either state",
+                stores: stores.map(\.description)
+            )
         }
         return found
     }
@@ -139,13 +142,17 @@ struct Comparison {
             let empty = try ReadableStore.empty()
             let diff = try StoreDiff(
                 from: old.store(path) ?? empty,
-                to: new.store(path) ?? empty
+                to: new.store(path) ?? empty,
+                check: context.checkCancellation
             )
             let script = try ChangeScript(diff)
             if try !script.isEmpty { scripts.append((path, script)) }
         }
         guard scripts.count <= 1 else {
-            throw LookError.severalStores(scripts.map(\.path.description))
+            throw LookingError.severalStores(
+                in: "the states that differ",
+                stores: scripts.map(\.path.description)
+            )
         }
         try scripts.first?.script.write { try tell(.statement($0)) }
         return !scripts.isEmpty
@@ -160,7 +167,11 @@ struct Comparison {
         guard before != nil || after != nil else { return false }
         let change: SchemaDiff.Change =
             before == nil ? .added : after == nil ? .removed : .changed
-        let diff = try StoreDiff(from: before ?? empty, to: after ?? empty)
+        let diff = try StoreDiff(
+            from: before ?? empty,
+            to: after ?? empty,
+            check: context.checkCancellation
+        )
         let comparison = try StoreComparison(
             of: diff,
             named: path.description,

@@ -30,7 +30,7 @@ struct StoreComparison {
 
     /// Tells each table that differs.
     ///
-    /// - Throws: `LookError.noTable`, `StoreError`, `CancellationError`; what `tell` throws.
+    /// - Throws: `LookingError.noTable`, `StoreError`, `CancellationError`; what `tell` throws.
     func run(_ tell: (Difference) throws -> Void) throws {
         let schemas = Dictionary(diff.schema.tables.map { ($0.name.foldedIdentifier, $0) }) { $1 }
         let pairs = Dictionary(diff.tables.map { ($0.name.foldedIdentifier, $0) }) { $1 }
@@ -47,7 +47,7 @@ struct StoreComparison {
                 properties: properties(of: pairs[key])
             )
             do {
-                table.rows = try pairs[key].map(counts)
+                table.rows = try pairs[key].map(diff.counts)
             } catch StoreError.unreadable(_, let reason) {
                 table.failure = reason
             }
@@ -56,14 +56,6 @@ struct StoreComparison {
             try tell(.table(table))
             if options.tellsRows, let pair = pairs[key], table.rows?.isEmpty == false {
                 try tellRows(of: pair, table, tell)
-            }
-        }
-    }
-
-    private func counts(of pair: TablePair) throws -> RowCounts {
-        try diff.old.interruptible(by: context.checkCancellation) {
-            try diff.new.interruptible(by: context.checkCancellation) {
-                try diff.counts(of: pair)
             }
         }
     }
@@ -108,7 +100,7 @@ struct StoreComparison {
         }
         let entities = tables.compactMap { names?.entity(ofTable: $0) }
         // A table that does not differ is in both schemas.
-        throw LookError.noTable(table, among: tables + entities)
+        throw LookingError.noTable(table, in: "'\(name)'", tables: entities + tables)
     }
 
     private func properties(of pair: TablePair?) -> [String: String] {

@@ -21,6 +21,7 @@ struct RandomStore {
     /// Makes a store.
     ///
     /// - Parameter isUTF16: whether texts are kept in UTF-16.
+    /// - Returns: statements, of which each may fail.
     mutating func creation(inUTF16 isUTF16: Bool) -> [String] {
         self.isUTF16 = isUTF16
         var statements: [String] = []
@@ -117,7 +118,8 @@ struct RandomStore {
         case 3: text += " DEFAULT \(value())"
         case 4: text += " CHECK (length(\(Self.quoted(column))) < 40)"
         case 5: text += " UNIQUE"
-        case 6 where !isStrict && column != "c0": text += " AS (c0 || 'x')\(random.below(2) == 0 ? " STORED" : "")"
+        case 6 where !isStrict && column != "c0":
+            text += " AS (c0 || 'x')\(random.below(2) == 0 ? " STORED" : "")"
         default: break
         }
         return text
@@ -192,7 +194,9 @@ struct RandomStore {
     private mutating func insertion() -> String {
         let table = random.pick(tables)
         let columns = table.columns.filter { _ in random.below(8) > 0 }
-        guard !columns.isEmpty else { return "INSERT INTO \(Self.quoted(table.name)) DEFAULT VALUES" }
+        guard !columns.isEmpty else {
+            return "INSERT INTO \(Self.quoted(table.name)) DEFAULT VALUES"
+        }
         let names = columns.map(Self.quoted).joined(separator: ", ")
         let values = columns.map { $0 == "id" ? number() : value() }.joined(separator: ", ")
         let conflict = random.pick(["OR IGNORE", "OR REPLACE", ""])
@@ -277,7 +281,10 @@ enum DatabaseContent {
     /// Reads all: the schema's statements, and each row with its rowid, classes and bytes.
     static func lines(of path: FilePath) throws -> [String] {
         try with(path) { handle in
-            var lines = try rows("SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'", handle)
+            var lines = try rows(
+                "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+                handle
+            )
             lines += try rows("PRAGMA user_version", handle)
             let tables = try texts(
                 "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') AND (name NOT LIKE 'sqlite\\_%' ESCAPE '\\' OR name = 'sqlite_sequence')",
@@ -286,15 +293,21 @@ enum DatabaseContent {
             for table in tables {
                 let quoted = "\"\(table.replacing("\"", with: "\"\""))\""
                 let name = table.replacing("'", with: "''")
-                let columns = try texts("SELECT lower(name) FROM pragma_table_xinfo('\(name)')", handle)
-                let isWithoutRowID = try texts(
-                    "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = '\(name)'",
+                let columns = try texts(
+                    "SELECT lower(name) FROM pragma_table_xinfo('\(name)')",
                     handle
-                ) == ["1"]
+                )
+                let isWithoutRowID =
+                    try texts(
+                        "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = '\(name)'",
+                        handle
+                    ) == ["1"]
                 let rowID = ["rowid", "_rowid_", "oid"].first { !columns.contains($0) }
                 let isNumbered = !isWithoutRowID && rowID != nil && table != "sqlite_sequence"
                 let selection = isNumbered ? "\(rowID ?? ""), *" : "*"
-                lines += try rows("SELECT \(selection) FROM \(quoted)", handle).map { "\(table): \($0)" }
+                lines += try rows("SELECT \(selection) FROM \(quoted)", handle).map {
+                    "\(table): \($0)"
+                }
             }
             return lines.sorted()
         }

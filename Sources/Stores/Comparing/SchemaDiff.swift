@@ -93,7 +93,12 @@ extension SchemaDiff.Table {
             }
         }
         parts =
-            Self.parts("index", old.indexes.filter { $0.sql != nil }, new.indexes.filter { $0.sql != nil }, \.name) {
+            Self.parts(
+                "index",
+                old.indexes.filter { $0.sql != nil },
+                new.indexes.filter { $0.sql != nil },
+                \.name
+            ) {
                 $0.sql == $1.sql
             } + Self.parts("trigger", old.triggers, new.triggers, \.name) { $0.sql == $1.sql }
         guard change != nil || !columns.isEmpty || !parts.isEmpty else { return nil }

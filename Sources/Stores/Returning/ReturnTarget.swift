@@ -60,7 +60,9 @@ final class ReturnTarget {
         let changes = names.enumerated().map { "\($1) = ?\(keys.count + $0 + 1)" }
         writing = (
             try prepare("INSERT \(row)"), try prepare("INSERT OR REPLACE \(row)"),
-            try prepare("UPDATE \(subject) SET \(changes.joined(separator: ", ")) WHERE \(condition)")
+            try prepare(
+                "UPDATE \(subject) SET \(changes.joined(separator: ", ")) WHERE \(condition)"
+            )
         )
     }
 
@@ -83,7 +85,7 @@ final class ReturnTarget {
         do {
             try run(writing.insert, all)
             return .inserted
-        } catch where isOfUniqueness {
+        } catch  where isOfUniqueness {
             switch rows.onConflict {
             case .skip: return .skipped
             case .fail: throw RowReturnError.conflict(rows.into.name, key: key(rowID, values))

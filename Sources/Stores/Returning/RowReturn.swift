@@ -1,5 +1,7 @@
 internal import CSQLite
 public import Files
+internal import GRDB
+internal import SystemPackage
 
 /// Rows of another state of a table, to be brought back into a live store.
 ///
@@ -117,6 +119,7 @@ public struct RowReturn {
     /// Whether another row has a unique value is seen only when it is written.
     ///
     /// - Parameter live: the live store.
+    /// - Returns: how many rows would come to what.
     /// - Throws: `RowReturnError.conflict`, `StoreError`.
     public func preview(in live: ReadableStore) throws -> Outcome {
         let target = try ReturnTarget(live.database, name: live.name, self, isWritten: false)
@@ -143,7 +146,21 @@ public struct RowReturn {
             access: .own,
             busyTimeout: busyTimeout
         )
-        let handle = try connection.handle()
+        let outcome = try connection.access { database in
+            guard let handle = database.sqliteConnection else {
+                throw StoreError.unreadable(name, reason: "its connection is closed")
+            }
+            return try write(handle, name, check)
+        }
+        try connection.close()
+        return outcome
+    }
+
+    private func write(
+        _ handle: OpaquePointer,
+        _ name: String,
+        _ check: () throws -> Void
+    ) throws -> Outcome {
         func execute(_ sql: String) throws {
             let statement = try Statement(handle, name: name, sql)
             while try statement.step() {}
@@ -159,10 +176,9 @@ public struct RowReturn {
             if schema.isCoreData { try raiseCounter(handle, name) }
             do {
                 try execute("COMMIT")
-            } catch where sqlite3_extended_errcode(handle) == SQLITE_CONSTRAINT | 3 << 8 {
+            } catch  where sqlite3_extended_errcode(handle) == SQLITE_CONSTRAINT | 3 << 8 {
                 throw RowReturnError.missingParents(into.name, try missingParents(handle, name))
             }
-            try connection.close()
             return outcome
         } catch {
             if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }

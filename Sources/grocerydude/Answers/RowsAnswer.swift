@@ -46,7 +46,9 @@ struct RowsAnswer: Answer {
 
     /// What was done, in one line.
     var line: String {
-        var parts = ["\(counted(Int(inserted), "row", "rows")) \(dryRun ? "would come back" : "back")"]
+        var parts = [
+            "\(counted(Int(inserted), "row", "rows")) \(dryRun ? "would come back" : "back")"
+        ]
         if replaced > 0 { parts.append("\(replaced) \(dryRun ? "would be replaced" : "replaced")") }
         if skipped > 0 { parts.append("\(skipped) left as they are though they differ") }
         if unchanged > 0 { parts.append("\(unchanged) there already") }

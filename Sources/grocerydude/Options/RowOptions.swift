@@ -21,7 +21,10 @@ struct RowOptions: ParsableArguments {
 
     @Option(
         name: .customLong("where"),
-        help: ArgumentHelp("Only the rows that meet this, in SQL: \"name = 'Milk'\".", valueName: "sql")
+        help: ArgumentHelp(
+            "Only the rows that meet this, in SQL: \"name = 'Milk'\".",
+            valueName: "sql"
+        )
     )
     var condition: String?
 

@@ -36,7 +36,7 @@ struct DiffCommandTests {
     }
 
     private func query(_ text: String) throws -> String {
-        try Tool.check("sqlite3", [program.sandbox.path(Self.store).string, text]).text
+        try Tool.check("sqlite3", [program.sandbox.path(Self.store).string, text])
     }
 
     @discardableResult
@@ -78,7 +78,11 @@ struct DiffCommandTests {
     func json() throws {
         try sql("UPDATE item SET count = CAST(X'FF' AS TEXT) WHERE id = 1")
         let lines = try expect("diff", "--rows", "--json").jsonLines
-        #expect(lines.compactMap { $0["message_type"] as? String } == ["store", "table", "row", "summary"])
+        #expect(
+            lines.compactMap { $0["message_type"] as? String } == [
+                "store", "table", "row", "summary",
+            ]
+        )
         let cell = try #require((lines[2]["cells"] as? [[String: Any]])?.first)
         #expect((cell["old"] as? [String: Any])?["integer"] as? Int == 2)
         #expect((cell["new"] as? [String: Any])?["hex"] as? String == "FF")
@@ -88,19 +92,28 @@ struct DiffCommandTests {
     @Test("as statements turn the old store into the new one")
     func statements() throws {
         let old = program.sandbox.path("old.sqlite").string
-        try Tool.check("sqlite3", [program.sandbox.path(Self.store).string, "VACUUM INTO '\(old)'"])
-        try sql("UPDATE item SET name = 'x' || id; DELETE FROM shop; CREATE INDEX i ON item (count)")
+        try Tool.check(
+            "sqlite3",
+            [program.sandbox.path(Self.store).string, "VACUUM INTO '\(old)'"]
+        )
+        try sql(
+            "UPDATE item SET name = 'x' || id; DELETE FROM shop; CREATE INDEX i ON item (count)"
+        )
         let script = try program.sandbox.write(expect("diff", "--sql").output, to: "script.sql")
         try Tool.check("sqlite3", ["-bail", old, ".read \(script.string)"])
-        let dump = ["SELECT id, name, count, shop FROM item; SELECT * FROM shop; SELECT * FROM log; SELECT sql FROM sqlite_schema ORDER BY 1"]
-        let expected = try Tool.check("sqlite3", [program.sandbox.path(Self.store).string] + dump).text
-        #expect(try Tool.check("sqlite3", [old] + dump).text == expected)
+        let dump = [
+            "SELECT id, name, count, shop FROM item; SELECT * FROM shop; SELECT * FROM log; SELECT sql FROM sqlite_schema ORDER BY 1"
+        ]
+        let expected = try Tool.check("sqlite3", [program.sandbox.path(Self.store).string] + dump)
+        #expect(try Tool.check("sqlite3", [old] + dump) == expected)
     }
 
     @Test("of what is not there are told with the nearest name")
     func wrongNames() throws {
         try sql("DELETE FROM item")
-        #expect(try expect("diff", "--table", "itme", status: 1).errors.contains("did you mean 'item'?"))
+        #expect(
+            try expect("diff", "--table", "itme", status: 1).errors.contains("did you mean 'item'?")
+        )
         #expect(
             try expect("diff", "--store", "Shop.sqlit", status: 1).errors
                 .contains("did you mean 'Shop.sqlite'?")
@@ -118,10 +131,20 @@ struct DiffCommandTests {
         let recipient = try #require((shown?["identities"] as? [String])?.first)
         try sql("DELETE FROM item WHERE id = 2")
         try expect(
-            "backup", "--quiet", "--tag", "sealed", "--recipient", recipient, "--same-name", "number"
+            "backup",
+            "--quiet",
+            "--tag",
+            "sealed",
+            "--recipient",
+            recipient,
+            "--same-name",
+            "number"
         )
         let text = try expect("diff", "Stores.zip", "latest", "--identity", key, status: 10)
-        #expect(text.errors.contains("several") || text.errors.contains("more than one") || !text.errors.isEmpty)
+        #expect(
+            text.errors.contains("several") || text.errors.contains("more than one")
+                || !text.errors.isEmpty
+        )
         let list = try expect("list", "--json").json as? [[String: Any]]
         let names = try #require(list?.compactMap { $0["name"] as? String })
         let found = try expect("diff", names[1], names[0], "--identity", key).text
@@ -132,12 +155,14 @@ struct DiffCommandTests {
     func damage() throws {
         try sql("DELETE FROM item WHERE id = 2")
         let name = try #require(
-            try Tool.check("ls", [program.sandbox.path("Remote").string]).text
+            try Tool.check("ls", [program.sandbox.path("Remote").string])
                 .split(separator: "\n").first.map(String.init)
         )
         var bytes = try program.sandbox.read("Remote/\(name)")
         // In the middle of the store's data: the note and the manifest stand behind it.
-        let place = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("Shop.sqlite".utf8)) })
+        let place = try #require(
+            bytes.indices.first { bytes[$0...].starts(with: Array("Shop.sqlite".utf8)) }
+        )
         for index in (place + 100)..<(place + 110) { bytes[index] ^= 0xFF }
         try program.sandbox.write(bytes, to: "Remote/\(name)")
         let outcome = try expect("diff", status: 20)
@@ -148,7 +173,9 @@ struct DiffCommandTests {
 
     @Test("are told before a restore, by a dry run")
     func dryRun() throws {
-        try sql("DELETE FROM item WHERE id > 1; INSERT INTO item VALUES (9, 'Tea', 1, 1); UPDATE shop SET name = 'x' WHERE id = 1")
+        try sql(
+            "DELETE FROM item WHERE id > 1; INSERT INTO item VALUES (9, 'Tea', 1, 1); UPDATE shop SET name = 'x' WHERE id = 1"
+        )
         let text = try expect("restore", "latest", "--dry-run").text
         #expect(text.contains("  item: 2 rows come back, 1 is lost\n"))
         #expect(text.contains("  shop: 1 row changes\n"))
@@ -172,8 +199,27 @@ struct DiffCommandTests {
         #expect(done.errors.contains("restore --undo"))
         #expect(try query("SELECT id, name, count, shop FROM item") == "1|Milk|7|1\n2|Bread|1|2\n")
         #expect(try query("SELECT text FROM log") == "Bread\n")
-        #expect(try expect("restore", "latest", "--yes", "--only", "Shop.sqlite:item", "--on-conflict", "skip").text.contains("1 row back, 1 left as they are though they differ, 1 there already"))
-        let replaced = try expect("restore", "latest", "--yes", "--rows", "item", "--on-conflict", "replace", "--json")
+        #expect(
+            try expect(
+                "restore",
+                "latest",
+                "--yes",
+                "--only",
+                "Shop.sqlite:item",
+                "--on-conflict",
+                "skip"
+            ).text.contains("1 row back, 1 left as they are though they differ, 1 there already")
+        )
+        let replaced = try expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--rows",
+            "item",
+            "--on-conflict",
+            "replace",
+            "--json"
+        )
         #expect((try replaced.json as? [String: Any])?["replaced"] as? Int == 1)
         #expect(try query("SELECT count FROM item WHERE id = 1") == "2\n")
         try expect("restore", "--undo", "--yes", "--quiet")
@@ -184,21 +230,68 @@ struct DiffCommandTests {
     func refusals() throws {
         try sql("DELETE FROM item WHERE id = 3; UPDATE item SET name = 'x' WHERE id = 2")
         let conflict = try expect("restore", "latest", "--yes", "--rows", "item", status: 1)
-        #expect(conflict.errors.contains("'item' is there with other values") && conflict.errors.contains("--on-conflict"))
+        #expect(
+            conflict.errors.contains("'item' is there with other values")
+                && conflict.errors.contains("--on-conflict")
+        )
         #expect(try query("SELECT count(*) FROM item") == "2\n")
-        try sql("DELETE FROM item WHERE id = 2; DELETE FROM shop WHERE id = 2; INSERT INTO item VALUES (8, 'Eggs', 1, 1)")
+        try sql(
+            "DELETE FROM item WHERE id = 2; DELETE FROM shop WHERE id = 2; INSERT INTO item VALUES (8, 'Eggs', 1, 1)"
+        )
         // Another row has the name.
-        let unique = try expect("restore", "latest", "--yes", "--rows", "item", "--where", "id = 3", status: 1)
+        let unique = try expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--rows",
+            "item",
+            "--where",
+            "id = 3",
+            status: 1
+        )
         #expect(unique.errors.contains("another has its unique values"))
-        let parent = try expect("restore", "latest", "--yes", "--rows", "item", "--where", "id = 2", status: 1)
+        let parent = try expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--rows",
+            "item",
+            "--where",
+            "id = 2",
+            status: 1
+        )
         #expect(parent.errors.contains("of 'shop'"))
         #expect(try query("SELECT count(*) FROM item") == "2\n")
-        try sql("CREATE TRIGGER never BEFORE INSERT ON item WHEN new.id = 2 BEGIN SELECT raise(ABORT, 'not this'); END; INSERT INTO shop VALUES (2, 'x')")
-        let refused = try expect("restore", "latest", "--yes", "--rows", "item", "--where", "id = 2", status: 1)
+        try sql(
+            "CREATE TRIGGER never BEFORE INSERT ON item WHEN new.id = 2 BEGIN SELECT raise(ABORT, 'not this'); END; INSERT INTO shop VALUES (2, 'x')"
+        )
+        let refused = try expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--rows",
+            "item",
+            "--where",
+            "id = 2",
+            status: 1
+        )
         #expect(refused.errors.contains("not this"))
-        let condition = try expect("restore", "latest", "--yes", "--rows", "item", "--where", "nme = 1", status: 64)
+        let condition = try expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--rows",
+            "item",
+            "--where",
+            "nme = 1",
+            status: 64
+        )
         #expect(condition.errors.contains("no such column: nme"))
-        #expect(try expect("restore", "latest", "--yes", "--rows", "itme", status: 1).errors.contains("did you mean 'item'?"))
+        #expect(
+            try expect("restore", "latest", "--yes", "--rows", "itme", status: 1).errors.contains(
+                "did you mean 'item'?"
+            )
+        )
         try expect("restore", "latest", "--yes", "--where", "1", status: 64)
         try expect("restore", "latest", "--yes", "--only", "item", status: 64)
     }
@@ -206,7 +299,10 @@ struct DiffCommandTests {
     @Test("wait for another writer, and change nothing if that does not end")
     func busy() throws {
         try sql("DELETE FROM item WHERE id = 3")
-        let application = try StoreApplication(on: program.sandbox.path(Self.store), "BEGIN IMMEDIATE")
+        let application = try StoreApplication(
+            on: program.sandbox.path(Self.store),
+            "BEGIN IMMEDIATE"
+        )
         defer { application.kill() }
         let outcome = try expect("restore", "latest", "--yes", "--rows", "item", status: 24)
         #expect(outcome.errors.contains("locked"))

@@ -67,7 +67,7 @@ public struct CompareStates: Sendable {
         return try await WorkThread.run {
             try LookingError.translating {
                 let exclusions =
-                    try before?.archived.exclusions() ?? after?.archived.exclusions() ?? .none
+                    try before?.plan.exclusions() ?? after?.plan.exclusions() ?? .none
                 func state(_ backup: OpenedBackup?) throws -> ComparedState {
                     try backup.map { try ComparedState($0) }
                         ?? ComparedState(live: stores, leavingOut: exclusions, context)

@@ -40,7 +40,7 @@ final class ComparedState {
     ///
     /// - Throws: `ArchiveError`, `ArchivedBackupError`, `PathPatternError`.
     init(_ opened: OpenedBackup) throws {
-        let archived = opened.archived
+        let archived = opened.plan
         source = .archived(opened)
         isDescribed = archived.isDescribed
         exclusions = try archived.exclusions()
@@ -136,7 +136,11 @@ final class ComparedState {
             try context.checkCancellation()
             let count = try file.read(into: buffer, at: offset)
             let part = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-            if known.digests == nil { checksum.append(part) } else { digests.append(Digest(of: part)) }
+            if known.digests == nil {
+                checksum.append(part)
+            } else {
+                digests.append(Digest(of: part))
+            }
         }
         return known.digests.map { $0 == digests } ?? (known.checksum == checksum.value)
     }

@@ -105,7 +105,11 @@ struct Comparison {
         }
         for items in [old.items, new.items] {
             for (store, item) in items where item.isStore {
-                let directory = Store(path: store, directory: "", identity: .init(device: 0, inode: 0))
+                let directory = Store(
+                    path: store,
+                    directory: "",
+                    identity: .init(device: 0, inode: 0)
+                )
                 if directory.externalDataDirectory == parent { return store.description }
             }
         }

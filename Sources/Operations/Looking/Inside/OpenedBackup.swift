@@ -10,7 +10,7 @@ internal import SystemPackage
 /// Its methods may wait for what is fetched, so they are called within `look`.
 public final class OpenedBackup: StorePlace {
     public let name: String
-    let archived: ArchivedBackup
+    private let archived: ArchivedBackup
     private let context: OperationContext
     private let cache = SegmentCache()
 
@@ -59,6 +59,9 @@ public final class OpenedBackup: StorePlace {
     ) async throws -> Result {
         try await WorkThread.run { try LookingError.translating { try body(self) } }
     }
+
+    /// The backup as a restore has it, to be asked within `look`.
+    var plan: ArchivedBackup { archived }
 
     // MARK: - Files
 

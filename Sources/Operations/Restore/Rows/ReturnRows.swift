@@ -87,7 +87,7 @@ public struct ReturnRows: Sendable {
                     context: context
                 ).makeSafetyBackup(
                     of: directory,
-                    before: opened.archived,
+                    before: opened.plan,
                     keeping: nil,
                     holding: [directory.path]
                 )

@@ -46,9 +46,10 @@ extension TableDifference {
         let title = entity.map { "\($0) (\(table))" } ?? table
         let facts = [kindText(change), rowText(change)].compactMap(\.self)
         let head = "    \(change.sign) \(title): \(facts.joined(separator: ", "))"
-        return [head] + (schema?.columns ?? []).map(line) + (schema?.parts ?? []).map {
-            "        \($0.change.sign) \($0.kind) \($0.name)"
-        }
+        return [head] + (schema?.columns ?? []).map(line)
+            + (schema?.parts ?? []).map {
+                "        \($0.change.sign) \($0.kind) \($0.name)"
+            }
     }
 
     private func kindText(_ change: SchemaDiff.Change) -> String? {

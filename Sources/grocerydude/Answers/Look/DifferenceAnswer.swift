@@ -131,13 +131,19 @@ private struct RowObject: Encodable {
         var new: ValueObject?
     }
 
+    struct Key: Encodable {
+        var column: String
+        var property: String?
+        var value: ValueObject
+    }
+
     var messageType = "row"
     var store: String
     var table: String
     var entity: String?
     var change: SchemaDiff.Change
     /// The values by which the row is known.
-    var key: [Cell]
+    var key: [Key]
     var cells: [Cell]
 
     init(_ row: RowDifference) {
@@ -146,10 +152,10 @@ private struct RowObject: Encodable {
         entity = row.entity
         change = row.change.kind
         key = row.change.key.map {
-            Cell(
+            Key(
                 column: $0.column,
                 property: row.properties[$0.column],
-                new: ValueObject($0.value)
+                value: ValueObject($0.value)
             )
         }
         cells = row.change.cells.map {

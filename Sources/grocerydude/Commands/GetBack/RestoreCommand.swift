@@ -156,7 +156,9 @@ struct RestoreCommand: FolderCommand {
             fileSystem: invocation.fileSystem
         )
         warn(of: backup, invocation)
-        if chosenRows.isGiven { return try await bringRows(of: backup, in: folder, options, invocation) }
+        if chosenRows.isGiven {
+            return try await bringRows(of: backup, in: folder, options, invocation)
+        }
         let preview = try await preview(of: backup, in: folder, invocation)
         if !dryRun { preview?.lines.forEach(invocation.console.message) }
         let question =

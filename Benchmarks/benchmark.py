@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import increments
+import looking as looks
 import measure
 import peers
 import profiles
@@ -18,8 +19,8 @@ import scenarios
 import tables
 import uploads
 
-SCENARIOS = ["mixed", "encrypted", "again", "building", "small", "instant", "upload", "durability", "profile",
-             "growth"]
+SCENARIOS = ["mixed", "encrypted", "again", "building", "small", "instant", "looking", "upload", "durability",
+             "profile", "growth"]
 FULL = {
     "mixed": 700_000_000,
     "upload": 300_000_000,
@@ -169,6 +170,9 @@ def run(options, save):
     def instant():
         results["instant"] = scenarios.instant(bench, options.backups)
 
+    def looking():
+        results["looking"] = looks.run(bench, options.mixed)
+
     def upload():
         results["upload"] = uploads.run(bench, options.upload)
 
@@ -187,7 +191,8 @@ def run(options, save):
                                        lambda count: f"{count:,} files"),
         }
 
-    steps = [mixed, encrypted, again, building, small, instant, upload, durability, profile, growth]
+    steps = [mixed, encrypted, again, building, small, instant, looking, upload, durability, profile,
+             growth]
     assert [step.__name__ for step in steps] == SCENARIOS
     for step in steps:
         if step.__name__ not in options.scenarios:

@@ -120,7 +120,7 @@ struct SchemaTests {
         for line in differences.output.split(separator: UInt8(ascii: "\n")) {
             try expect(Array(line), "diff", ["diff"])
         }
-        try run("diff", "diff", "--sql", lines: 6)
+        try run("diff", "diff", "--sql", lines: 7)
         try run("restore-rows", "restore", "latest", "--rows", "item", "--yes")
         try run("restore", "restore", "latest", "--yes")
         try run("delete", "delete", "latest", "--yes")

@@ -1,4 +1,6 @@
+import CSQLite
 import Files
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -149,6 +151,29 @@ struct StoreDiffTests {
             #expect(change.cells == [cell])
             return true
         }
+    }
+
+    @Test("reads tables that need a collation of the application")
+    func absentCollation() throws {
+        for name in ["old.sqlite", "new.sqlite"] {
+            try DatabaseContent.with(stores.directory.appending(name)) { handle in
+                let compare:
+                    @convention(c) (
+                        UnsafeMutableRawPointer?, CInt, UnsafeRawPointer?, CInt, UnsafeRawPointer?
+                    ) -> CInt = { _, _, left, _, right in
+                        // By the second letter.
+                        CInt(left!.load(fromByteOffset: 1, as: UInt8.self))
+                            - CInt(right!.load(fromByteOffset: 1, as: UInt8.self))
+                    }
+                sqlite3_create_collation_v2(handle, "own", SQLITE_UTF8, nil, compare, nil)
+                for sql in [
+                    "CREATE TABLE t (k TEXT COLLATE own PRIMARY KEY, x) WITHOUT ROWID",
+                    "INSERT INTO t VALUES ('zb', 1), ('ac', 2), ('md', 3)",
+                    name == "new.sqlite" ? "UPDATE t SET x = 4 WHERE k = 'ac'" : "SELECT 1",
+                ] { #expect(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK) }
+            }
+        }
+        #expect(try counts(diff(), "t") == [0, 0, 1])
     }
 
     @Test("is told to stop in the middle of a long query")

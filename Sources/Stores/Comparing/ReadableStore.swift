@@ -34,6 +34,7 @@ public struct ReadableStore {
         self.name = name
         self.owner = owner
         self.pages = pages
+        AbsentCollations.standIn(in: database)
     }
 
     /// Takes a snapshot, with its transaction.

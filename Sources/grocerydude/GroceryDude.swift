@@ -35,7 +35,8 @@ struct GroceryDude: AsyncParsableCommand {
             CommandGroup(
                 name: "Look inside",
                 subcommands: [
-                    ListCommand.self, ShowCommand.self, SQLCommand.self, StatusCommand.self,
+                    ListCommand.self, ShowCommand.self, DiffCommand.self, SQLCommand.self,
+                    StatusCommand.self,
                     LogCommand.self,
                 ]
             ),

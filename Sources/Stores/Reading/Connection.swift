@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import Files
 internal import Foundation
 internal import GRDB
@@ -76,25 +75,7 @@ final class Connection {
         by check: @escaping () throws -> Void,
         _ body: () throws -> Result
     ) throws -> Result {
-        let watch = Watch(check)
-        let handle = try handle()
-        let callback: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { context in
-            guard let context else { return 0 }
-            let watch = Unmanaged<Watch>.fromOpaque(context).takeUnretainedValue()
-            do {
-                try watch.check()
-                return 0
-            } catch {
-                watch.error = error
-                return 1
-            }
-        }
-        let context = Unmanaged.passUnretained(watch).toOpaque()
-        sqlite3_progress_handler(handle, 100_000, callback, context)
-        defer { sqlite3_progress_handler(handle, 0, nil, nil) }
-        let result = Swift.Result { try body() }
-        if let error = watch.error { throw error }
-        return try result.get()
+        try QueryWatch.watching(handle(), check, body)
     }
 
     /// The connection's C handle, for what GRDB has not; valid as long as this object.
@@ -145,15 +126,5 @@ final class Connection {
             if let failure = source?.takeFailure(of: name) { throw failure }
             throw StoreError(name, code: error.resultCode.rawValue, message: error.message)
         }
-    }
-}
-
-/// Whether a long query should go on, asked by SQLite in the middle of it.
-private final class Watch {
-    let check: () throws -> Void
-    var error: (any Error)?
-
-    init(_ check: @escaping () throws -> Void) {
-        self.check = check
     }
 }

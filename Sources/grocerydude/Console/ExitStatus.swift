@@ -189,8 +189,9 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: LookingError) {
         switch error {
         case .damaged: self = .damaged
-        case .severalStores: self = .usage
-        case .noFile, .notAFile, .noStore, .noStores, .notAStore: self = .failed
+        case .severalStores, .badCondition: self = .usage
+        case .noFile, .notAFile, .noStore, .noStores, .notAStore, .noTable, .noColumn:
+            self = .failed
         }
     }
 

@@ -45,6 +45,10 @@ enum Hint {
             "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
         case FileError.failed(.move, _, .resourceBusy), FileError.failed(.move, _, .improperLink):
             "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
+        case RowReturnError.conflict:
+            "choose with '--on-conflict skip' that it stays, or with '--on-conflict replace' that it does not"
+        case RowReturnError.missingParents(_, let tables):
+            "bring those back first: '--rows \(tables.first ?? "TABLE")'"
         case FileError.locked: "wait for it with '--lock-wait 60s'"
         case RemoteError.notAFolder: "name a directory with '--remote'"
         case CopyStoresError.inside: error.inWords.map { "\($0) with '--stores'" }
@@ -129,7 +133,9 @@ enum Hint {
         case .damaged: "\(list) and try an older backup; a copy in another place may be whole"
         case .severalStores(_, let stores): "name one with '--store '\(stores.first ?? "PATH")''"
         case .noFile(_, _, nil): "see what is there with 'grocerydude show NAME --tree'"
-        case .noFile, .notAFile, .noStore, .noStores, .notAStore: error.inWords
+        case .noFile, .notAFile, .noStore, .noStores, .notAStore, .noTable, .noColumn,
+            .badCondition:
+            error.inWords
         }
     }
 

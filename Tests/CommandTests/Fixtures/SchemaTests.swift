@@ -121,6 +121,13 @@ struct SchemaTests {
         try run("undelete", "undelete", try #require(removed["name"] as? String))
         try run("delete", "delete", "latest", "--dry-run")
         try run("restore", "restore", "latest", "--dry-run")
+        try run("items-add", "items", "add", "Jam")
+        let differences = try run("diff", "diff", "--rows", lines: 4)
+        for line in differences.output.split(separator: UInt8(ascii: "\n")) {
+            try expect(Array(line), "diff", ["diff"])
+        }
+        try run("diff", "diff", "--sql", lines: 6)
+        try run("restore-rows", "restore", "latest", "--rows", "item", "--yes")
         try run("restore", "restore", "latest", "--yes")
         try run("delete", "delete", "latest", "--yes")
         try run("status", "status")

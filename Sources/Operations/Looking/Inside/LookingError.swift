@@ -15,6 +15,12 @@ public enum LookingError: ExplainedError {
     case severalStores(in: String, stores: [String])
     /// The file does not begin as an SQLite database does.
     case notAStore(String, in: String)
+    /// There is no such table; these are there.
+    case noTable(String, in: String, tables: [String])
+    /// The table has no such column; it has these.
+    case noColumn(String, table: String, columns: [String])
+    /// The text is no condition that rows of a table can meet.
+    case badCondition(String, reason: String)
     /// The data is not what was saved.
     case damaged(any Error)
 
@@ -27,6 +33,11 @@ public enum LookingError: ExplainedError {
         case .severalStores(let place, let stores):
             "there are \(stores.count) stores in \(place): \(stores.prefix(8).joined(separator: ", "))\(stores.count > 8 ? ", …" : "")"
         case .notAStore(let path, let place): "'\(path)' in \(place) is no SQLite database"
+        case .noTable(let table, let place, _): "there is no table '\(table)' in \(place)"
+        case .noColumn(let column, let table, _):
+            "the table '\(table)' has no column '\(column)'"
+        case .badCondition(let text, let reason):
+            "'\(text)' is no condition that rows can meet: \(reason)"
         case .damaged(let error): explain(error)
         }
     }
@@ -37,9 +48,12 @@ public enum LookingError: ExplainedError {
         case .noStore(let path, _, let stores):
             nearestName(to: path, among: stores).map { "did you mean '\($0)'?" }
                 ?? stores.first.map { "one that is there: '\($0)'" }
+        case .noTable(let name, _, let names), .noColumn(let name, _, let names):
+            nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
+                ?? names.first.map { "one that is there: '\($0)'" }
         case .severalStores: "name one of them"
         case .damaged(let error): (error as? any ExplainedError)?.hint
-        case .notAFile, .noStores, .notAStore: nil
+        case .notAFile, .noStores, .notAStore, .badCondition: nil
         }
     }
 

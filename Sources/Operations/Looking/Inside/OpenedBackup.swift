@@ -51,6 +51,9 @@ public final class OpenedBackup: StorePlace {
         if let remark = archived.originRemark { context.note(remark) }
     }
 
+    /// The backup as a restore has it, to be asked within `look`.
+    var plan: ArchivedBackup { archived }
+
     // MARK: - Files
 
     /// Calls a closure for each entry of the backup.

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import increments
+import looking
 import measure
 import peers
 import profiles
@@ -18,7 +19,7 @@ import scenarios
 import tables
 import uploads
 
-SCENARIOS = ["mixed", "encrypted", "again", "building", "small", "instant", "upload", "durability", "profile",
+SCENARIOS = ["mixed", "encrypted", "again", "building", "inside", "small", "instant", "upload", "durability", "profile",
              "growth"]
 FULL = {
     "mixed": 700_000_000,
@@ -161,6 +162,9 @@ def run(options, save):
         found, results["chain"] = increments.run(bench, options)
         results["tables"] += found
 
+    def inside():
+        results["looking"] = looking.run(bench, options)
+
     def small():
         label = f"{options.small:,} small files"
         results["tables"] += scenarios.backup_and_restore(bench, "small", options.small, label,
@@ -187,7 +191,8 @@ def run(options, save):
                                        lambda count: f"{count:,} files"),
         }
 
-    steps = [mixed, encrypted, again, building, small, instant, upload, durability, profile, growth]
+    steps = [mixed, encrypted, again, building, inside, small, instant, upload, durability, profile,
+             growth]
     assert [step.__name__ for step in steps] == SCENARIOS
     for step in steps:
         if step.__name__ not in options.scenarios:

@@ -98,7 +98,7 @@ struct SchemaTests {
         try run("list", "list")
         try run("show", "show", "latest")
         try run("show", "show", "latest", "Grocery-Dude.sqlite")
-        try run("list", "list", "--contains", "Grocery-Dude.sqlite")
+        try run("list", "list", "--contains", "Grocery-Dude.sqlite", status: 3)
         try run("sql", "sql", "latest", "SELECT * FROM item")
         try run("sql", "sql", "live", "SELECT 1; SELECT x'00', NULL", lines: 2)
         let out = sandbox.path("Out").string
@@ -126,7 +126,7 @@ struct SchemaTests {
         for line in differences.output.split(separator: UInt8(ascii: "\n")) {
             try expect(Array(line), "diff", ["diff"])
         }
-        try run("diff", "diff", "--sql", lines: 6)
+        try run("diff", "diff", "--sql", lines: 7)
         try run("restore-rows", "restore", "latest", "--rows", "item", "--yes")
         try run("restore", "restore", "latest", "--yes")
         try run("delete", "delete", "latest", "--yes")

@@ -51,16 +51,15 @@ struct SQLCommandTests {
         let table = try sql("latest", "SELECT * FROM v")
         #expect(
             table.text == """
-                n      t               b
-                -----  --------------  -----
-                    1  milk            X'00FF'
-                 -2.5  a,"b"\\nc        X'\(String(repeating: "0", count: 64))…' (40 bytes)
-                9e999                  NULL
-                 NULL  \\xFFA           x\\u{0}y\\u{1b}
+                    n  t         b
+                -----  --------  ------------------------------------------------------------
+                    1  milk      X'00FF'
+                 -2.5  a,"b"\\nc  X'\(String(repeating: "0", count: 64))…' (40 bytes)
+                9e999            NULL
+                 NULL  \\xFFA     x\\u{0}y\\u{1b}
 
-                """ || table.text.contains("X'00FF'")
+                """
         )
-        #expect(!table.text.contains("\u{1b}"))
         let csv = try sql("latest", "SELECT n, t FROM v", "--csv")
         let lines = csv.output.split(separator: 10).map(Array.init)
         #expect(lines[0] == Array("n,t".utf8))
@@ -106,7 +105,7 @@ struct SQLCommandTests {
         let outcome = try Terminal.run(
             [Program.path, "sql", "latest", "--stores", "S", "--remote", "R"],
             answering: [
-                ".tables", ".schema item", "SELECT name", "FROM item;", "SELECT nothing;",
+                ".tables", ".schema item", "SELECT name", "FROM item;", "SELECT absent;",
                 ".mode csv",
                 "SELECT id, name FROM item WHERE id = 2;", ".help", ".quit",
             ],
@@ -117,7 +116,7 @@ struct SQLCommandTests {
         #expect(outcome.text.contains("item  table"))
         #expect(outcome.text.contains("CREATE TABLE item (id, name);"))
         #expect(outcome.text.contains("milk\neggs\n"))
-        #expect(outcome.text.contains("no such column: nothing"))
+        #expect(outcome.text.contains("no such column: absent"))
         #expect(outcome.text.contains("id,name\n2,eggs\n"))
         #expect(outcome.text.contains(".mode FORM"))
     }
@@ -137,7 +136,7 @@ struct SQLCommandTests {
                 .first { $0.description.hasSuffix("Stores.zip") }
         )
         var bytes = try program.sandbox.read("R/\(name)")
-        bytes[bytes.count / 2] ^= 1
+        bytes[bytes.count * 4 / 5] ^= 1
         try Data(bytes).write(to: URL(filePath: program.sandbox.path("R/\(name)").string))
         let outcome = try sql("latest", "SELECT id FROM t", "--json")
         #expect(outcome.status == 20)
@@ -145,7 +144,7 @@ struct SQLCommandTests {
         let answer = try #require(outcome.json as? [String: Any])
         #expect(answer["complete"] as? Bool == false)
         let rows = try #require(answer["rows"] as? [[String: Any]])
-        #expect((1000..<7000).contains(rows.count))
+        #expect((1000..<8000).contains(rows.count))
         let table = try sql("latest", "SELECT id FROM t")
         #expect(table.text.hasSuffix("(incomplete: there may be more after \(rows.count) rows)\n"))
         // What does not touch it is answered.

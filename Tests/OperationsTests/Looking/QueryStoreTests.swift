@@ -160,8 +160,9 @@ struct QueryStoreTests {
             "WITH x AS (SELECT 1) DELETE FROM item",
         ]
     )
-    func refusals(sql: String) async throws {
+    func refusals(sql: String) throws {
         try scene.makeStore("store.sqlite", rows: 3)
+        try scene.write("store.sqlite") { try $0.execute(sql: "CREATE INDEX i ON item (name)") }
         let live = LiveStores(scene.scene.stores, context: scene.scene.context())
         let before = try scene.scene.sandbox.contents(of: "Stores")
         var rows = 0

@@ -77,7 +77,9 @@ public final class OpenedBackup: StorePlace {
         guard item.attributes.kind == .file else {
             throw LookingError.notAFile(item.attributes.path.description, in: name)
         }
-        if EntrySource.canRead(item) { return try EntrySource(item, cache: cache) }
+        if EntrySource.canRead(item) {
+            return try EntrySource(item, cache: cache, readsAhead: archived.isAtHand)
+        }
         let scratch = try extractedToScratch([item])
         return try ScratchFile(item.attributes.path.below(scratch.path), in: scratch)
     }

@@ -10,8 +10,9 @@ import shutil
 import subprocess
 import sys
 
+import differences
 import increments
-import looking as looks
+import looking
 import measure
 import peers
 import profiles
@@ -19,8 +20,8 @@ import scenarios
 import tables
 import uploads
 
-SCENARIOS = ["mixed", "encrypted", "again", "building", "small", "instant", "looking", "upload", "durability",
-             "profile", "growth"]
+SCENARIOS = ["mixed", "encrypted", "again", "building", "inside", "small", "instant", "upload", "durability", "profile",
+             "growth"]
 FULL = {
     "mixed": 700_000_000,
     "upload": 300_000_000,
@@ -162,6 +163,10 @@ def run(options, save):
         found, results["chain"] = increments.run(bench, options)
         results["tables"] += found
 
+    def inside():
+        results["looking"] = looking.run(bench, options)
+        results["looking"] |= differences.run(bench, options.mixed)
+
     def small():
         label = f"{options.small:,} small files"
         results["tables"] += scenarios.backup_and_restore(bench, "small", options.small, label,
@@ -169,9 +174,6 @@ def run(options, save):
 
     def instant():
         results["instant"] = scenarios.instant(bench, options.backups)
-
-    def looking():
-        results["looking"] = looks.run(bench, options.mixed)
 
     def upload():
         results["upload"] = uploads.run(bench, options.upload)
@@ -191,7 +193,7 @@ def run(options, save):
                                        lambda count: f"{count:,} files"),
         }
 
-    steps = [mixed, encrypted, again, building, small, instant, looking, upload, durability, profile,
+    steps = [mixed, encrypted, again, building, inside, small, instant, upload, durability, profile,
              growth]
     assert [step.__name__ for step in steps] == SCENARIOS
     for step in steps:

@@ -191,3 +191,12 @@ int cstores_register(const char *name, struct cstores_calls given) {
     };
     return sqlite3_vfs_register(&vfs, 0);
 }
+
+int cstores_error_offset(void *database) {
+#if SQLITE_VERSION_NUMBER >= 3038000
+    return sqlite3_error_offset(database);
+#else
+    (void)database;
+    return -1;
+#endif
+}

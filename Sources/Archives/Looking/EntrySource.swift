@@ -18,6 +18,17 @@ public final class EntrySource: ByteSource {
     /// Oldest first.
     private let patches: [PatchRuns]
     private let cache: SegmentCache
+    private let readsAhead: Bool
+    private let ahead = Mutex(Ahead())
+
+    /// What a reader who goes on and on will ask for next.
+    private struct Ahead {
+        /// The segment that was read last.
+        var last = -2
+        /// The one after it, which a thread of its own reads.
+        var next: (index: Int, work: BackgroundWork<[UInt8]>)?
+    }
+
     /// Buffers that one reader after the other uses.
     private struct Spare: @unchecked Sendable {
         let buffers = SegmentBuffers()
@@ -38,8 +49,13 @@ public final class EntrySource: ByteSource {
     /// - Parameters:
     ///   - item: a file that `canRead` says can be read.
     ///   - cache: keeps its segments.
+    ///   - readsAhead: whether the next segment may be read before it is asked for; not if that is fetched.
     /// - Throws: `ArchiveError` if the table of its segments contradicts the archive; `FileError`.
-    public init(_ item: ArchiveExtractor.Item, cache: SegmentCache) throws {
+    public init(
+        _ item: ArchiveExtractor.Item,
+        cache: SegmentCache,
+        readsAhead: Bool = false
+    ) throws {
         let entry = item.entry
         guard let segments = item.segments, Self.canRead(item) else {
             throw entry.archive.contradiction(entry)
@@ -53,6 +69,7 @@ public final class EntrySource: ByteSource {
         size = item.size
         self.item = item
         self.cache = cache
+        self.readsAhead = readsAhead
         // A descriptor says nothing that is not verified as well.
         var place =
             segments.isEmpty ? 0 : try entry.archive.dataOffset(entry, withDescriptor: false)
@@ -87,9 +104,38 @@ public final class EntrySource: ByteSource {
     func segment(_ index: Int) throws -> [UInt8] {
         let key = SegmentCache.Key(source: ObjectIdentifier(self), index: index)
         if let bytes = cache.bytes(key) { return bytes }
-        let bytes = try verified(index)
+        let bytes = try takeAhead(index) ?? verified(index)
         cache.keep(bytes, as: key)
+        readAhead(of: index)
         return bytes
+    }
+
+    /// Waits for a segment that a thread reads already; `nil` if none does.
+    private func takeAhead(_ index: Int) throws -> [UInt8]? {
+        guard readsAhead else { return nil }
+        let work = ahead.withLock { ahead -> BackgroundWork<[UInt8]>? in
+            guard let next = ahead.next, next.index == index else { return nil }
+            ahead.next = nil
+            return next.work
+        }
+        return try work?.wait()
+    }
+
+    /// Begins to read the segment after one, if that came after the one before it.
+    private func readAhead(of index: Int) {
+        guard readsAhead else { return }
+        let useless = ahead.withLock { ahead -> BackgroundWork<[UInt8]>? in
+            defer { ahead.last = index }
+            let next = index + 1
+            guard ahead.last == index - 1, next < digests.count else { return nil }
+            let key = SegmentCache.Key(source: ObjectIdentifier(self), index: next)
+            guard ahead.next?.index != next, cache.bytes(key) == nil else { return nil }
+            let old = ahead.next
+            ahead.next = (next, BackgroundWork { [self] _ in try verified(next) })
+            return old?.work
+        }
+        // The reader went somewhere else.
+        useless?.close()
     }
 
     private func verified(_ index: Int) throws -> [UInt8] {

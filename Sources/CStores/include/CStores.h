@@ -20,4 +20,8 @@ struct cstores_calls {
 // log. SQLite's temporary files are those of its usual file system. 0, or a result code of SQLite.
 int cstores_register(const char *name, struct cstores_calls calls);
 
+// Where in its text SQLite found the last statement's fault, in bytes; -1 if it does not say, as those
+// before 3.38 never do.
+int cstores_error_offset(void *database);
+
 #endif

@@ -211,6 +211,10 @@ struct ExitStatus: RawRepresentable, Equatable {
     }
 
     private init(_ error: StoreError) {
-        if case .busy = error { self = .inUse } else { self = .failed }
+        switch error {
+        case .busy: self = .inUse
+        case .damagedPage: self = .damaged
+        case .damaged, .unreadable, .neverStill: self = .failed
+        }
     }
 }

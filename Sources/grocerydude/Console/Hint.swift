@@ -40,6 +40,7 @@ enum Hint {
         case AgeError.forgedHeader, AgeError.wrongEnd, AgeError.damaged, AgeError.badHeader,
             AgeError.notEncrypted:
             "\(list) and try an older backup; a copy in another place may be whole"
+        case QueryError.tookTooLong: error.inWords.map { "\($0) with '--timeout'" }
         case StoreError.damaged:
             "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
         case FileError.failed(.move, _, .resourceBusy), FileError.failed(.move, _, .improperLink):

@@ -97,6 +97,12 @@ struct SchemaTests {
         try run("check", "check", "--all", "--read-data-subset", "next/2", status: 20)
         try run("list", "list")
         try run("show", "show", "latest")
+        try run("show", "show", "latest", "Grocery-Dude.sqlite")
+        try run("list", "list", "--contains", "Grocery-Dude.sqlite", status: 3)
+        try run("sql", "sql", "latest", "SELECT * FROM item")
+        try run("sql", "sql", "live", "SELECT 1; SELECT x'00', NULL", lines: 2)
+        let out = sandbox.path("Out").string
+        try run("extract", "extract", "latest", "Grocery-Dude.sqlite", "--to", out)
         try run("pin", "pin", "latest")
         try run("pin", "unpin", "latest")
         try run("prune", "prune", "--dry-run")

@@ -57,6 +57,18 @@ public enum LookingError: ExplainedError {
         }
     }
 
+    /// Says that there is no file of a name, and which name is nearest: in all its letters, or in its last part.
+    static func noFile(_ path: String, in place: String, among names: [String]) -> LookingError {
+        let last = path.split(separator: "/").last
+        let nearest =
+            nearestName(to: path, among: names.prefix(comparedNames))
+            ?? names.first { $0.split(separator: "/").last == last }
+        return .noFile(path, in: place, nearest: nearest)
+    }
+
+    /// The most names that are compared with one that is not there.
+    private static let comparedNames = 20_000
+
     /// Runs `body`, and throws an error that its archive is damaged as `damaged`.
     ///
     /// - Throws: what `body` throws.

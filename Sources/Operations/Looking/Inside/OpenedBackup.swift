@@ -51,15 +51,6 @@ public final class OpenedBackup: StorePlace {
         if let remark = archived.originRemark { context.note(remark) }
     }
 
-    /// Runs `body` on a thread of its own, where it may wait for what is fetched.
-    ///
-    /// - Throws: what `body` throws; `LookingError.damaged` in place of an error that says so.
-    public func look<Result>(
-        _ body: @escaping (OpenedBackup) throws -> Result
-    ) async throws -> Result {
-        try await WorkThread.run { try LookingError.translating { try body(self) } }
-    }
-
     /// The backup as a restore has it, to be asked within `look`.
     var plan: ArchivedBackup { archived }
 
@@ -86,9 +77,30 @@ public final class OpenedBackup: StorePlace {
         guard item.attributes.kind == .file else {
             throw LookingError.notAFile(item.attributes.path.description, in: name)
         }
-        if EntrySource.canRead(item) { return try EntrySource(item, cache: cache) }
+        if EntrySource.canRead(item) {
+            return try EntrySource(item, cache: cache, readsAhead: archived.isAtHand)
+        }
         let scratch = try extractedToScratch([item])
         return try ScratchFile(item.attributes.path.below(scratch.path), in: scratch)
+    }
+
+    /// Reads a file from its beginning to its end.
+    ///
+    /// - Parameters:
+    ///   - path: its path, as it is printed.
+    ///   - body: takes the next bytes, which are verified; returns whether it wants more.
+    /// - Throws: `LookingError` if there is no such file; errors of reading it; what `body` throws.
+    public func read(_ path: String, _ body: ([UInt8]) throws -> Bool) throws {
+        let found = try items(NamedPaths([path]))
+        guard let item = found.first(where: { $0.item.attributes.path == $0.root })?.item else {
+            throw LookingError.notAFile(path, in: name)
+        }
+        let source = try source(of: item)
+        for start in stride(from: 0, to: item.size, by: Segment.size) {
+            try context.checkCancellation()
+            let count = Int(min(Int64(Segment.size), item.size - start))
+            guard try body(source.readExactly(count: count, at: start)) else { return }
+        }
     }
 
     /// Extracts some entries into a scratch directory, under their paths.

@@ -59,13 +59,13 @@ CUTS = 100
 cuts: deps
 	GROCERYDUDE_CUTS=$(CUTS) GROCERYDUDE_CUTS_SEED=$(SEED) swift test --filter ServedSyncTests
 
-# Many random mutations of archives, stores and change files, so many of each of eleven; a failure prints its seed. To
-# try that one again:
+# Many random mutations of archives, stores and change files, and edits of stores, so many of each of twelve; a failure
+# prints its seed. To try that one again:
 # make fuzz CASES=1 SEED=n
 CASES = 2500
 SEED = $(shell date +%s)
 fuzz: deps
-	GROCERYDUDE_FUZZ=$(CASES) GROCERYDUDE_FUZZ_SEED=$(SEED) swift test --filter 'MutationTests|ChangeFuzzTests|PropertyListFuzzTests'
+	GROCERYDUDE_FUZZ=$(CASES) GROCERYDUDE_FUZZ_SEED=$(SEED) swift test --filter 'MutationTests|ChangeFuzzTests|PropertyListFuzzTests|ChangeScriptTests'
 
 # What became of every zip and database of the test data beside the checkout, as two tables.
 verdicts: deps

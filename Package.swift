@@ -53,6 +53,7 @@ let package = Package(
             providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]
         ),
         .target(name: "CFiles"),
+        .target(name: "CStores", dependencies: ["CSQLite"]),
 
         // The arrow: see scripts/lint.sh.
         .target(
@@ -72,7 +73,8 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Files", "CSQLite", filePath, .product(name: "GRDB", package: "GRDB.swift"),
+                "Files", "CSQLite", "CStores", filePath,
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),

@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import sys
 
+import differences
 import increments
+import looking
 import measure
 import peers
 import profiles
@@ -19,9 +21,8 @@ import syncs
 import tables
 import uploads
 
-SCENARIOS = ["mixed", "encrypted", "again", "building", "small", "instant", "upload", "durability", "profile",
-             "growth",
-             "syncing"]
+SCENARIOS = ["mixed", "encrypted", "again", "building", "inside", "small", "instant", "upload", "durability",
+             "profile", "growth", "syncing"]
 FULL = {
     "mixed": 700_000_000,
     "upload": 300_000_000,
@@ -166,6 +167,10 @@ def run(options, save):
         found, results["chain"] = increments.run(bench, options)
         results["tables"] += found
 
+    def inside():
+        results["looking"] = looking.run(bench, options)
+        results["looking"] |= differences.run(bench, options.mixed)
+
     def small():
         label = f"{options.small:,} small files"
         results["tables"] += scenarios.backup_and_restore(bench, "small", options.small, label,
@@ -195,8 +200,8 @@ def run(options, save):
     def syncing():
         results["syncing"] = syncs.run(bench, options)
 
-    steps = [mixed, encrypted, again, building, small, instant, upload, durability, profile, growth,
-             syncing]
+    steps = [mixed, encrypted, again, building, inside, small, instant, upload, durability, profile,
+             growth, syncing]
     assert [step.__name__ for step in steps] == SCENARIOS
     for step in steps:
         if step.__name__ not in options.scenarios:

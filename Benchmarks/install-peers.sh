@@ -10,6 +10,7 @@ readonly tools=(
     unzip:unzip
     7z:p7zip-full
     zstd:zstd
+    sqldiff:sqlite3-tools
     strace:strace
     perf:linux-perf
 )

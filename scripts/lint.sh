@@ -39,6 +39,7 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
         owners["GRDB"] = owners["CSQLite"] = " Stores Sync History Sample "
         owners["CLibzip"] = owners["CIsal"] = owners["CZlib"] = owners["CXXHash"] = " Archives "
         owners["CFiles"] = " Files "
+        owners["CStores"] = " Stores "
         owners["Crypto"] = " Age Files "
         owners["CryptoExtras"] = " Age "
         owners["Subprocess"] = " Processes "

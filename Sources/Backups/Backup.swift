@@ -16,6 +16,8 @@ public struct Backup: Sendable, Equatable {
 
     /// Its file in the remote folder.
     public var file: RemoteFile
+    /// Whether its archive is on this machine.
+    public var isOnThisMachine: Bool { file.location != nil }
     /// The reason of a safety backup; `nil` for any other.
     public internal(set) var reason: String?
     /// Whether something is missing in it, or is not as of one moment, as far as is known.

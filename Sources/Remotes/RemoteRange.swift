@@ -28,11 +28,13 @@ public final class RemoteRange: ByteSource {
     }
 
     /// The bytes from a place on.
-    private struct Piece {
+    struct Piece {
         var start: Int64
         var bytes: [UInt8]
 
         var end: Int64 { start + Int64(bytes.count) }
+
+        func contains(_ offset: Int64) -> Bool { start <= offset && offset < end }
     }
 
     /// The end records, the central directory and the manifest of an archive of a thousand files have half
@@ -47,9 +49,11 @@ public final class RemoteRange: ByteSource {
 
     public let path: FilePath
     public let size: Int64
-    private let folder: any RemoteFolder
+    let folder: any RemoteFolder
     /// In order; between two of them there is something that was not fetched.
     private let pieces = Mutex<[Piece]>([])
+    /// The bytes that were fetched for a reader that waits, the newest last; `nil` if none waits.
+    let awaited = Mutex<[Piece]?>(nil)
 
     /// Names a file, as it was listed.
     public init(_ file: RemoteFile, in folder: any RemoteFolder) {
@@ -62,15 +66,29 @@ public final class RemoteRange: ByteSource {
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         let wanted = (offset..<offset + Int64(buffer.count)).clamped(to: 0..<size)
         guard !wanted.isEmpty else { return 0 }
-        return try pieces.withLock { pieces in
+        let count: Int? = pieces.withLock { pieces in
             guard
                 let piece = pieces.first(where: {
                     $0.start <= wanted.lowerBound && wanted.upperBound <= $0.end
                 })
-            else { throw Failure.notFetched(path, wanted) }
+            else { return nil }
             let start = Int(wanted.lowerBound - piece.start)
             buffer.copyBytes(from: piece.bytes[start..<start + wanted.count])
             return wanted.count
+        }
+        if let count { return count }
+        guard awaited.withLock({ $0 != nil }) else { throw Failure.notFetched(path, wanted) }
+        try wait(for: wanted, into: buffer)
+        return wanted.count
+    }
+
+    /// Returns the piece that has a byte, and where the next piece begins behind it.
+    func piece(at offset: Int64) -> (piece: Piece?, next: Int64) {
+        pieces.withLock { pieces in
+            (
+                pieces.first { $0.contains(offset) },
+                pieces.first { $0.start > offset }?.start ?? size
+            )
         }
     }
 

@@ -4,6 +4,8 @@ public import Files
 public enum StoreError: ExplainedError, Equatable {
     /// SQLite finds the store damaged, or cannot make sense of it.
     case damaged(String, reason: String)
+    /// The bytes of a page in a backup are not those that were saved.
+    case damagedPage(String, page: Int64, reason: String)
     /// Another process holds a lock that lets nobody read.
     case busy(String)
     /// SQLite cannot open or read it for another reason.
@@ -14,6 +16,8 @@ public enum StoreError: ExplainedError, Equatable {
     public var description: String {
         switch self {
         case .damaged(let store, let reason): "the store '\(store)' is damaged: \(reason)"
+        case .damagedPage(let store, let page, let reason):
+            "the store '\(store)' is damaged at page \(page): \(reason)"
         case .busy(let store):
             "the store '\(store)' is locked by another process, which lets nobody read it"
         case .unreadable(let store, let reason): "the store '\(store)' cannot be read: \(reason)"
@@ -25,6 +29,7 @@ public enum StoreError: ExplainedError, Equatable {
         switch self {
         case .damaged:
             "restore an older backup, or repair it: https://www.sqlite.org/recovery.html"
+        case .damagedPage: "try an older backup; a copy in another place may be whole"
         case .busy: "close the application, or try again when its transaction has ended"
         case .unreadable, .neverStill: nil
         }

@@ -28,12 +28,16 @@ struct GroceryDude: AsyncParsableCommand {
             CommandGroup(name: "Back up", subcommands: [BackupCommand.self]),
             CommandGroup(
                 name: "Get back",
-                subcommands: [RestoreCommand.self, UndeleteCommand.self]
+                subcommands: [
+                    RestoreCommand.self, ExtractCommand.self, CatCommand.self, UndeleteCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "Look inside",
                 subcommands: [
-                    ListCommand.self, ShowCommand.self, StatusCommand.self, LogCommand.self,
+                    ListCommand.self, ShowCommand.self, DiffCommand.self, SQLCommand.self,
+                    StatusCommand.self,
+                    LogCommand.self,
                 ]
             ),
             CommandGroup(

@@ -48,7 +48,10 @@ extension Invocation {
         try await known(folder.newest(until: moment.end(in: timeZone), saying: moment.text))
     }
 
-    private func find(_ name: String, in folder: BackupFolder) async throws -> Backup {
+    /// Returns the backup that a person named.
+    ///
+    /// - Throws: `BackupFolderError`, `RemoteError`.
+    func find(_ name: String, in folder: BackupFolder) async throws -> Backup {
         try await known(folder.findWithWaiting(name, now: now))
     }
 

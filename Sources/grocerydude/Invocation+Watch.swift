@@ -7,6 +7,8 @@ internal import Operations
 struct Sight {
     var answer: any Answer
     var remarks: [OperationEvent] = []
+    /// Backups that could not be looked into.
+    var problems: [Problem] = []
     /// The reason that the answer has only what waits on this machine.
     var unreachable: (any Error)?
 }

@@ -3,7 +3,13 @@ internal import Files
 extension ArchiveReader {
     /// Returns where an entry's data begins in the file: after its local record, which is checked against
     /// the central one.
-    func dataOffset(_ entry: Entry) throws -> Int64 {
+    ///
+    /// - Parameters:
+    ///   - entry: the entry.
+    ///   - withDescriptor: whether its data descriptor is checked too, which is behind its data.
+    /// - Returns: the offset.
+    /// - Throws: `ArchiveError`, `FileError`.
+    func dataOffset(_ entry: Entry, withDescriptor: Bool = true) throws -> Int64 {
         // An archive that is only looked into was not checked.
         guard entry.record.offset <= directory.offset else {
             throw damage(entry, "its data lies outside the file")
@@ -25,7 +31,9 @@ extension ArchiveReader {
         guard entry.compressedSize <= Int64(directory.offset) - offset else {
             throw damage(entry, "its data lies outside the file")
         }
-        if isOurs, entry.record.hasDescriptor { try checkDescriptor(entry, dataOffset: offset) }
+        if isOurs, withDescriptor, entry.record.hasDescriptor {
+            try checkDescriptor(entry, dataOffset: offset)
+        }
         return offset
     }
 

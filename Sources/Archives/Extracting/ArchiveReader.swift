@@ -22,6 +22,9 @@ public final class ArchiveReader: Sendable {
         /// Whether another program's entry stands for a named pipe, a socket or a device, and has no data.
         public let isSpecial: Bool
         let record: CentralRecord
+
+        /// The CRC-32 of its data, as declared.
+        public var checksum: UInt32 { record.checksum }
     }
 
     public let path: FilePath

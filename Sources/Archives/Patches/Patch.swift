@@ -13,6 +13,44 @@ public struct Patch: Sendable {
         self.segments = segments
         self.fileSize = fileSize
     }
+
+    /// Some bytes of the file that are as the patch has them.
+    struct Run {
+        /// Where in the file.
+        var offset: Int64
+        var length: Int
+
+        var end: Int64 { offset + Int64(length) }
+    }
+
+    /// Reads the head of a run.
+    ///
+    /// - Parameters:
+    ///   - head: its bytes.
+    ///   - last: the run before it.
+    /// - Returns: the run.
+    /// - Throws: `ArchiveError` if it cannot be the next run of this file.
+    func run(_ head: some Collection<UInt8>, after last: Run?) throws -> Run {
+        let offset = head.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let length = head.dropFirst(8).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard offset >= UInt64(last?.end ?? 0), length > 0, offset < UInt64(fileSize),
+            Int64(length) <= fileSize - Int64(offset),
+            Int(offset % UInt64(Segment.size)) + length <= Segment.size
+        else { throw damage("a run does not lie in its file, or not behind the one before it") }
+        return Run(offset: Int64(offset), length: length)
+    }
+
+    /// Throws if it is larger than a patch of its file can be.
+    func checkSize() throws {
+        guard entry.size / 2 <= fileSize + Int64(Segment.size) / 2 else {
+            throw damage("it is larger than a patch of its file can be")
+        }
+    }
+
+    /// The fault of a patch that ends too early.
+    var endsWithinRun: ArchiveError { damage("it ends within a run") }
+
+    func damage(_ reason: String) -> ArchiveError { entry.archive.damage(entry, reason) }
 }
 
 /// A file that is put together: an entry of one archive, and patches of later ones.

@@ -10,6 +10,12 @@ final class PatchCursor {
         var places: [Range<Int>] = []
         /// The bytes of all, one behind the other.
         var bytes: [UInt8] = []
+
+        /// Appends a run at a place of the segment.
+        mutating func append(_ run: some Collection<UInt8>, at place: Int) {
+            places.append(place..<(place + run.count))
+            bytes.append(contentsOf: run)
+        }
     }
 
     private let patch: Patch
@@ -19,8 +25,7 @@ final class PatchCursor {
     /// Bytes of the patch, and how many of them were taken.
     private var pending: [UInt8] = []
     private var taken = 0
-    /// The end of the last run in the file.
-    private var end: Int64 = 0
+    private var last: Patch.Run?
 
     /// Starts at the beginning of a patch.
     ///
@@ -31,9 +36,7 @@ final class PatchCursor {
     init(_ patch: Patch, _ buffers: SegmentBuffers) throws {
         let entry = patch.entry
         try ArchiveExtractor.checkTable(patch.segments, of: entry)
-        guard entry.size / 2 <= patch.fileSize + Int64(Segment.size) / 2 else {
-            throw entry.archive.damage(entry, "it is larger than a patch of its file can be")
-        }
+        try patch.checkSize()
         self.patch = patch
         self.buffers = buffers
         place = try entry.archive.dataOffset(entry)
@@ -46,43 +49,28 @@ final class PatchCursor {
     func takeRuns(ofSegment index: Int) throws -> Runs? {
         let start = Int64(index) * Int64(Segment.size)
         var runs = Runs()
-        while let (offset, length) = try peek(), offset < start + Int64(Segment.size) {
-            guard offset >= start else { throw damage("a run lies before the one before it") }
+        while let run = try peek(), run.offset < start + Int64(Segment.size) {
+            guard run.offset >= start else {
+                throw patch.damage("a run lies before the one before it")
+            }
             let head = Int(PatchLayout.headLength)
-            guard try fill(head + length) else { throw damage("it ends within a run") }
-            runs.bytes.append(contentsOf: pending[(taken + head)..<(taken + head + length)])
-            let place = Int(offset - start)
-            runs.places.append(place..<(place + length))
-            taken += head + length
-            end = offset + Int64(length)
+            guard try fill(head + run.length) else { throw patch.endsWithinRun }
+            let bytes = pending[(taken + head)..<(taken + head + run.length)]
+            runs.append(bytes, at: Int(run.offset - start))
+            taken += head + run.length
+            last = run
         }
         return runs.places.isEmpty ? nil : runs
     }
 
     /// Reads the head of the next run, without taking it.
-    private func peek() throws -> (offset: Int64, length: Int)? {
-        guard try fill(Int(PatchLayout.headLength)) else {
-            guard taken == pending.count else { throw damage("it ends within a run") }
+    private func peek() throws -> Patch.Run? {
+        let head = Int(PatchLayout.headLength)
+        guard try fill(head) else {
+            guard taken == pending.count else { throw patch.endsWithinRun }
             return nil
         }
-        let (offset, length) = pending.withUnsafeBytes { bytes in
-            (
-                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: taken, as: UInt64.self)),
-                Int(
-                    UInt32(
-                        littleEndian: bytes.loadUnaligned(
-                            fromByteOffset: taken + 8,
-                            as: UInt32.self
-                        )
-                    )
-                )
-            )
-        }
-        guard offset >= UInt64(end), length > 0, offset < UInt64(patch.fileSize),
-            Int64(length) <= patch.fileSize - Int64(offset),
-            Int(offset % UInt64(Segment.size)) + length <= Segment.size
-        else { throw damage("a run does not lie in its file, or not behind the one before it") }
-        return (Int64(offset), length)
+        return try patch.run(pending[taken..<(taken + head)], after: last)
     }
 
     /// Reads on until so many bytes are pending.
@@ -101,7 +89,9 @@ final class PatchCursor {
                     of: patch.entry
                 )
             )
-            guard Digest(of: bytes) == segment.digest else { throw damage("its SHA-256 is wrong") }
+            guard Digest(of: bytes) == segment.digest else {
+                throw patch.damage("its SHA-256 is wrong")
+            }
             pending.removeSubrange(..<taken)
             taken = 0
             pending.append(contentsOf: bytes)
@@ -109,9 +99,5 @@ final class PatchCursor {
             nextSegment += 1
         }
         return true
-    }
-
-    private func damage(_ reason: String) -> ArchiveError {
-        patch.entry.archive.damage(patch.entry, reason)
     }
 }

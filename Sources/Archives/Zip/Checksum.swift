@@ -2,17 +2,17 @@ internal import CIsal
 internal import CZlib
 
 /// CRC-32 as in zip (ISA-L's `crc32_gzip_refl`).
-struct Checksum {
-    private(set) var value: UInt32 = 0
+public struct Checksum {
+    public private(set) var value: UInt32 = 0
 
-    init() {}
+    public init() {}
 
     init(of bytes: UnsafeRawBufferPointer) {
         append(bytes)
     }
 
     /// Takes in more bytes.
-    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         value = crc32_gzip_refl(value, start, UInt64(bytes.count))
     }

@@ -49,6 +49,39 @@ extension BackupFolder {
         return try body(await open(backup, holdingTo: limits, fetching: fetching))
     }
 
+    /// Opens the archive of a backup to read a little of it; see `openInPlace`.
+    func openAloneInPlace(
+        _ backup: Backup,
+        holdingTo limits: RestoreLimits?,
+        fetching: (Int64) -> Void
+    ) async throws -> ArchivedBackup {
+        if backup.file.location == nil {
+            let source = RemoteRange(backup.file, in: remote)
+            do {
+                if backup.isEncrypted { try await source.fetchBeginning() }
+                let archived = try await source.fetching {
+                    let archived = try ArchivedBackup(
+                        keys.opened(source, name: backup.name),
+                        isAtHand: false,
+                        name: backup.name,
+                        holdingTo: limits
+                    )
+                    // All of the manifest comes at once, and stays.
+                    if archived.isDescribed { _ = try archived.forEachRecord { _, _ in } }
+                    return archived
+                }
+                if archived.isDescribed {
+                    remember(archived, backup)
+                    source.beginWaiting()
+                    return archived
+                }
+            } catch let error where Self.asksForAll(error) {
+                // It is read as a whole instead.
+            }
+        }
+        return try await openAlone(backup, holdingTo: limits, fetching: fetching)
+    }
+
     private static func asksForAll(_ error: any Error) -> Bool {
         error is ArchiveError || error is ArchivedBackupError || error is RemoteRange.Failure
             || (error as? AgeError)?.isDamage == true

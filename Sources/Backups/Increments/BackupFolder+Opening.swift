@@ -23,6 +23,26 @@ extension BackupFolder {
         return archived
     }
 
+    /// Opens a backup to read a little of it: of archives elsewhere only as much is fetched as is read.
+    ///
+    /// Whoever reads it waits for what is fetched, and does so on a thread of its own: see `WorkThread.run`.
+    /// Of a server that knows no ranges, and of another program's archive, all is fetched at once.
+    /// - Parameters:
+    ///   - backup: one of this folder.
+    ///   - limits: limits to hold the archive to.
+    ///   - fetching: called before all of an archive is fetched, with its size in bytes.
+    /// - Returns: the opened backup.
+    /// - Throws: see `open`.
+    package func openInPlace(
+        _ backup: Backup,
+        holdingTo limits: RestoreLimits,
+        fetching: (Int64) -> Void
+    ) async throws -> ArchivedBackup {
+        let archived = try await openAloneInPlace(backup, holdingTo: limits, fetching: fetching)
+        try await openNeeds(of: archived, inPlace: true, fetching: fetching)
+        return archived
+    }
+
     /// Opens the archive of a backup, and none of those that an increment needs; see `open`.
     package func openAlone(
         _ backup: Backup,
@@ -97,12 +117,17 @@ extension BackupFolder {
     /// whole backup of the same state may have taken its place, which needs no other. A deleted one is good
     /// as long as it is in the trash.
     /// - Throws: `BackupFolderError.missingNeed`; see `open`.
-    func openNeeds(of archived: ArchivedBackup, fetching: (Int64) -> Void) async throws {
+    func openNeeds(
+        of archived: ArchivedBackup,
+        inPlace isInPlace: Bool = false,
+        fetching: (Int64) -> Void
+    ) async throws {
         guard let header = archived.header, let needs = header.needs, !needs.isEmpty else { return }
         var parts: [ArchivedBackup] = []
         let places = try await Places(of: self)
         for need in needs.reversed() {
-            guard let part = try await open(need, of: header, in: places, fetching) else {
+            guard let part = try await open(need, of: header, in: places, isInPlace, fetching)
+            else {
                 throw BackupFolderError.missingNeed(
                     BackupName.display(archived.name),
                     need: BackupName.display(need.name),
@@ -133,7 +158,8 @@ extension BackupFolder {
         var missing: String?
         for need in needs.reversed() {
             do {
-                guard let part = try await open(need, of: header, in: places, fetching) else {
+                guard let part = try await open(need, of: header, in: places, false, fetching)
+                else {
                     missing = BackupName.display(need.name)
                     break
                 }
@@ -203,6 +229,7 @@ extension BackupFolder {
         _ need: Need,
         of header: ManifestHeader,
         in places: Places,
+        _ isInPlace: Bool,
         _ fetching: (Int64) -> Void
     ) async throws -> ArchivedBackup? {
         func isIt(_ archived: ArchivedBackup) -> Bool {
@@ -212,7 +239,8 @@ extension BackupFolder {
         let (named, alike) = places.candidates(for: need, of: header)
         // A whole one needs no other.
         for backup in alike.filter({ !$0.isIncrement }) + named + alike.filter(\.isIncrement) {
-            let archived = try await openAlone(backup, holdingTo: nil, fetching: fetching)
+            let open = isInPlace ? openAloneInPlace : openAlone
+            let archived = try await open(backup, nil, fetching)
             if isIt(archived) { return archived }
         }
         for entry in places.trashed where entry.name == need.name && entry.size == need.size {

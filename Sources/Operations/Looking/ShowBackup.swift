@@ -41,14 +41,36 @@ public struct ShowBackup: Sendable {
     }
 
     /// Reads the directory and the manifest of the backup that a person means; see `BackupFolder.find`.
-    public func run(_ name: String, now: Date? = nil) async throws -> Outcome {
+    ///
+    /// - Parameters:
+    ///   - name: what the person said.
+    ///   - path: only what has this path, or is below it.
+    ///   - now: the time, for names that depend on it.
+    /// - Returns: the content.
+    /// - Throws: `LookingError.noFile` if there is nothing at that path; see `BackupFolder.look`.
+    public func run(
+        _ name: String,
+        path: String? = nil,
+        now: Date? = nil
+    ) async throws -> Outcome {
         let (backup, unreachable) = try await folder.findWithWaiting(name, now: now)
         if let unreachable { context.warnOfUnknown(unreachable) }
         let neededBy =
             try await unreachable == nil ? folder.dependants(of: backup) : []
         return try await context.look(at: backup, in: folder) { archived in
+            let wanted = path.map { NamedPaths([$0]) }
             var files: [File] = []
-            let trailer = try archived.forEach { files.append(File($0)) }
+            var names: [String] = []
+            let trailer = try archived.forEach { item in
+                if wanted?.match(item.attributes.path) != nil || wanted == nil {
+                    files.append(File(item))
+                } else {
+                    names.append(item.attributes.path.description)
+                }
+            }
+            if let name = wanted?.names.first, files.isEmpty {
+                throw LookingError.noFile(name, in: "'\(backup.displayName)'", among: names)
+            }
             var backup = backup
             archived.header.map { backup.take($0) }
             return Outcome(

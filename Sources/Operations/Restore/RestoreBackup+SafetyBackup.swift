@@ -2,6 +2,7 @@ internal import Backups
 internal import Files
 internal import Remotes
 internal import Stores
+internal import SystemPackage
 
 extension RestoreBackup {
     /// Backs up what a restore replaces, so that it can be undone; `nil` if there is nothing to back up,
@@ -15,6 +16,21 @@ extension RestoreBackup {
         guard options.makesSafetyBackup, let live = try? StoresDirectory(paths.live) else {
             return nil
         }
+        return try await makeSafetyBackup(
+            of: live,
+            before: plan,
+            keeping: kept,
+            holding: [locks.parent, locks.live].compactMap(\.self)
+        )
+    }
+
+    /// Backs up a directory of which something is about to be replaced; `nil` if there is nothing to back up.
+    func makeSafetyBackup(
+        of live: StoresDirectory,
+        before plan: ArchivedBackup,
+        keeping kept: Set<RelativePath>?,
+        holding locked: [FilePath]
+    ) async throws -> Backup? {
         var backupOptions = options.backup
         backupOptions.isBeforeRestore = true
         // Whoever encrypts backups wants none in plain, even if this command was told no recipient.
@@ -26,11 +42,11 @@ extension RestoreBackup {
         backupOptions.reason = "before restore of '\(BackupName.display(plan.name))'"
         do {
             let outcome = try await CreateBackup(
-                of: paths.live,
+                of: live.path,
                 to: folder,
                 options: backupOptions,
                 context: context
-            ).runLocked(live, holding: [locks.parent, locks.live].compactMap(\.self))
+            ).runLocked(live, holding: locked)
             // Do not rely on a backup that may be lost.
             if let error = outcome.notSynced { throw RestoreError.safetyBackupFailed(error) }
             if let error = NotSaved(outcome.problems) {

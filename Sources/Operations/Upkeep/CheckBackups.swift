@@ -136,7 +136,8 @@ public struct CheckBackups: Sendable {
         case let error as AgeError: error.isDamage
         case let error as ArchiveError:
             if case .encrypted = error { false } else { true }
-        case StoreError.damaged: true
+        case StoreError.damaged, StoreError.damagedPage: true
+        case is DamagedBytes: true
         default: false
         }
     }

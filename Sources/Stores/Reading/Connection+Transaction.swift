@@ -9,6 +9,16 @@ extension Connection {
         }
     }
 
+    /// Returns how many bytes a page has, and how many pages there are.
+    func pages() throws -> (size: Int, count: Int64) {
+        try access { database in
+            (
+                try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0,
+                try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+            )
+        }
+    }
+
     /// Ends the transaction.
     func end() throws {
         try access { try $0.execute(sql: "ROLLBACK") }

@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import Files
 internal import Foundation
 internal import GRDB
@@ -20,27 +19,53 @@ final class Connection {
     private let queue: DatabaseQueue
     /// The store's name in messages.
     let name: String
+    /// What SQLite reads, if that is no file of a file system.
+    let source: SourceFile?
 
     /// Opens a database.
-    init(_ path: FilePath, name: String, access: Access, busyTimeout: Duration = .zero) throws {
+    convenience init(
+        _ path: FilePath,
+        name: String,
+        access: Access,
+        busyTimeout: Duration = .zero
+    ) throws {
+        let uri = Store.uri(of: path, access.rawValue)
+        let isWritable = access == .own
+        try self.init(uri, name: name, isWritable: isWritable, busyTimeout: busyTimeout, nil)
+    }
+
+    /// Opens a database in bytes that nobody changes.
+    static func open(_ file: SourceFile, name: String) throws -> Connection {
+        try SourceFiles.lend(file, name: name) {
+            try Connection($0, name: name, isWritable: false, busyTimeout: .zero, file)
+        }
+    }
+
+    private init(
+        _ uri: String,
+        name: String,
+        isWritable: Bool,
+        busyTimeout: Duration,
+        _ source: SourceFile?
+    ) throws {
         self.name = name
+        self.source = source
         var configuration = Configuration()
-        configuration.readonly = access != .own
+        configuration.readonly = !isWritable
         configuration.allowsUnsafeTransactions = true
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
         // A mapping is renewed as the file grows, which another reader of the handle does not
         // see; and if another process cuts the file, a mapping ends in a signal.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA mmap_size = 0") }
-        let uri = Store.uri(of: path, access.rawValue)
-        queue = try Self.translating(name) {
+        queue = try Self.translating(name, source) {
             try DatabaseQueue(path: uri, configuration: configuration)
         }
     }
 
     /// Runs SQL, with errors as `StoreError`.
     func access<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try Self.translating(name) { try queue.inDatabase(body) }
+        try Self.translating(name, source) { try queue.inDatabase(body) }
     }
 
     /// Lets long queries in `body` be stopped (https://www.sqlite.org/c3ref/progress_handler.html).
@@ -50,25 +75,7 @@ final class Connection {
         by check: @escaping () throws -> Void,
         _ body: () throws -> Result
     ) throws -> Result {
-        let watch = Watch(check)
-        let handle = try handle()
-        let callback: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { context in
-            guard let context else { return 0 }
-            let watch = Unmanaged<Watch>.fromOpaque(context).takeUnretainedValue()
-            do {
-                try watch.check()
-                return 0
-            } catch {
-                watch.error = error
-                return 1
-            }
-        }
-        let context = Unmanaged.passUnretained(watch).toOpaque()
-        sqlite3_progress_handler(handle, 100_000, callback, context)
-        defer { sqlite3_progress_handler(handle, 0, nil, nil) }
-        let result = Swift.Result { try body() }
-        if let error = watch.error { throw error }
-        return try result.get()
+        try QueryWatch.watching(handle(), check, body)
     }
 
     /// The connection's C handle, for what GRDB has not; valid as long as this object.
@@ -105,27 +112,19 @@ final class Connection {
 
     /// Closes it now, with an error if that fails.
     func close() throws {
-        try Self.translating(name) { try queue.close() }
+        try Self.translating(name, source) { try queue.close() }
     }
 
     private static func translating<Result>(
         _ name: String,
+        _ source: SourceFile?,
         _ body: () throws -> Result
     ) throws -> Result {
         do {
             return try body()
         } catch let error as DatabaseError {
+            if let failure = source?.takeFailure(of: name) { throw failure }
             throw StoreError(name, code: error.resultCode.rawValue, message: error.message)
         }
-    }
-}
-
-/// Whether a long query should go on, asked by SQLite in the middle of it.
-private final class Watch {
-    let check: () throws -> Void
-    var error: (any Error)?
-
-    init(_ check: @escaping () throws -> Void) {
-        self.check = check
     }
 }

@@ -2,7 +2,8 @@ internal import Files
 
 /// The first 100 bytes of a database file (https://www.sqlite.org/fileformat2.html, 1.3).
 public struct DatabaseHeader: Sendable {
-    static let length = 100
+    /// Bytes in it.
+    public static let length = 100
     private static let magic = Array("SQLite format 3\0".utf8)
 
     /// Whether the file says that it is in WAL mode.

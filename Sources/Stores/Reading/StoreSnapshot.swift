@@ -1,5 +1,6 @@
 public import Files
 internal import GRDB
+public import SystemPackage
 
 /// One store's pages as of one committed transaction, read while the transaction is held.
 ///
@@ -26,13 +27,16 @@ public final class StoreSnapshot {
     public let size: Int64
     /// Whether the store's journal or log had to be played back into a copy of it.
     public var wasRecovered: Bool {
-        if case .copy = transaction.hold { true } else { false }
+        if case .copy = transaction?.hold { true } else { false }
     }
 
-    var connection: Connection { transaction.connection }
-    private let transaction: ReadTransaction
+    let connection: Connection
+    /// `nil` of a store in a backup, which nobody changes.
+    private let transaction: ReadTransaction?
     let file: VFSFile
     private let pages: Pages
+    /// The scratch directory that the store is in, if it is in one.
+    private var directory: ScratchDirectory?
 
     /// Takes the pages of a transaction that has begun.
     ///
@@ -40,13 +44,8 @@ public final class StoreSnapshot {
     init(_ transaction: ReadTransaction) throws {
         self.transaction = transaction
         path = transaction.store.path
-        let connection = transaction.connection
-        let numbers = try connection.access { database in
-            let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
-            let pageCount = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
-            return (pageSize, pageCount)
-        }
-        (pageSize, pageCount) = numbers
+        connection = transaction.connection
+        (pageSize, pageCount) = try connection.pages()
         file = try VFSFile.database(of: connection)
         if let state = transaction.state, !state.isInDatabase {
             guard let logFile = try VFSFile.log(of: connection) else {
@@ -68,10 +67,63 @@ public final class StoreSnapshot {
         }
     }
 
+    /// Takes one store as it is now; see `StoresCut`, which takes several as of one moment.
+    ///
+    /// - Parameters:
+    ///   - store: one of a stores directory.
+    ///   - scratchParent: where a copy goes if it must be recovered first.
+    ///   - busyTimeout: how long to wait for a writer that lets nobody read.
+    ///   - directory: a scratch directory that the store is in, to be kept as long.
+    /// - Returns: its snapshot.
+    /// - Throws: `StoreError`, `FileError`.
+    public static func ofNow(
+        _ store: Store,
+        scratchParent: FilePath,
+        busyTimeout: Duration,
+        keeping directory: ScratchDirectory? = nil
+    ) throws -> StoreSnapshot {
+        let transaction = try store.beginReading(
+            scratchParent: scratchParent,
+            busyTimeout: busyTimeout
+        )
+        let snapshot = try StoreSnapshot(transaction)
+        snapshot.directory = directory
+        return snapshot
+    }
+
+    /// Opens a store in bytes that nobody changes, as those of a backup.
+    ///
+    /// SQLite reads what it needs of them, and no more.
+    /// - Parameters:
+    ///   - source: a database without a log or a journal beside it.
+    ///   - path: the store's path below the stores directory.
+    /// - Throws: `StoreError`; the source's errors but `DamagedBytes`.
+    public init(over source: any ByteSource, path: RelativePath) throws {
+        let bytes = try SourceFile(source)
+        self.path = path
+        connection = try Connection.open(bytes, name: path.description)
+        transaction = nil
+        (pageSize, pageCount) = try connection.pages()
+        file = try VFSFile.database(of: connection)
+        pages = .database
+        size = max(Int64(pageSize) * pageCount, bytes.size)
+    }
+
+    /// Runs `body`, which uses SQLite on this store by more than this type's methods.
+    ///
+    /// - Throws: what `body` throws; in place of SQLite's error that of the bytes that it could not read.
+    public func reading<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as StoreError {
+            throw connection.source?.takeFailure(of: path.description) ?? error
+        }
+    }
+
     /// Returns whether everything that was read so far is one state of the store.
     ///
     /// It may not be if the store was at rest, and an application has opened it since.
-    public func isStill() throws -> Bool { try transaction.isStill() }
+    public func isStill() throws -> Bool { try transaction?.isStill() ?? true }
 
     /// Reads bytes of the database.
     ///

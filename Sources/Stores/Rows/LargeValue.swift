@@ -173,7 +173,20 @@ final class LargeRow {
             let (typed, valued) = (CInt(1 + 2 * index), CInt(2 + 2 * index))
             var cell = Cell(storageClass: statement.storageClass(valued))
             let type = statement.text(typed)
-            if type == "text" || type == "blob" {
+            if let value = try Self.missingValue(
+                at: place,
+                of: table,
+                typeof: type,
+                rowID: rowID,
+                in: database,
+                name: name
+            ) {
+                let start = bytes.count
+                bytes += value.bytes
+                cell.storageClass = value.storageClass
+                cell.bytes = .part(start..<bytes.count)
+                cell.size = Int64(bytes.count - start)
+            } else if type == "text" || type == "blob" {
                 cell.storageClass = type == "text" ? .text : .blob
                 let value = try LargeValue(
                     of: table,
@@ -208,6 +221,48 @@ final class LargeRow {
     }
 
     deinit { buffer.deallocate() }
+
+    /// Reads a text or a blob that the row lacks: it was written before the column was added, and has the
+    /// column's default.
+    ///
+    /// - Returns: `nil` if the row has it, or if it is neither.
+    private static func missingValue(
+        at place: Int,
+        of table: TableSchema,
+        typeof type: String?,
+        rowID: Int64,
+        in database: OpaquePointer,
+        name: String
+    ) throws -> (storageClass: StorageClass, bytes: [UInt8])? {
+        let column = table.columns[place]
+        guard type == "text" || type == "blob", column.defaultValue != .constant(.null) else {
+            return nil
+        }
+        var blob: OpaquePointer?
+        let code = sqlite3_blob_open(
+            database,
+            "main",
+            table.name,
+            column.name,
+            rowID,
+            0,
+            &blob
+        )
+        sqlite3_blob_close(blob)
+        // SQLite finds a NULL where the record ends.
+        guard code == SQLITE_ERROR else { return nil }
+        let statement = try Statement(
+            database,
+            name: name,
+            """
+            SELECT \(column.name.sqlIdentifier) FROM main.\(table.name.sqlIdentifier)
+            WHERE \(table.rowIDName ?? "rowid") = ?1
+            """
+        )
+        try statement.bind(rowID, at: 1)
+        guard try statement.step() else { return nil }
+        return (statement.storageClass(0), Array(statement.unsafeBytes(0)))
+    }
 
     func unsafeBytes(_ index: Int) -> UnsafeRawBufferPointer {
         guard case .part(let range) = cells[index].bytes else {

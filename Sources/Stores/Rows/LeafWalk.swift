@@ -1,18 +1,23 @@
 internal import Files
 
-extension StoreSnapshot {
-    /// Reads the leaves of a table's b-tree from the snapshot's pages: all are hashed, and no row is decoded.
+extension StorePages {
+    /// Reads the leaves of a table's b-tree from the store's pages: all are hashed, and no row is decoded.
     ///
     /// - Parameters:
-    ///   - table: as the snapshot's schema has it.
+    ///   - table: as the store's schema has it.
     ///   - key: that of the hashes; the same as long as they are compared.
+    ///   - check: called now and then; throws to stop.
     /// - Returns: the leaves in the order of their rowids; `nil` if the table has no rowids, or if the
     ///   pages are not as expected: then its rows must be read.
     /// - Throws: `StoreError` if pages cannot be read.
-    public func leaves(of table: TableSchema, key: [UInt8]) throws -> [Leaf]? {
+    public func leaves(
+        of table: TableSchema,
+        key: [UInt8],
+        check: () throws -> Void = {}
+    ) throws -> [Leaf]? {
         guard !table.isWithoutRowID, table.rootPage > 1 else { return nil }
         var walk = try LeafWalk(self, key: key)
-        return try walk.visit(table.rootPage, .min ... .max, depth: 0) ? walk.leaves : nil
+        return try walk.visit(table.rootPage, .min ... .max, depth: 0, check) ? walk.leaves : nil
     }
 }
 
@@ -29,11 +34,11 @@ private struct LeafWalk {
     /// How many pages may still be visited, lest a damaged tree has no end.
     private var allowance: Int64
 
-    init(_ snapshot: StoreSnapshot, key: [UInt8]) throws {
-        pages = PageReader(snapshot)
+    init(_ store: some StorePages, key: [UInt8]) throws {
+        pages = PageReader(store)
         self.key = KeyedHash(key: key)
-        allowance = snapshot.pageCount
-        usable = snapshot.pageSize - (try pages.page(1).map { Int($0[20]) } ?? 0)
+        allowance = store.pageCount
+        usable = store.pageSize - (try pages.page(1).map { Int($0[20]) } ?? 0)
     }
 
     /// Walks the tree below a page, which may hold these rowids.
@@ -42,8 +47,10 @@ private struct LeafWalk {
     mutating func visit(
         _ number: Int64,
         _ rowIDs: ClosedRange<Int64>,
-        depth: Int
+        depth: Int,
+        _ check: () throws -> Void
     ) throws -> Bool {
+        if allowance % 256 == 0 { try check() }
         allowance -= 1
         guard depth < Self.depthLimit, allowance >= 0, let page = try pages.page(number) else {
             return false
@@ -52,7 +59,7 @@ private struct LeafWalk {
         case 5:
             guard let children = Self.children(of: page, rowIDs) else { return false }
             for (child, range) in children {
-                guard try visit(child, range, depth: depth + 1) else { return false }
+                guard try visit(child, range, depth: depth + 1, check) else { return false }
             }
             return true
         case 13:
@@ -136,14 +143,14 @@ private struct LeafWalk {
 private final class PageReader {
     private static let runLength: Int64 = 32
 
-    private let snapshot: StoreSnapshot
+    private let store: any StorePages
     private let buffer: UnsafeMutableRawBufferPointer
     /// The pages that are in the buffer.
     private var held: Range<Int64> = 0..<0
 
-    init(_ snapshot: StoreSnapshot) {
-        self.snapshot = snapshot
-        let size = snapshot.pageSize * Int(Self.runLength)
+    init(_ store: some StorePages) {
+        self.store = store
+        let size = store.pageSize * Int(Self.runLength)
         buffer = .allocate(byteCount: size, alignment: 4_096)
     }
 
@@ -151,14 +158,14 @@ private final class PageReader {
 
     /// Returns a page, until the next one is asked for; `nil` if there is none of this number.
     func page(_ number: Int64) throws -> UnsafeRawBufferPointer? {
-        guard (1...max(1, snapshot.pageCount)).contains(number) else { return nil }
-        let size = snapshot.pageSize
+        guard (1...max(1, store.pageCount)).contains(number) else { return nil }
+        let size = store.pageSize
         if !held.contains(number) {
             let wanted = number == held.upperBound ? Self.runLength : 1
-            let count = min(wanted, snapshot.pageCount - number + 1)
+            let count = min(wanted, store.pageCount - number + 1)
             held = 0..<0
             let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(Int(count) * size)])
-            let read = try snapshot.read(into: part, at: (number - 1) * Int64(size))
+            let read = try store.read(into: part, at: (number - 1) * Int64(size))
             guard read == part.count else { return nil }
             held = number..<(number + count)
         }

@@ -86,13 +86,7 @@ package struct Statement: ~Copyable {
     }
 
     package func storageClass(_ column: CInt) -> StorageClass {
-        switch sqlite3_column_type(pointer, column) {
-        case SQLITE_INTEGER: .integer
-        case SQLITE_FLOAT: .real
-        case SQLITE_TEXT: .text
-        case SQLITE_BLOB: .blob
-        default: .null
-        }
+        Self.storageClass(of: pointer, column)
     }
 
     package func realBits(_ column: CInt) -> UInt64 {
@@ -104,20 +98,40 @@ package struct Statement: ~Copyable {
     /// Asked for as a blob, a text is not converted (https://www.sqlite.org/c3ref/column_blob.html);
     /// where the store has UTF-16 it is, to UTF-8, by asking for its length.
     package func unsafeBytes(_ column: CInt) -> UnsafeRawBufferPointer {
-        let count = sqlite3_column_bytes(pointer, column)
-        let start = sqlite3_column_blob(pointer, column)
-        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(count))
+        Self.unsafeBytes(of: pointer, column)
     }
 
     /// Copies a value.
-    package func value(_ column: CInt) -> StoredValue {
-        switch storageClass(column) {
+    package func value(_ column: CInt) -> StoredValue { Self.value(of: pointer, column) }
+
+    /// Copies a value of a statement that has made a step.
+    static func value(of pointer: OpaquePointer, _ column: CInt) -> StoredValue {
+        switch storageClass(of: pointer, column) {
         case .null: .null
-        case .integer: .integer(integer(column))
-        case .real: .real(bits: realBits(column))
-        case .text: .text(StoredBytes(unsafeBytes(column)))
-        case .blob: .blob(StoredBytes(unsafeBytes(column)))
+        case .integer: .integer(sqlite3_column_int64(pointer, column))
+        case .real: .real(bits: sqlite3_column_double(pointer, column).bitPattern)
+        case .text: .text(StoredBytes(unsafeBytes(of: pointer, column)))
+        case .blob: .blob(StoredBytes(unsafeBytes(of: pointer, column)))
         }
+    }
+
+    private static func storageClass(of pointer: OpaquePointer, _ column: CInt) -> StorageClass {
+        switch sqlite3_column_type(pointer, column) {
+        case SQLITE_INTEGER: .integer
+        case SQLITE_FLOAT: .real
+        case SQLITE_TEXT: .text
+        case SQLITE_BLOB: .blob
+        default: .null
+        }
+    }
+
+    private static func unsafeBytes(
+        of pointer: OpaquePointer,
+        _ column: CInt
+    ) -> UnsafeRawBufferPointer {
+        let count = sqlite3_column_bytes(pointer, column)
+        let start = sqlite3_column_blob(pointer, column)
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(count))
     }
 }
 

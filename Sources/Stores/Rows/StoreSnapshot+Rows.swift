@@ -6,10 +6,10 @@ extension StoreSnapshot {
     /// - Returns: all tables but SQLite's own.
     /// - Throws: `StoreError`.
     public func schema() throws -> StoreSchema {
-        try StoreSchema(of: connection.handle(), name: path.description)
+        try reading { try StoreSchema(of: connection.handle(), name: path.description) }
     }
 
-    /// Begins to read a table, in the snapshot's transaction; see `TableCursor`.
+    /// Begins to read a table, in the snapshot's transaction; see `TableCursor`, whose steps go in `reading`.
     ///
     /// - Parameters:
     ///   - table: as the snapshot's schema has it.
@@ -24,15 +24,17 @@ extension StoreSnapshot {
         order: TableCursor.Order = .local,
         rowIDs: ClosedRange<Int64>? = nil
     ) throws -> TableCursor {
-        try TableCursor(
-            table,
-            in: connection.handle(),
-            owner: self,
-            name: path.description,
-            columns: columns,
-            order: order,
-            rowIDs: rowIDs
-        )
+        try reading {
+            try TableCursor(
+                table,
+                in: connection.handle(),
+                owner: self,
+                name: path.description,
+                columns: columns,
+                order: order,
+                rowIDs: rowIDs
+            )
+        }
     }
 }
 
@@ -42,12 +44,14 @@ extension StoreSnapshot {
     /// - Throws: `StoreError`.
     public func greatestRowID(of table: TableSchema) throws -> Int64? {
         guard let rowID = table.rowIDName else { return nil }
-        let statement = try Statement(
-            connection.handle(),
-            name: path.description,
-            "SELECT max(\(rowID)) FROM main.\(table.name.sqlIdentifier)"
-        )
-        guard try statement.step(), statement.storageClass(0) == .integer else { return nil }
-        return statement.integer(0)
+        return try reading {
+            let statement = try Statement(
+                connection.handle(),
+                name: path.description,
+                "SELECT max(\(rowID)) FROM main.\(table.name.sqlIdentifier)"
+            )
+            guard try statement.step(), statement.storageClass(0) == .integer else { return nil }
+            return statement.integer(0)
+        }
     }
 }

@@ -4,7 +4,7 @@ internal import CSQLite
 ///
 /// What it lends of a row is valid until the next one. Values over `largeSize` are read by pieces, so
 /// that memory does not grow with them, where the order is that of the rowid; SQLite reads those of other
-/// orders whole. A cursor, and all else that uses its connection, is used by one thread at a time.
+/// orders, and of stores in UTF-16, whole. A cursor, and all else that uses its connection, is used by one thread at a time.
 public struct TableCursor: ~Copyable {
     /// The key by which rows are known, and in whose order they come.
     public enum Order: Sendable {
@@ -12,6 +12,10 @@ public struct TableCursor: ~Copyable {
         case local
         /// The primary key where there is one; rows whose keys are equal (with NULL) by rowid.
         case primaryKey
+        /// All values that are read: of a table whose rows no key tells apart, or none that another has.
+        case content
+        /// As they come, by no key.
+        case none
     }
 
     /// The most bytes of a value that is read at once: 64 KiB.
@@ -26,7 +30,11 @@ public struct TableCursor: ~Copyable {
     public private(set) var rowID: Int64 = 0
 
     private let statement: Statement
+    /// The places of the columns by which rows are sorted; none if that is the rowid.
+    private let keyColumns: [Int]
     private let limits: ClosedRange<Int64>
+    /// The most bytes of a value that the statement reads: by pieces, a text in UTF-16 would stay so.
+    private let lengthLimit: CInt
     private var encoding = KeyEncoding()
     /// A row with large values, which the statement could not read.
     private var largeRow: LargeRow?
@@ -35,7 +43,7 @@ public struct TableCursor: ~Copyable {
     private let owner: AnyObject?
 
     /// The columns before those asked for: the rowid, and the primary key if that is the order.
-    private var offset: CInt { CInt(isByRowID ? 1 : 1 + table.primaryKey.count) }
+    private var offset: CInt { CInt(1 + keyColumns.count) }
 
     /// Begins to read a table.
     ///
@@ -57,11 +65,30 @@ public struct TableCursor: ~Copyable {
         order: Order = .local,
         rowIDs: ClosedRange<Int64>? = nil
     ) throws {
-        let isByRowID = !table.isWithoutRowID && (order == .local || table.primaryKey.isEmpty)
         let columns = columns ?? table.storedColumns
+        let isByRowID =
+            !table.isWithoutRowID && [.local, .primaryKey].contains(order)
+            && (order == .local || table.primaryKey.isEmpty)
+        let keyColumns =
+            switch order {
+            case .none: [Int]()
+            case .content: columns
+            case .local, .primaryKey: isByRowID ? [] : table.primaryKey
+            }
         let limits = rowIDs ?? .min ... .max
-        if !isByRowID { try Self.requireUTF8(database, name) }
-        let sql = try table.selection(columns, byRowID: isByRowID, store: name)
+        let isUTF8 = try Self.isUTF8(database, name)
+        guard isUTF8 || keyColumns.isEmpty else {
+            // SQLite sorts UTF-16 in another order than that of the same text in UTF-8.
+            let reason = "keys in UTF-16 cannot be read in their order"
+            throw StoreError.unreadable(name, reason: reason)
+        }
+        let sql = try table.selection(
+            columns,
+            sortedBy: keyColumns,
+            byRowID: isByRowID,
+            needsKey: order == .local || order == .primaryKey,
+            store: name
+        )
         let statement = try Statement(database, name: name, sql)
         if isByRowID {
             try statement.bind(limits.lowerBound, at: 1)
@@ -70,18 +97,17 @@ public struct TableCursor: ~Copyable {
         self.table = table
         self.columns = columns
         self.isByRowID = isByRowID
+        lengthLimit = isUTF8 ? CInt(Self.largeSize) : .max
+        self.keyColumns = keyColumns
         self.limits = limits
         self.owner = owner
         self.name = name
         self.statement = statement
     }
 
-    /// SQLite sorts UTF-16 in another order than that of the same text in UTF-8.
-    private static func requireUTF8(_ database: OpaquePointer, _ name: String) throws {
+    private static func isUTF8(_ database: OpaquePointer, _ name: String) throws -> Bool {
         let encoding = try Statement(database, name: name, "PRAGMA main.encoding")
-        guard try encoding.step(), encoding.text(0) != "UTF-8" else { return }
-        let reason = "keys in UTF-16 cannot be read in their order"
-        throw StoreError.unreadable(name, reason: reason)
+        return try !encoding.step() || encoding.text(0) == "UTF-8"
     }
 
     /// Goes on to the next row.
@@ -101,7 +127,7 @@ public struct TableCursor: ~Copyable {
             first = rowID == .max ? .max : rowID + 1
         }
         hasStepped = true
-        let limit = sqlite3_limit(statement.database, SQLITE_LIMIT_LENGTH, CInt(Self.largeSize))
+        let limit = sqlite3_limit(statement.database, SQLITE_LIMIT_LENGTH, lengthLimit)
         let code = sqlite3_step(statement.pointer)
         sqlite3_limit(statement.database, SQLITE_LIMIT_LENGTH, limit)
         switch code {
@@ -260,20 +286,26 @@ extension TableSchema {
     ///
     /// A key is sorted by bytes, whatever collation its index has: of two stores, or of a store and what
     /// is remembered of it, each has then the same order.
-    fileprivate func selection(_ places: [Int], byRowID: Bool, store: String) throws -> String {
-        guard isWithoutRowID || rowIDName != nil, kind == .table || kind == .shadow else {
+    fileprivate func selection(
+        _ places: [Int],
+        sortedBy keyColumns: [Int],
+        byRowID: Bool,
+        needsKey: Bool,
+        store: String
+    ) throws -> String {
+        guard isWithoutRowID || rowIDName != nil || !needsKey, kind == .table || kind == .shadow
+        else {
             let reason = "the rows of '\(name)' have no key that can be told"
             throw StoreError.unreadable(store, reason: reason)
         }
         let rowID = rowIDName ?? "0"
-        let keys = primaryKey.map { columns[$0].name.sqlIdentifier }
+        let keys = keyColumns.map { columns[$0].name.sqlIdentifier }
         let values = places.map { columns[$0].name.sqlIdentifier }
-        let selected = ([rowID] + (byRowID ? [] : keys) + values).joined(separator: ", ")
+        let selected = ([rowID] + keys + values).joined(separator: ", ")
         let start = "SELECT \(selected) FROM main.\(name.sqlIdentifier)"
-        guard !byRowID else {
-            return "\(start) WHERE \(rowID) BETWEEN ?1 AND ?2 ORDER BY \(rowID)"
-        }
-        let sorted = keys.map { "\($0) COLLATE BINARY" } + (isWithoutRowID ? [] : [rowID])
+        if byRowID { return "\(start) WHERE \(rowID) BETWEEN ?1 AND ?2 ORDER BY \(rowID)" }
+        guard !keys.isEmpty else { return start }
+        let sorted = keys.map { "\($0) COLLATE BINARY" } + (rowIDName.map { [$0] } ?? [])
         return "\(start) ORDER BY \(sorted.joined(separator: ", "))"
     }
 }

@@ -27,13 +27,13 @@ struct CoreDataStore: Equatable, Sendable {
     ///
     /// - Returns: `nil` if it is not one of Core Data.
     /// - Throws: `StoreError`.
-    init?(_ snapshot: StoreSnapshot, _ schema: StoreSchema) throws {
+    init?(_ store: ReadableStore, _ schema: StoreSchema) throws {
         guard schema.isCoreData else { return nil }
         var entities: [Entity] = []
         let names = ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"]
         if let table = schema.table("Z_PRIMARYKEY") {
             let columns = names.compactMap(table.column)
-            var rows = try snapshot.rows(of: table, columns: columns)
+            var rows = try store.rows(of: table, columns: columns)
             while columns.count == names.count, try rows.next() {
                 guard case .integer(let number) = try rows.value(0),
                     case .text(let name) = try rows.value(1)
@@ -49,16 +49,16 @@ struct CoreDataStore: Equatable, Sendable {
             }
         }
         self.entities = entities
-        model = try Self.model(in: snapshot, schema)
+        model = try Self.model(in: store, schema)
     }
 
     private static func model(
-        in snapshot: StoreSnapshot,
+        in store: ReadableStore,
         _ schema: StoreSchema
     ) throws -> CoreDataModel? {
         guard let table = schema.table("Z_MODELCACHE"), let column = table.column("Z_CONTENT")
         else { return nil }
-        var rows = try snapshot.rows(of: table, columns: [column])
+        var rows = try store.rows(of: table, columns: [column])
         guard try rows.next(), case .blob(let content) = try rows.value(0),
             content.count <= CoreDataModel.maximumSize
         else { return nil }

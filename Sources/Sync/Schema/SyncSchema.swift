@@ -33,7 +33,7 @@ public struct SyncSchema: Sendable {
     /// - Throws: `StoreError`.
     public init(of snapshot: StoreSnapshot, rules: SchemaRules) throws {
         let schema = try snapshot.schema()
-        let coreData = try CoreDataStore(snapshot, schema)
+        let coreData = try CoreDataStore(ReadableStore(snapshot), schema)
         try self.init(of: schema, rules: rules, coreData) { table, column, parent in
             try snapshot.seemsToRefer(from: table, column, to: parent)
         }

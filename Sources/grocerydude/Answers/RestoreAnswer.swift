@@ -14,6 +14,9 @@ struct RestoreAnswer: Answer {
     var dryRun: Bool
     var dataRead: Bool
     var problems: [Problem]
+    /// What a dry run found that would change; missing if that was not compared.
+    var changes: PreviewObject?
+    private let preview: RestorePreview?
     private let outcome: RestoreBackup.Outcome
     private let wouldBackUp: Bool
     private let folder: String
@@ -22,9 +25,17 @@ struct RestoreAnswer: Answer {
 
     private enum CodingKeys: CodingKey {
         case messageType, name, path, files, bytes, stores, safetyBackup, dryRun, dataRead, problems
+        case changes
     }
 
-    init(_ outcome: RestoreBackup.Outcome, isDryRun: Bool, _ invocation: Invocation) {
+    init(
+        _ outcome: RestoreBackup.Outcome,
+        isDryRun: Bool,
+        preview: RestorePreview?,
+        _ invocation: Invocation
+    ) {
+        self.preview = isDryRun ? preview : nil
+        changes = self.preview.map(PreviewObject.init)
         name = outcome.backup.name
         path = outcome.path
         files = outcome.files
@@ -49,6 +60,7 @@ struct RestoreAnswer: Answer {
             + counted(stores, "store", "stores")
         guard !dryRun else {
             console.answer("would restore \(place): \(what)")
+            console.answer(lines: (preview?.lines ?? []).map { "  \($0)" })
             if !dataRead {
                 console.message("its data was not fetched: 'grocerydude check' would read it")
             }

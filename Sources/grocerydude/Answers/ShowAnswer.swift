@@ -24,6 +24,15 @@ struct ShowAnswer: Answer {
     var excluded: Excluded?
     var files: [File]
 
+    /// Whether people get a tree of the files alone.
+    var isTree = false
+
+    private enum CodingKeys: String, CodingKey {
+        case name, displayName, time, tool, reason, format, size, kind, needs, neededBy, bytes,
+            stores
+        case problems, excluded, files
+    }
+
     struct File: Encodable {
         var path: String
         var type: String
@@ -60,7 +69,14 @@ struct ShowAnswer: Answer {
         }
     }
 
+    /// Leaves the stores that are among the files.
+    mutating func keepStoresOfFiles() {
+        let paths = Set(files.map(\.path))
+        stores = stores.filter { paths.contains($0.path) }
+    }
+
     func write(to console: Console) {
+        if isTree { return console.answer(lines: PathTree(files).lines) }
         console.answer(name)
         console.answer(lines: Columns(rows: facts).lines)
         for store in stores {

@@ -60,11 +60,24 @@ final class Console: Sendable {
         writeAnswer(text)
     }
 
+    /// Writes bytes of an answer as they stand: for a program, or safe already.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes.
+    ///   - isText: whether they are safe; if not, a terminal gets each line made safe.
+    func answer(bytes: [UInt8], isText: Bool) {
+        guard !isText, isatty(1) == 1 else { return writeAnswer(bytes) }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        writeAnswer(Array(lines.map { printable(bytes: $0) }.joined(separator: "\n").utf8))
+    }
+
     /// Writes a part of the answer, unless one was lost before: the rest would be taken for the whole.
-    private func writeAnswer(_ text: String) {
+    private func writeAnswer(_ text: String) { writeAnswer(Array(text.utf8)) }
+
+    private func writeAnswer(_ bytes: [UInt8]) {
         finish()
         lostAnswer.withLock { lost in
-            if lost == nil { lost = writeAll(text, to: 1) }
+            if lost == nil { lost = writeAll(bytes, to: 1) }
         }
     }
 
@@ -242,7 +255,13 @@ final class Console: Sendable {
 /// - Returns: why it could not be written; a lost message is not worth a failure.
 @discardableResult
 func writeAll(_ text: String, to descriptor: Int32) -> Errno? {
-    var bytes = Array(text.utf8)[...]
+    writeAll(Array(text.utf8), to: descriptor)
+}
+
+/// Writes bytes to a descriptor, all of them; see above.
+@discardableResult
+private func writeAll(_ all: [UInt8], to descriptor: Int32) -> Errno? {
+    var bytes = all[...]
     while !bytes.isEmpty {
         let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         if count < 0 {

@@ -74,6 +74,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case let error as RemoteError: self.init(error)
         case let error as StoreError: self.init(error)
         case let error as MovingError: self.init(error)
+        case let error as LookingError: self.init(error)
         case let error as SyncError: self.init(error)
         case is SyncDecision: self = .needsDecision
         case SidecarError.damaged: self = .damaged
@@ -185,6 +186,15 @@ struct ExitStatus: RawRepresentable, Equatable {
         }
     }
 
+    private init(_ error: LookingError) {
+        switch error {
+        case .damaged: self = .damaged
+        case .severalStores, .badCondition: self = .usage
+        case .noFile, .notAFile, .noStore, .noStores, .notAStore, .noTable, .noColumn:
+            self = .failed
+        }
+    }
+
     private init(_ error: SyncError) {
         switch error {
         case .noContainer: self = .notFound
@@ -201,6 +211,10 @@ struct ExitStatus: RawRepresentable, Equatable {
     }
 
     private init(_ error: StoreError) {
-        if case .busy = error { self = .inUse } else { self = .failed }
+        switch error {
+        case .busy: self = .inUse
+        case .damagedPage: self = .damaged
+        case .damaged, .unreadable, .neverStill: self = .failed
+        }
     }
 }

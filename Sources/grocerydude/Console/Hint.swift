@@ -24,6 +24,7 @@ enum Hint {
         case let error as BackupFolderError: after(error)
         case let error as SampleError: after(error)
         case let error as MovingError: after(error)
+        case let error as LookingError: after(error)
         case let error as SyncError: after(error)
         case let error as SyncDecision: after(error)
         case let error as SidecarError: after(error)
@@ -39,10 +40,15 @@ enum Hint {
         case AgeError.forgedHeader, AgeError.wrongEnd, AgeError.damaged, AgeError.badHeader,
             AgeError.notEncrypted:
             "\(list) and try an older backup; a copy in another place may be whole"
+        case QueryError.tookTooLong: error.inWords.map { "\($0) with '--timeout'" }
         case StoreError.damaged:
             "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
         case FileError.failed(.move, _, .resourceBusy), FileError.failed(.move, _, .improperLink):
             "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
+        case RowReturnError.conflict:
+            "choose with '--on-conflict skip' that it stays, or with '--on-conflict replace' that it does not"
+        case RowReturnError.missingParents(_, let tables):
+            "bring those back first: '--rows \(tables.first ?? "TABLE")'"
         case FileError.locked: "wait for it with '--lock-wait 60s'"
         case RemoteError.notAFolder: "name a directory with '--remote'"
         case CopyStoresError.inside: error.inWords.map { "\($0) with '--stores'" }
@@ -119,6 +125,17 @@ enum Hint {
         switch error {
         case .damaged: "\(list) to choose another, or take it as it is with '--allow-damaged'"
         case .notImported, .lacksNeed, .sameFolder, .readBackDiffers, .notTried: error.inWords
+        }
+    }
+
+    private static func after(_ error: LookingError) -> String? {
+        switch error {
+        case .damaged: "\(list) and try an older backup; a copy in another place may be whole"
+        case .severalStores(_, let stores): "name one with '--store '\(stores.first ?? "PATH")''"
+        case .noFile(_, _, nil): "see what is there with 'grocerydude show NAME --tree'"
+        case .noFile, .notAFile, .noStore, .noStores, .notAStore, .noTable, .noColumn,
+            .badCondition:
+            error.inWords
         }
     }
 

@@ -97,6 +97,12 @@ struct SchemaTests {
         try run("check", "check", "--all", "--read-data-subset", "next/2", status: 20)
         try run("list", "list")
         try run("show", "show", "latest")
+        try run("show", "show", "latest", "Grocery-Dude.sqlite")
+        try run("list", "list", "--contains", "Grocery-Dude.sqlite", status: 3)
+        try run("sql", "sql", "latest", "SELECT * FROM item")
+        try run("sql", "sql", "live", "SELECT 1; SELECT x'00', NULL", lines: 2)
+        let out = sandbox.path("Out").string
+        try run("extract", "extract", "latest", "Grocery-Dude.sqlite", "--to", out)
         try run("pin", "pin", "latest")
         try run("pin", "unpin", "latest")
         try run("prune", "prune", "--dry-run")
@@ -115,6 +121,13 @@ struct SchemaTests {
         try run("undelete", "undelete", try #require(removed["name"] as? String))
         try run("delete", "delete", "latest", "--dry-run")
         try run("restore", "restore", "latest", "--dry-run")
+        try run("items-add", "items", "add", "Jam")
+        let differences = try run("diff", "diff", "--rows", lines: 4)
+        for line in differences.output.split(separator: UInt8(ascii: "\n")) {
+            try expect(Array(line), "diff", ["diff"])
+        }
+        try run("diff", "diff", "--sql", lines: 7)
+        try run("restore-rows", "restore", "latest", "--rows", "item", "--yes")
         try run("restore", "restore", "latest", "--yes")
         try run("delete", "delete", "latest", "--yes")
         try run("status", "status")

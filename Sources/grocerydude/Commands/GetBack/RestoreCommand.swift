@@ -1,5 +1,6 @@
 internal import Backups
 public import ArgumentParser
+internal import Files
 internal import Operations
 public import Stores
 internal import SystemPackage
@@ -23,7 +24,8 @@ struct RestoreCommand: FolderCommand {
         "grocerydude restore --at '2026-11-22 09:41'",
         "grocerydude restore --undo",
         "grocerydude restore latest --target /tmp/look --quiet",
-        "grocerydude restore latest --salvage --target /tmp/rest"
+        "grocerydude restore latest --salvage --target /tmp/rest",
+        "grocerydude restore latest --rows item --where \"name = 'Milk'\""
     )
 
     @Argument(help: "The backup's name, or 'latest'; on a terminal, asked for if it is left out.")
@@ -63,6 +65,8 @@ struct RestoreCommand: FolderCommand {
     var check: CheckLevel?
 
     @OptionGroup var strictness: StrictOptions
+
+    @OptionGroup(title: "Rows") var chosenRows: RowOptions
 
     @Flag(help: "Restore damaged stores too.")
     var allowDamaged = false
@@ -124,6 +128,9 @@ struct RestoreCommand: FolderCommand {
         guard !salvage || target != nil && !dryRun else {
             throw ValidationError("'--salvage' goes with '--target', and without '--dry-run'")
         }
+        guard !chosenRows.isGiven || target == nil else {
+            throw ValidationError("rows come back into the stores directory: leave out '--target'")
+        }
         guard stripComponents.map({ $0 >= 0 }) ?? true else {
             throw ValidationError("'--strip-components' takes 0 or more")
         }
@@ -149,6 +156,11 @@ struct RestoreCommand: FolderCommand {
             fileSystem: invocation.fileSystem
         )
         warn(of: backup, invocation)
+        if chosenRows.isGiven {
+            return try await bringRows(of: backup, in: folder, options, invocation)
+        }
+        let preview = try await preview(of: backup, in: folder, invocation)
+        if !dryRun { preview?.lines.forEach(invocation.console.message) }
         let question =
             "Restore from '\(backup.displayName)'? It replaces the data in '\(invocation.stores.string)'."
         guard try invocation.confirm(question, yes: yes || target != nil || dryRun) else {
@@ -167,7 +179,9 @@ struct RestoreCommand: FolderCommand {
         } catch RestoreError.declined {
             return .declined
         }
-        try invocation.console.answer(RestoreAnswer(outcome, isDryRun: dryRun, invocation))
+        try invocation.console.answer(
+            RestoreAnswer(outcome, isDryRun: dryRun, preview: preview, invocation)
+        )
         let result = CommandResult(
             of: outcome.backup,
             bytes: outcome.bytes,
@@ -188,6 +202,56 @@ struct RestoreCommand: FolderCommand {
         if undo { return try await invocation.backupToUndo(in: folder) }
         if let at { return try await invocation.backup(at: at, in: folder) }
         return try await invocation.backup(named: name, in: folder)
+    }
+
+    /// Brings rows back into a store that may be in use.
+    private func bringRows(
+        of backup: Backup,
+        in folder: BackupFolder,
+        _ restore: RestoreBackup.Options,
+        _ invocation: Invocation
+    ) async throws -> CommandResult {
+        let (store, table) = chosenRows.place
+        var options = ReturnRows.Options(table: table, restore: restore)
+        options.store = store
+        options.condition = chosenRows.condition
+        options.onConflict = chosenRows.onConflict ?? .fail
+        options.isDryRun = true
+        func run() async throws -> ReturnRows.Outcome {
+            try await ReturnRows(from: folder, options: options, context: invocation.context)
+                .run(backup, into: invocation.stores)
+        }
+        if !dryRun {
+            if !yes, invocation.console.canAsk {
+                let rows = RowsAnswer(try await run(), isDryRun: true)
+                invocation.console.message(rows.line)
+            }
+            let question = "Bring these rows back into '\(invocation.stores.string)'?"
+            guard try invocation.confirm(question, yes: yes) else { return .declined }
+            options.isDryRun = false
+        }
+        let outcome = try await run()
+        try invocation.console.answer(RowsAnswer(outcome, isDryRun: dryRun))
+        return CommandResult(of: outcome.backup, problems: outcome.problems)
+    }
+
+    /// Finds what a restore would change, for a person who is asked or who tries it; `nil` if nobody reads it.
+    private func preview(
+        of backup: Backup,
+        in folder: BackupFolder,
+        _ invocation: Invocation
+    ) async throws -> RestorePreview? {
+        let isAsked = !yes && invocation.console.canAsk
+        // Of an archive elsewhere too much would have to be fetched.
+        guard target == nil, dryRun || isAsked, backup.isOnThisMachine,
+            try FileInfo.ifPresent(invocation.stores) != nil
+        else { return nil }
+        return try await RestorePreview(
+            of: backup,
+            in: folder,
+            replacing: invocation.stores,
+            context: invocation.context
+        )
     }
 
     /// Warns if the user may have meant another backup.

@@ -15,11 +15,17 @@ struct ListCommand: FolderCommand {
             With '--watch', Ctrl-C ends it with exit code 130.
             """,
         example: "grocerydude list --remote /mnt/nas/backups",
-        "grocerydude list --since 7d --tag before-upgrade --sort size"
+        "grocerydude list --since 7d --tag before-upgrade --sort size",
+        "grocerydude list --contains photos/map.jpg"
     )
 
     @OptionGroup var folder: FolderOptions
     @OptionGroup var selection: SelectionOptions
+
+    @Option(
+        help: ArgumentHelp("Only those with a file or a directory at this path.", valueName: "path")
+    )
+    var contains: String?
 
     @Flag(help: "List the deleted backups that can come back.")
     var trash = false
@@ -27,9 +33,9 @@ struct ListCommand: FolderCommand {
     @OptionGroup var watch: WatchOptions
 
     func validate() throws {
-        guard !trash || selection.isPlain else {
+        guard !trash || selection.isPlain && contains == nil else {
             throw ValidationError(
-                "'--trash' goes with none of '--sort', '--reverse', '--since' and '--tag'"
+                "'--trash' goes with none of '--sort', '--reverse', '--since', '--tag' and '--contains'"
             )
         }
     }
@@ -40,7 +46,7 @@ struct ListCommand: FolderCommand {
         try invocation.console.answer(sight.answer)
         for remark in sight.remarks { invocation.context.report(remark) }
         if let error = sight.unreachable { throw error }
-        return CommandResult(.done)
+        return CommandResult(problems: sight.problems)
     }
 
     private func look(_ invocation: Invocation) async throws -> Sight {
@@ -49,9 +55,17 @@ struct ListCommand: FolderCommand {
             return Sight(answer: try await folder.trashed().map { TrashRow($0, invocation) })
         }
         let (outcome, unreachable) = try await folder.listWithWaiting()
-        let backups = selection.selection(invocation)(outcome.backups.withoutReplaced)
+        var backups = selection.selection(invocation)(outcome.backups.withoutReplaced)
+        var problems: [Problem] = []
+        if let contains {
+            let search = BackupsContaining(in: folder, context: invocation.context)
+            let found = try await search.run(contains, among: backups)
+            (backups, problems) = (found.backups, found.problems)
+        }
         var sight = Sight(answer: backups.map { BackupRow($0, invocation) })
         sight.unreachable = unreachable
+        sight.problems = problems
+        sight.remarks = problems.map { .problem($0) }
         if backups.isEmpty {
             let reason =
                 outcome.backups.isEmpty ? "there are no backups yet" : "no backup is like that"

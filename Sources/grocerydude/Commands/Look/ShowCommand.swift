@@ -8,11 +8,19 @@ struct ShowCommand: FolderCommand {
         discussion: """
             A backup is named by its file name, its display name, any unique part of it, or 'latest'.
             """,
-        example: "grocerydude show latest"
+        example: "grocerydude show latest",
+        "grocerydude show latest --tree",
+        "grocerydude show latest photos"
     )
 
     @Argument(help: "The backup's name, or 'latest'.")
     var name: String
+
+    @Argument(help: "Only the file at this path, or what is in the directory.")
+    var path: String?
+
+    @Flag(help: "Show the files as a tree, and nothing else.")
+    var tree = false
 
     @OptionGroup var folder: FolderOptions
 
@@ -20,7 +28,10 @@ struct ShowCommand: FolderCommand {
         let outcome = try await ShowBackup(
             in: invocation.folder(),
             context: invocation.context
-        ).run(name, now: invocation.now)
-        return try invocation.answer(ShowAnswer(outcome, invocation))
+        ).run(name, path: path, now: invocation.now)
+        var answer = ShowAnswer(outcome, invocation)
+        answer.isTree = tree
+        if path != nil { answer.keepStoresOfFiles() }
+        return try invocation.answer(answer)
     }
 }

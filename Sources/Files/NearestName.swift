@@ -1,5 +1,5 @@
 /// Returns the name that a misspelt one was most likely meant to be; `nil` if none is near.
-func nearestName(to name: String, among names: some Sequence<String>) -> String? {
+public func nearestName(to name: String, among names: some Sequence<String>) -> String? {
     let limit = max(1, name.count / 3)
     let near = names.map { (name: $0, distance: editDistance(from: name, to: $0)) }
         .filter { $0.distance <= limit }

@@ -1,0 +1,186 @@
+public import Files
+internal import Synchronization
+public import SystemPackage
+
+/// The content of a file in an archive, read at any place: only the segments that are asked for are read,
+/// inflated and verified.
+///
+/// A file that is put together from several archives is read in the same way: over a segment of its entry lie
+/// the runs of the patches, as far as the segment has changed at all.
+public final class EntrySource: ByteSource {
+    public let path: FilePath
+    public let size: Int64
+
+    private let item: ArchiveExtractor.Item
+    private let digests: [Digest]
+    /// Where each segment of the entry begins in its archive, and at the end where the last one ends.
+    private let places: [Int64]
+    /// Oldest first.
+    private let patches: [PatchRuns]
+    private let cache: SegmentCache
+    private let readsAhead: Bool
+    private let ahead = Mutex(Ahead())
+
+    /// What a reader who goes on and on will ask for next.
+    private struct Ahead {
+        /// The segment that was read last.
+        var last = -2
+        /// The one after it, which a thread of its own reads.
+        var next: (index: Int, work: BackgroundWork<[UInt8]>)?
+    }
+
+    /// Buffers that one reader after the other uses.
+    private struct Spare: @unchecked Sendable {
+        let buffers = SegmentBuffers()
+    }
+
+    /// Those that nobody is using.
+    private let spares = Mutex<[Spare]>([])
+
+    /// Whether a file can be read so: a manifest tells its segments.
+    ///
+    /// In an archive of another program the data is one stream, of which no part inflates alone.
+    public static func canRead(_ item: ArchiveExtractor.Item) -> Bool {
+        item.segments != nil && item.entry.isPlain && item.attributes.kind == .file
+    }
+
+    /// Begins to read a file; nothing but its local record is read at once.
+    ///
+    /// - Parameters:
+    ///   - item: a file that `canRead` says can be read.
+    ///   - cache: keeps its segments.
+    ///   - readsAhead: whether the next segment may be read before it is asked for; not if that is fetched.
+    /// - Throws: `ArchiveError` if the table of its segments contradicts the archive; `FileError`.
+    public init(
+        _ item: ArchiveExtractor.Item,
+        cache: SegmentCache,
+        readsAhead: Bool = false
+    ) throws {
+        let entry = item.entry
+        guard let segments = item.segments, Self.canRead(item) else {
+            throw entry.archive.contradiction(entry)
+        }
+        try ArchiveExtractor.checkTable(segments, of: entry)
+        digests = item.patched?.digests ?? segments.map(\.digest)
+        guard digests.count == Segment.count(forSize: item.size) else {
+            throw entry.archive.contradiction(entry)
+        }
+        path = entry.archive.path
+        size = item.size
+        self.item = item
+        self.cache = cache
+        self.readsAhead = readsAhead
+        // A descriptor says nothing that is not verified as well.
+        var place =
+            segments.isEmpty ? 0 : try entry.archive.dataOffset(entry, withDescriptor: false)
+        var places = [place]
+        for segment in segments {
+            place += Int64(segment.length)
+            places.append(place)
+        }
+        self.places = places
+        patches = try (item.patched?.patches ?? []).map { try PatchRuns($0, cache: cache) }
+    }
+
+    deinit { cache.forget(ObjectIdentifier(self)) }
+
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        let count = Int(min(Int64(buffer.count), max(0, size - offset)))
+        var done = 0
+        while done < count {
+            let position = offset + Int64(done)
+            let index = Int(position / Int64(Segment.size))
+            let start = Int(position % Int64(Segment.size))
+            let bytes = try segment(index)
+            let length = min(count - done, bytes.count - start)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[done..<(done + length)])
+                .copyBytes(from: bytes[start..<(start + length)])
+            done += length
+        }
+        return count
+    }
+
+    /// Returns a segment, which is perhaps still there.
+    func segment(_ index: Int) throws -> [UInt8] {
+        let key = SegmentCache.Key(source: ObjectIdentifier(self), index: index)
+        if let bytes = cache.bytes(key) { return bytes }
+        let bytes = try takeAhead(index) ?? verified(index)
+        cache.keep(bytes, as: key)
+        readAhead(of: index)
+        return bytes
+    }
+
+    /// Waits for a segment that a thread reads already; `nil` if none does.
+    private func takeAhead(_ index: Int) throws -> [UInt8]? {
+        guard readsAhead else { return nil }
+        let work = ahead.withLock { ahead -> BackgroundWork<[UInt8]>? in
+            guard let next = ahead.next, next.index == index else { return nil }
+            ahead.next = nil
+            return next.work
+        }
+        return try work?.wait()
+    }
+
+    /// Begins to read the segment after one, if that came after the one before it.
+    private func readAhead(of index: Int) {
+        guard readsAhead else { return }
+        let useless = ahead.withLock { ahead -> BackgroundWork<[UInt8]>? in
+            defer { ahead.last = index }
+            let next = index + 1
+            guard ahead.last == index - 1, next < digests.count else { return nil }
+            let key = SegmentCache.Key(source: ObjectIdentifier(self), index: next)
+            guard ahead.next?.index != next, cache.bytes(key) == nil else { return nil }
+            let old = ahead.next
+            ahead.next = (next, BackgroundWork { [self] _ in try verified(next) })
+            return old?.work
+        }
+        // The reader went somewhere else.
+        useless?.close()
+    }
+
+    private func verified(_ index: Int) throws -> [UInt8] {
+        let own = spares.withLock { $0.popLast() } ?? Spare()
+        defer { spares.withLock { $0.append(own) } }
+        do {
+            return try Array(own.buffers.verifiedContent(of: part(index)))
+        } catch ArchiveError.damagedEntry(_, _, let reason) {
+            throw damage(index, reason)
+        }
+    }
+
+    private func part(_ index: Int) throws -> ExtractJob.Part {
+        let segments = item.segments ?? []
+        var base: ExtractJob.Part.Base?
+        if index < segments.count {
+            base = ExtractJob.Part.Base(
+                source: places[index],
+                compressedLength: segments[index].length,
+                length: Segment.length(at: index, ofSize: item.entry.size),
+                isLast: index == segments.count - 1
+            )
+        }
+        let length = Segment.length(at: index, ofSize: size)
+        // One with the digest of the entry's has not changed, whatever lies over it.
+        let isAsItWas = base?.length == length && segments[index].digest == digests[index]
+        var part = ExtractJob.Part(
+            item: item,
+            base: base,
+            destination: 0,
+            length: length,
+            digest: digests[index],
+            isLast: index == digests.count - 1
+        )
+        if !isAsItWas { part.overlays = try patches.compactMap { try $0.runs(ofSegment: index) } }
+        return part
+    }
+
+    private func damage(_ index: Int, _ reason: String) -> DamagedBytes {
+        let start = Int64(index) * Int64(Segment.size)
+        return DamagedBytes(
+            in: item.attributes.path.description,
+            of: path.lastComponent.map { printable(FilePath($0.string)) } ?? printable(path),
+            start..<(start + Int64(Segment.length(at: index, ofSize: size))),
+            reason: reason
+        )
+    }
+}

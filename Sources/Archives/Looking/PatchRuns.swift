@@ -1,0 +1,86 @@
+internal import Files
+internal import Synchronization
+
+/// The runs of a patch, found for any segment of its file.
+///
+/// A patch is read from its beginning to the place that is asked for, once; only where its runs are is kept.
+final class PatchRuns: Sendable {
+    /// A run, and where its bytes are in the patch.
+    private struct Place {
+        var run: Patch.Run
+        var bytes: Int64
+    }
+
+    private struct State {
+        var places: [Place] = []
+        /// Where the next run's head is in the patch.
+        var next: Int64 = 0
+    }
+
+    private let patch: Patch
+    private let source: EntrySource
+    private let state = Mutex(State())
+
+    /// Begins to read a patch.
+    ///
+    /// - Throws: `ArchiveError` if its table contradicts the archive, or it is larger than it can be.
+    init(_ patch: Patch, cache: SegmentCache) throws {
+        try patch.checkSize()
+        self.patch = patch
+        let item = ArchiveExtractor.Item(
+            entry: patch.entry,
+            attributes: patch.entry.attributes,
+            segments: patch.segments
+        )
+        source = try EntrySource(item, cache: cache)
+    }
+
+    /// Returns the runs in one segment of the file, with their bytes.
+    ///
+    /// - Returns: `nil` if there are none.
+    /// - Throws: `ArchiveError`, `DamagedBytes`, `FileError`.
+    func runs(ofSegment index: Int) throws -> PatchCursor.Runs? {
+        let start = Int64(index) * Int64(Segment.size)
+        let end = start + Int64(Segment.size)
+        let places = try state.withLock { state in
+            while state.places.last.map({ $0.run.offset < end }) ?? true {
+                guard let place = try place(after: state) else { break }
+                state.places.append(place)
+                state.next = place.bytes + Int64(place.run.length)
+            }
+            // Runs rise, so those of a segment stand together.
+            let first = state.places.partitioningIndex { $0.run.offset >= start }
+            return Array(state.places[first...].prefix { $0.run.offset < end })
+        }
+        var runs = PatchCursor.Runs()
+        for place in places {
+            let bytes = try source.readExactly(count: place.run.length, at: place.bytes)
+            runs.append(bytes, at: Int(place.run.offset - start))
+        }
+        return places.isEmpty ? nil : runs
+    }
+
+    /// Reads the head of the next run; `nil` at the end.
+    private func place(after state: State) throws -> Place? {
+        guard state.next < source.size else { return nil }
+        let head = PatchLayout.headLength
+        guard source.size - state.next >= head else { throw patch.endsWithinRun }
+        let bytes = try source.readExactly(count: Int(head), at: state.next)
+        let run = try patch.run(bytes, after: state.places.last?.run)
+        let start = state.next + head
+        guard source.size - start >= Int64(run.length) else { throw patch.endsWithinRun }
+        return Place(run: run, bytes: start)
+    }
+}
+
+extension Array {
+    /// Returns the first index from which on all elements are as they should be; none before it is.
+    fileprivate func partitioningIndex(where isBehind: (Element) -> Bool) -> Int {
+        var range = 0..<count
+        while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
+            range =
+                isBehind(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
+        }
+        return range.lowerBound
+    }
+}

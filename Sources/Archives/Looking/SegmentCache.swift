@@ -1,0 +1,68 @@
+internal import Synchronization
+
+/// Segments that were inflated and verified, and may be asked for again; several sources share one.
+///
+/// Of those that do not fit, the one goes that was asked for the longest time ago.
+public final class SegmentCache: Sendable {
+    /// Names a segment of a source.
+    struct Key: Hashable {
+        var source: ObjectIdentifier
+        var index: Int
+    }
+
+    private struct Kept {
+        var bytes: [UInt8]
+        var used: UInt64
+    }
+
+    private struct State {
+        var kept: [Key: Kept] = [:]
+        var clock: UInt64 = 0
+        var size = 0
+    }
+
+    /// The most bytes that are kept.
+    public let limit: Int
+    private let state = Mutex(State())
+
+    /// Makes an empty one.
+    ///
+    /// - Parameter limit: the most bytes that are kept; a lookup in a database needs few segments, and a
+    ///   scan each of them once.
+    public init(limit: Int = 24 << 20) { self.limit = limit }
+
+    /// Returns a segment; `nil` if it is not kept.
+    func bytes(_ key: Key) -> [UInt8]? {
+        state.withLock { state in
+            state.clock += 1
+            state.kept[key]?.used = state.clock
+            return state.kept[key]?.bytes
+        }
+    }
+
+    /// Keeps a segment.
+    func keep(_ bytes: [UInt8], as key: Key) {
+        state.withLock { state in
+            guard state.kept[key] == nil else { return }
+            while state.size + bytes.count > limit,
+                let oldest = state.kept.min(by: { $0.value.used < $1.value.used })
+            {
+                state.kept[oldest.key] = nil
+                state.size -= oldest.value.bytes.count
+            }
+            state.clock += 1
+            state.size += bytes.count
+            state.kept[key] = Kept(bytes: bytes, used: state.clock)
+        }
+    }
+
+    /// Gives up all segments of a source that is gone: another may get its identity.
+    func forget(_ source: ObjectIdentifier) {
+        state.withLock { state in
+            for (key, kept) in state.kept where key.source == source {
+                state.kept[key] = nil
+                state.size -= kept.bytes.count
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import Archives
+public import Backups
+internal import Files
+internal import Stores
+public import SystemPackage
+
+/// Tells what differs between two states of a stores directory: backups, or the live one.
+///
+/// Files are compared by what the manifests say. Stores that may differ are compared table by table and row by
+/// row, byte for byte.
+public struct CompareStates: Sendable {
+    /// A state to compare.
+    public enum State: Sendable {
+        /// The stores directory as it is.
+        case live
+        case backup(Backup)
+    }
+
+    /// How much is wanted.
+    public struct Options: Sendable {
+        /// The only store to compare, by its path or its name.
+        public var store: String?
+        /// The only table to compare, by its name or its entity's.
+        public var table: String?
+        /// Whether rows are told one by one.
+        public var tellsRows = false
+        /// The most rows of one table to tell; `nil` for all.
+        public var rowLimit: Int?
+        /// Whether statements are told in place of all else.
+        public var tellsStatements = false
+
+        public init() {}
+    }
+
+    let folder: BackupFolder
+    let stores: FilePath
+    let options: Options
+    let context: OperationContext
+
+    public init(
+        in folder: BackupFolder,
+        with stores: FilePath,
+        options: Options,
+        context: OperationContext
+    ) {
+        self.folder = folder
+        self.stores = stores
+        self.options = options
+        self.context = context
+    }
+
+    /// Compares two states.
+    ///
+    /// - Parameters:
+    ///   - old: the state before.
+    ///   - new: the state after.
+    ///   - tell: told each difference, files in the order of their paths; on another thread.
+    /// - Returns: whether anything differs.
+    /// - Throws: `LookingError`, `StoreError`, `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`,
+    ///   `CancellationError`; what `tell` throws.
+    public func run(
+        from old: State,
+        to new: State,
+        _ tell: @escaping (Difference) throws -> Void
+    ) async throws -> Bool {
+        let (before, after) = (try await open(old), try await open(new))
+        return try await WorkThread.run {
+            try LookingError.translating {
+                let exclusions =
+                    try before?.plan.exclusions() ?? after?.plan.exclusions() ?? .none
+                func state(_ backup: OpenedBackup?) throws -> ComparedState {
+                    try backup.map { try ComparedState($0) }
+                        ?? ComparedState(live: stores, leavingOut: exclusions, context)
+                }
+                return try Comparison(
+                    from: state(before),
+                    to: state(after),
+                    options: options,
+                    context: context
+                ).run(tell)
+            }
+        }
+    }
+
+    /// Opens a backup; `nil` for the live state.
+    private func open(_ state: State) async throws -> OpenedBackup? {
+        guard case .backup(let backup) = state else { return nil }
+        return try await OpenedBackup(backup, in: folder, context: context)
+    }
+}

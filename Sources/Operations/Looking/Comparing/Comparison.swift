@@ -1,0 +1,203 @@
+internal import Archives
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+/// A comparison of two states whose content is known.
+struct Comparison {
+    private let old: ComparedState
+    private let new: ComparedState
+    private let options: CompareStates.Options
+    private let context: OperationContext
+
+    init(
+        from old: ComparedState,
+        to new: ComparedState,
+        options: CompareStates.Options,
+        context: OperationContext
+    ) {
+        self.old = old
+        self.new = new
+        self.options = options
+        self.context = context
+    }
+
+    /// Tells each difference, and returns whether there is any.
+    ///
+    /// - Throws: see `CompareStates.run`.
+    func run(_ tell: (Difference) throws -> Void) throws -> Bool {
+        let paths = Set(old.items.keys).union(new.items.keys).sorted()
+        let chosen = try chosenStores(paths)
+        let unequal = chosen.filter { path in
+            isStoreInBoth(path) ? !old.hasSameStore(path, as: new) : true
+        }
+        for state in [old, new] {
+            try state.open(unequal, context)
+        }
+        if options.tellsStatements { return try tellStatements(unequal, tell) }
+        var differs = false
+        let isWhole = options.store == nil && options.table == nil
+        for path in paths {
+            try context.checkCancellation()
+            if isWhole, let file = try fileDifference(at: path) {
+                differs = true
+                try tell(.file(file))
+            }
+            guard unequal.contains(path) else { continue }
+            if try compareStore(at: path, tell) { differs = true }
+        }
+        return differs
+    }
+
+    // MARK: - Files
+
+    private func isStoreInBoth(_ path: RelativePath) -> Bool {
+        old.items[path]?.isStore == true && new.items[path]?.isStore == true
+    }
+
+    /// Returns what differs of a file but for the rows of a store.
+    private func fileDifference(at path: RelativePath) throws -> FileDifference? {
+        var difference = FileDifference(
+            path: path.description,
+            type: (new.items[path] ?? old.items[path])?.type ?? "",
+            change: .changed,
+            aspects: [],
+            oldSize: old.items[path]?.size,
+            newSize: new.items[path]?.size,
+            externalDataOf: externalDataStore(of: path)
+        )
+        guard let before = old.items[path], let after = new.items[path] else {
+            let item = old.items[path] ?? new.items[path]
+            difference.change = old.items[path] == nil ? .added : .removed
+            return item?.isStore == true ? nil : difference
+        }
+        difference.aspects = try aspects(path, before, after)
+        return difference.aspects.isEmpty ? nil : difference
+    }
+
+    private func aspects(
+        _ path: RelativePath,
+        _ before: ComparedState.Item,
+        _ after: ComparedState.Item
+    ) throws -> [FileDifference.Aspect] {
+        var aspects: [FileDifference.Aspect] = []
+        if before.type != after.type || before.isStore != after.isStore { aspects.append(.type) }
+        let isStore = before.isStore && after.isStore
+        if before.type != "directory", !isStore, aspects.isEmpty,
+            try !old.hasSameContent(path, as: new, context)
+        {
+            aspects.append(.content)
+        }
+        guard old.isDescribed, new.isDescribed else { return aspects }
+        if before.mode != after.mode, before.type != "link" { aspects.append(.mode) }
+        if before.owner != after.owner { aspects.append(.owner) }
+        // A directory's time follows from what is in it, a store's from its rows.
+        if before.type != "directory", !isStore, before.modified != after.modified {
+            aspects.append(.time)
+        }
+        return aspects
+    }
+
+    /// Returns the store whose external data a file is.
+    private func externalDataStore(of path: RelativePath) -> String? {
+        guard ExternalReference(name: path.name.bytes) != nil, let parent = path.parent else {
+            return nil
+        }
+        for items in [old.items, new.items] {
+            for (store, item) in items where item.isStore {
+                let directory = Store(
+                    path: store,
+                    directory: "",
+                    identity: .init(device: 0, inode: 0)
+                )
+                if directory.externalDataDirectory == parent { return store.description }
+            }
+        }
+        return nil
+    }
+
+    // MARK: - Stores
+
+    /// Returns the stores that are wanted.
+    private func chosenStores(_ paths: [RelativePath]) throws -> [RelativePath] {
+        let stores = paths.filter {
+            old.items[$0]?.isStore == true || new.items[$0]?.isStore == true
+        }
+        guard let name = options.store else { return stores }
+        let named = stores.filter { $0.description == name }
+        let called = stores.filter { $0.name.description == name }
+        let found = named.isEmpty ? called : named
+        guard !found.isEmpty else {
+            throw LookingError.noStore(
+                name,
+                in: "either state",
+                stores: stores.map(\.description)
+            )
+        }
+        return found
+    }
+
+    private func tellStatements(
+        _ paths: [RelativePath],
+        _ tell: (Difference) throws -> Void
+    ) throws -> Bool {
+        var scripts: [(path: RelativePath, script: ChangeScript)] = []
+        for path in paths {
+            let empty = try ReadableStore.empty()
+            let diff = try StoreDiff(
+                from: old.store(path) ?? empty,
+                to: new.store(path) ?? empty,
+                check: context.checkCancellation
+            )
+            let script = try ChangeScript(diff)
+            if try !script.isEmpty { scripts.append((path, script)) }
+        }
+        guard scripts.count <= 1 else {
+            throw LookingError.severalStores(
+                in: "the states that differ",
+                stores: scripts.map(\.path.description)
+            )
+        }
+        try scripts.first?.script.write { try tell(.statement($0)) }
+        return !scripts.isEmpty
+    }
+
+    private func compareStore(
+        at path: RelativePath,
+        _ tell: (Difference) throws -> Void
+    ) throws -> Bool {
+        let empty = try ReadableStore.empty()
+        let (before, after) = (old.store(path), new.store(path))
+        guard before != nil || after != nil else { return false }
+        let change: SchemaDiff.Change =
+            before == nil ? .added : after == nil ? .removed : .changed
+        let diff = try StoreDiff(
+            from: before ?? empty,
+            to: after ?? empty,
+            check: context.checkCancellation
+        )
+        let comparison = try StoreComparison(
+            of: diff,
+            named: path.description,
+            options: options,
+            context: context
+        )
+        var isTold = false
+        try comparison.run { difference in
+            if !isTold {
+                isTold = true
+                try tell(.store(StoreDifference(path: path.description, change: change)))
+            }
+            try tell(difference)
+        }
+        return isTold
+    }
+}
+
+extension ComparedState {
+    /// Whether two states' pages of a store are known to be the same.
+    fileprivate func hasSameStore(_ path: RelativePath, as other: ComparedState) -> Bool {
+        guard let digests = items[path]?.digests else { return false }
+        return digests == other.items[path]?.digests
+    }
+}

@@ -1,0 +1,114 @@
+internal import Files
+internal import Stores
+internal import Sync
+
+/// A comparison of one store's two states, which tells tables and rows by the names that people know.
+struct StoreComparison {
+    private let diff: StoreDiff
+    private let name: String
+    private let options: CompareStates.Options
+    private let context: OperationContext
+    private let names: CoreDataNames?
+
+    /// Reads the names that the store's model has.
+    ///
+    /// - Throws: `StoreError`.
+    init(
+        of diff: StoreDiff,
+        named name: String,
+        options: CompareStates.Options,
+        context: OperationContext
+    ) throws {
+        self.diff = diff
+        self.name = name
+        self.options = options
+        self.context = context
+        names =
+            try CoreDataNames(diff.new, diff.new.schema())
+            ?? CoreDataNames(diff.old, diff.old.schema())
+    }
+
+    /// Tells each table that differs.
+    ///
+    /// - Throws: `LookingError.noTable`, `StoreError`, `CancellationError`; what `tell` throws.
+    func run(_ tell: (Difference) throws -> Void) throws {
+        let schemas = Dictionary(diff.schema.tables.map { ($0.name.foldedIdentifier, $0) }) { $1 }
+        let pairs = Dictionary(diff.tables.map { ($0.name.foldedIdentifier, $0) }) { $1 }
+        let all = Set(schemas.keys).union(pairs.keys).sorted()
+        let chosen = try options.table.map { [try found($0, among: all)] } ?? all
+        for key in chosen {
+            try context.checkCancellation()
+            var table = TableDifference(
+                store: name,
+                table: pairs[key]?.name ?? schemas[key]?.name ?? key,
+                entity: names?.entity(ofTable: key),
+                kind: pairs[key]?.present.kind ?? schemas[key]?.kind ?? .table,
+                schema: schemas[key],
+                properties: properties(of: pairs[key])
+            )
+            do {
+                table.rows = try pairs[key].map(diff.counts)
+            } catch StoreError.unreadable(_, let reason) {
+                table.failure = reason
+            }
+            guard table.schema != nil || table.failure != nil || table.rows?.isEmpty == false
+            else { continue }
+            try tell(.table(table))
+            if options.tellsRows, let pair = pairs[key], table.rows?.isEmpty == false {
+                try tellRows(of: pair, table, tell)
+            }
+        }
+    }
+
+    private func tellRows(
+        of pair: TablePair,
+        _ table: TableDifference,
+        _ tell: (Difference) throws -> Void
+    ) throws {
+        var told = 0
+        let limit = options.rowLimit ?? .max
+        try diff.forEachChange(of: pair) { change in
+            guard told < limit else { return false }
+            told += 1
+            try tell(
+                .row(
+                    RowDifference(
+                        store: name,
+                        table: table.table,
+                        entity: table.entity,
+                        change: change,
+                        properties: table.properties
+                    )
+                )
+            )
+            return true
+        }
+        let rows = table.rows ?? RowCounts()
+        let rest = rows.added + rows.removed + rows.changed - Int64(told)
+        if rest > 0 { try tell(.moreRows(rest)) }
+    }
+
+    // MARK: - Names
+
+    private func found(_ table: String, among tables: [String]) throws -> String {
+        let folded = table.foldedIdentifier
+        if tables.contains(folded) { return folded }
+        if let key = tables.first(where: {
+            names?.entity(ofTable: $0)?.foldedIdentifier == folded
+        }) {
+            return key
+        }
+        let entities = tables.compactMap { names?.entity(ofTable: $0) }
+        // A table that does not differ is in both schemas.
+        throw LookingError.noTable(table, in: "'\(name)'", tables: entities + tables)
+    }
+
+    private func properties(of pair: TablePair?) -> [String: String] {
+        guard let names, let pair else { return [:] }
+        var properties: [String: String] = [:]
+        for column in (pair.old?.columns ?? []) + (pair.new?.columns ?? []) {
+            properties[column.name] = names.property(ofColumn: column.name, in: pair.name)
+        }
+        return properties
+    }
+}

@@ -1,0 +1,203 @@
+internal import Archives
+public import Backups
+internal import Files
+public import Foundation
+public import Stores
+internal import SystemPackage
+
+/// A backup that is looked into: its files are read where they are, and only as much of them as is asked for.
+///
+/// Its methods may wait for what is fetched, so they are called within `look`.
+public final class OpenedBackup: StorePlace {
+    public let name: String
+    private let archived: ArchivedBackup
+    private let context: OperationContext
+    private let cache = SegmentCache()
+
+    /// Opens the backup that a person means; see `BackupFolder.find`.
+    ///
+    /// - Parameters:
+    ///   - text: what the person said.
+    ///   - folder: the folder that it is in.
+    ///   - context: where scratch files go, and who hears of it.
+    ///   - now: the time, for names that depend on it.
+    /// - Throws: see `BackupFolder.find`, `BackupFolder.openInPlace`.
+    public convenience init(
+        _ text: String,
+        in folder: BackupFolder,
+        context: OperationContext,
+        now: Date?
+    ) async throws {
+        let (backup, unreachable) = try await folder.findWithWaiting(text, now: now)
+        if let unreachable { context.warnOfUnknown(unreachable) }
+        try await self.init(backup, in: folder, context: context)
+    }
+
+    /// Opens a backup of a folder.
+    ///
+    /// - Throws: see `BackupFolder.openInPlace`.
+    public init(
+        _ backup: Backup,
+        in folder: BackupFolder,
+        context: OperationContext
+    ) async throws {
+        self.context = context
+        name = "'\(backup.displayName)'"
+        archived = try await LookingError.translating {
+            try await folder.openInPlace(backup, holdingTo: RestoreLimits()) {
+                context.report(.began(.fetching, total: $0))
+            }
+        }
+        if let remark = archived.originRemark { context.note(remark) }
+    }
+
+    /// The backup as a restore has it, to be asked within `look`.
+    var plan: ArchivedBackup { archived }
+
+    // MARK: - Files
+
+    /// Calls a closure for each entry of the backup.
+    ///
+    /// - Throws: see `ArchivedBackup.forEach`.
+    func forEach(_ body: (ArchiveExtractor.Item) throws -> Void) throws {
+        _ = try archived.forEach(body)
+    }
+
+    /// Returns the entries whose paths are as wanted.
+    func items(where isWanted: (RelativePath) -> Bool) throws -> [ArchiveExtractor.Item] {
+        var items: [ArchiveExtractor.Item] = []
+        try forEach { if isWanted($0.attributes.path) { items.append($0) } }
+        return items
+    }
+
+    /// Returns a file's bytes, each verified before it is seen.
+    ///
+    /// One that is not in segments is extracted into a scratch file, which goes with the source.
+    func source(of item: ArchiveExtractor.Item) throws -> any ByteSource {
+        guard item.attributes.kind == .file else {
+            throw LookingError.notAFile(item.attributes.path.description, in: name)
+        }
+        if EntrySource.canRead(item) {
+            return try EntrySource(item, cache: cache, readsAhead: archived.isAtHand)
+        }
+        let scratch = try extractedToScratch([item])
+        return try ScratchFile(item.attributes.path.below(scratch.path), in: scratch)
+    }
+
+    /// Reads a file from its beginning to its end.
+    ///
+    /// - Parameters:
+    ///   - path: its path, as it is printed.
+    ///   - body: takes the next bytes, which are verified; returns whether it wants more.
+    /// - Throws: `LookingError` if there is no such file; errors of reading it; what `body` throws.
+    public func read(_ path: String, _ body: ([UInt8]) throws -> Bool) throws {
+        let found = try items(NamedPaths([path]))
+        guard let item = found.first(where: { $0.item.attributes.path == $0.root })?.item else {
+            throw LookingError.notAFile(path, in: name)
+        }
+        let source = try source(of: item)
+        for start in stride(from: 0, to: item.size, by: Segment.size) {
+            try context.checkCancellation()
+            let count = Int(min(Int64(Segment.size), item.size - start))
+            guard try body(source.readExactly(count: count, at: start)) else { return }
+        }
+    }
+
+    /// Extracts some entries into a scratch directory, under their paths.
+    private func extractedToScratch(_ items: [ArchiveExtractor.Item]) throws -> ScratchDirectory {
+        let scratch = try ScratchDirectory(in: context.scratch)
+        let size = items.reduce(0) { $0 + $1.size }
+        let first = items.first.map { $0.attributes.path.description } ?? ""
+        context.tellDetail(
+            "extracts '\(first)' (\(byteCount(size))) into '\(printable(scratch.path))': it cannot be read in parts"
+        )
+        let available = try Directory.open(scratch.path).availableSpace()
+        guard size <= available else {
+            throw OperationError.noSpace(scratch.path, needed: size, available: available)
+        }
+        context.report(.began(.extracting, total: size))
+        let extractor = ArchiveExtractor(
+            into: try Directory.open(scratch.path),
+            syncing: .never,
+            threads: context.threads,
+            progressed: context.advance
+        )
+        defer { extractor.close() }
+        for var item in items {
+            item.attributes.owner = nil
+            // It must be readable, whatever its mode was.
+            item.attributes.mode = 0o600
+            try extractor.extract(item)
+        }
+        try extractor.finish()
+        return scratch
+    }
+
+    // MARK: - Stores
+
+    /// Returns the paths of the stores, printable.
+    ///
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`.
+    public func stores() throws -> [String] {
+        if let header = archived.header, archived.isDescribed { return header.stores.map(\.path) }
+        var stores: [String] = []
+        try forEach { item in
+            if try isStore(item) { stores.append(item.attributes.path.description) }
+        }
+        return stores
+    }
+
+    /// Opens a store for reading, where it is.
+    ///
+    /// - Parameter path: its path, as `stores` says it; `nil` for the only one.
+    /// - Returns: the store; it stays good while it is referred to.
+    /// - Throws: `LookingError` if there is no such store, or more than one to choose from; `StoreError`,
+    ///   `ArchiveError`, `DamagedBytes`, `FileError`, `RemoteError`.
+    public func store(_ path: String?) throws -> StoreSnapshot {
+        let path = try path ?? StoreChoice.only(of: stores(), in: name)
+        // A log or a journal beside it is a part of it, in archives of others and of damaged stores.
+        let beside = ["", "-wal", "-journal"].map { path + $0 }
+        let items = try items { beside.contains($0.description) }
+        guard let item = items.first(where: { $0.attributes.path.description == path }) else {
+            throw LookingError.noStore(path, in: name, stores: try stores())
+        }
+        guard try isStore(item) else { throw LookingError.notAStore(path, in: name) }
+        let hasSidecar = items.contains {
+            $0.attributes.path.description != path && $0.attributes.kind == .file && $0.size > 0
+        }
+        guard hasSidecar || !EntrySource.canRead(item) else {
+            return try StoreSnapshot(over: source(of: item), path: item.attributes.path)
+        }
+        let scratch = try extractedToScratch(items.filter { $0.attributes.kind == .file })
+        let file = item.attributes.path.below(scratch.path)
+        let store = Store(
+            path: item.attributes.path,
+            directory: scratch.path,
+            identity: try FileInfo(of: file).identity
+        )
+        return try StoreSnapshot.ofNow(
+            store,
+            scratchParent: scratch.path,
+            busyTimeout: .zero,
+            keeping: scratch
+        )
+    }
+
+    /// Returns whether a file begins as a store does.
+    private func isStore(_ item: ArchiveExtractor.Item) throws -> Bool {
+        guard item.attributes.kind == .file, item.size > 0, !item.entry.isSpecial else {
+            return false
+        }
+        if EntrySource.canRead(item) {
+            let count = Int(min(item.size, Int64(DatabaseHeader.length)))
+            let start = try EntrySource(item, cache: cache).readExactly(count: count, at: 0)
+            return start.withUnsafeBytes { DatabaseHeader.begins($0) }
+        }
+        var isStore = false
+        try item.entry.archive.read(item.entry) { start in
+            isStore = DatabaseHeader.begins(start)
+            return false
+        }
+        return isStore
+    }
+}

@@ -1,0 +1,99 @@
+internal import Files
+internal import Foundation
+internal import Synchronization
+internal import SystemPackage
+
+// For those who read here and there, and cannot begin again: SQLite in the middle of a query.
+extension RemoteRange {
+    /// The least bytes that are fetched at once: one request costs as much time as many bytes.
+    private static let leastBlock: Int64 = 256 << 10
+    /// The most bytes that are fetched at once for one who reads on and on.
+    private static let greatestBlock: Int64 = 4 << 20
+    /// Bytes that are kept: a record and the data behind it are in one part.
+    private static let keptBytes = 8 << 20
+
+    /// Lets a reader from now on wait until what it asks for has been fetched.
+    ///
+    /// That blocks its thread, which must be one of its own: see `WorkThread.run`. What is fetched then is
+    /// given up again soon, so that memory does not grow.
+    public func beginWaiting() {
+        awaited.withLock { $0 = $0 ?? [] }
+    }
+
+    /// Fills a buffer from what was fetched, and fetches the rest.
+    func wait(for wanted: Range<Int64>, into buffer: UnsafeMutableRawBufferPointer) throws {
+        var position = wanted.lowerBound
+        while position < wanted.upperBound {
+            let part = try part(at: position, upTo: wanted.upperBound)
+            let start = Int(position - part.start)
+            let count = min(part.bytes.count - start, Int(wanted.upperBound - position))
+            let place = Int(position - wanted.lowerBound)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[place..<place + count])
+                .copyBytes(from: part.bytes[start..<start + count])
+            position += Int64(count)
+        }
+    }
+
+    /// Returns bytes from a place on, or before it.
+    private func part(at offset: Int64, upTo end: Int64) throws -> Piece {
+        let (piece, next) = piece(at: offset)
+        if let piece { return piece }
+        if let part = awaited.withLock({ $0?.last { $0.contains(offset) } }) { return part }
+        let range = offset..<min(max(end, offset + block(at: offset)), next)
+        let bytes = try fetchNow(range)
+        guard bytes.count == range.count else { throw Failure.changed(path) }
+        let part = Piece(start: offset, bytes: bytes)
+        awaited.withLock { awaited in
+            var parts = awaited ?? []
+            parts.append(part)
+            while parts.count > 1, parts.reduce(0, { $0 + $1.bytes.count }) > Self.keptBytes {
+                parts.removeFirst()
+            }
+            awaited = parts
+        }
+        return part
+    }
+
+    /// Returns how many bytes to fetch at a place: more and more for one who goes on from there.
+    private func block(at offset: Int64) -> Int64 {
+        let last = awaited.withLock { $0?.last }
+        guard let last, last.end == offset else { return Self.leastBlock }
+        return min(2 * Int64(last.bytes.count), Self.greatestBlock)
+    }
+
+    /// Fetches a range while this thread waits.
+    private func fetchNow(_ range: Range<Int64>) throws -> [UInt8] {
+        let answer = Answer()
+        let (folder, name) = (folder, path.string)
+        Task.detached {
+            do {
+                answer.give(.success(try await folder.download(name, range: range)))
+            } catch {
+                answer.give(.failure(error))
+            }
+        }
+        return try answer.wait()
+    }
+}
+
+/// The bytes that one thread waits for and another one gives.
+private final class Answer: @unchecked Sendable {
+    private let condition = NSCondition()
+    private var result: Result<[UInt8], any Error>?
+
+    func give(_ result: Result<[UInt8], any Error>) {
+        condition.withLock {
+            self.result = result
+            condition.broadcast()
+        }
+    }
+
+    func wait() throws -> [UInt8] {
+        try condition.withLock {
+            while true {
+                if let result { return try result.get() }
+                condition.wait()
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import CSQLite
+
+/// Values as SQL that gives the same class and the same bytes, whichever SQLite runs it.
+final class SQLText {
+    private let scratch: ScratchDatabase
+    private let reading: Reading
+
+    /// SQLite's reading of a number, which is off by a bit for some.
+    private final class Reading {
+        let statement: Statement
+
+        init(_ statement: consuming Statement) { self.statement = statement }
+    }
+
+    /// Takes a database in memory to try numbers in.
+    ///
+    /// - Throws: `StoreError` if SQLite has no memory for it.
+    init() throws {
+        scratch = try ScratchDatabase(name: "literals")
+        reading = Reading(try scratch.prepare("SELECT CAST(?1 AS REAL)"))
+    }
+
+    /// Returns a value as an expression.
+    ///
+    /// - Throws: `StoreError`.
+    func expression(_ value: StoredValue) throws -> String {
+        switch value {
+        case .real(let bits): return try expression(ofReal: bits)
+        case .text(let bytes): return bytes.string.map(Self.expression(of:)) ?? value.sqlLiteral
+        default: return value.sqlLiteral
+        }
+    }
+
+    /// Returns a text as literals, and characters that are not safe to print as calls of `char`.
+    ///
+    /// SQLite's parser ends at a NUL; and a blob that is cast has another encoding where texts are in UTF-16.
+    private static func expression(of text: String) -> String {
+        var parts: [String] = []
+        var run = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            guard !scalar.isShown else {
+                run.append(scalar)
+                continue
+            }
+            if !run.isEmpty { parts.append(String(run).sqlLiteral) }
+            run = String.UnicodeScalarView()
+            parts.append("char(\(scalar.value))")
+        }
+        if !run.isEmpty || parts.isEmpty { parts.append(String(run).sqlLiteral) }
+        return parts.count == 1 && parts[0].hasPrefix("'")
+            ? parts[0] : "(\(parts.joined(separator: " || ")))"
+    }
+
+    private func expression(ofReal bits: UInt64) throws -> String {
+        let number = Double(bitPattern: bits)
+        guard number.isFinite, number != 0 else { return StoredValue.real(bits: bits).sqlLiteral }
+        let text = String(number)
+        try reading.statement.bind(text, at: 1)
+        defer { reading.statement.reset() }
+        guard try reading.statement.step(), reading.statement.realBits(0) == bits else {
+            return Self.exact(number)
+        }
+        return text
+    }
+
+    /// Returns a product of whole numbers, each of which SQLite reads exactly.
+    static func exact(_ number: Double) -> String {
+        var significand = number.significand * 0x1p52
+        var exponent = Int(number.exponent) - 52
+        while significand.truncatingRemainder(dividingBy: 2) == 0 {
+            significand /= 2
+            exponent += 1
+        }
+        var text = "(\(number < 0 ? "-" : "")\(Int64(significand)) * 1.0"
+        while exponent != 0 {
+            let step = min(abs(exponent), 50)
+            text += exponent > 0 ? " * \(Int64(1) << step)" : " / \(Int64(1) << step)"
+            exponent += exponent > 0 ? -step : step
+        }
+        return text + ")"
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal shows it, and is not driven by it.
+    fileprivate var isShown: Bool {
+        if isASCII { return value >= 0x20 && value != 0x7F }
+        return properties.generalCategory != .control && !properties.isBidiControl
+    }
+}

@@ -1,0 +1,89 @@
+internal import ArgumentParser
+internal import Files
+internal import Stores
+
+/// The forms in which rows are answered.
+enum QueryForm: String, CaseIterable, ExpressibleByArgument {
+    case table, csv, json
+}
+
+extension StoredValue {
+    /// As people read it, safe to print; a blob and text that is no UTF-8 as SQL has them, and not all of a long one.
+    var shown: String {
+        switch self {
+        case .null: "NULL"
+        case .integer(let number): String(number)
+        case .real(let bits): Self.decimal(bits)
+        case .text(let bytes): printable(bytes: bytes.array)
+        case .blob(let bytes) where bytes.count > Self.shownBytes:
+            "X'\(Self.hex(bytes.array.prefix(Self.shownBytes)))…' (\(bytes.count) bytes)"
+        case .blob(let bytes): "X'\(Self.hex(bytes.array))'"
+        }
+    }
+
+    private static let shownBytes = 32
+
+    /// As a field of RFC 4180: NULL is empty, empty text is quoted, a blob is as SQL has it, text is as it is.
+    var csvField: [UInt8] {
+        switch self {
+        case .null: return []
+        case .integer, .real: return Array(shown.utf8)
+        case .blob(let bytes): return Array("X'\(Self.hex(bytes.array))'".utf8)
+        case .text(let bytes): return Self.csvField(bytes.array)
+        }
+    }
+
+    /// Returns a field of RFC 4180 with some text in it.
+    static func csvField(_ text: [UInt8]) -> [UInt8] {
+        let quote = UInt8(ascii: "\"")
+        let special: Set = [quote, UInt8(ascii: ","), 10, 13]
+        let isPlain = !text.isEmpty && text.first != 32 && text.last != 32
+        guard !isPlain || text.contains(where: special.contains) else { return text }
+        return [quote] + text.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
+    }
+
+    /// As a value in JSON: a blob, and text that is no UTF-8, is an object with its bytes in hexadecimal digits.
+    var jsonValue: String {
+        switch self {
+        case .null: "null"
+        case .integer, .real: shown
+        case .text(let bytes):
+            bytes.string.map(Self.jsonString) ?? "{\"text\":\"\(Self.hex(bytes.array))\"}"
+        case .blob(let bytes): "{\"blob\":\"\(Self.hex(bytes.array))\"}"
+        }
+    }
+
+    /// Returns a string in JSON (RFC 8259, 7).
+    static func jsonString(_ text: String) -> String {
+        var json = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": json += "\\\""
+            case "\\": json += "\\\\"
+            case "\n": json += "\\n"
+            case "\r": json += "\\r"
+            case "\t": json += "\\t"
+            case _
+            where scalar.properties.generalCategory == .control || scalar.properties.isBidiControl:
+                let digits = String(scalar.value, radix: 16)
+                json += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: json.unicodeScalars.append(scalar)
+            }
+        }
+        return json + "\""
+    }
+
+    private static func hex(_ bytes: some Collection<UInt8>) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        return String(
+            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+            as: UTF8.self
+        )
+    }
+
+    /// Returns a number so that it reads as the same again; one beyond all bounds as SQLite writes it.
+    private static func decimal(_ bits: UInt64) -> String {
+        let value = Double(bitPattern: bits)
+        return value.isFinite ? String(value) : value > 0 ? "9e999" : "-9e999"
+    }
+}

@@ -1,0 +1,94 @@
+internal import ArgumentParser
+internal import Backups
+internal import Operations
+
+struct DiffCommand: FolderCommand {
+    static let configuration = CommandConfiguration(
+        "diff",
+        "Tell what changed between two backups, or since one: files, tables and rows.",
+        discussion: """
+            Each of the two is named as a backup is, by its file name, its display name, any unique part \
+            of it, or 'latest'; 'live' is the stores directory as it is now. Rows are compared byte for \
+            byte, and known by their primary key, else by their rowid.
+
+            With '--sql' the answer is the statements that turn the old store into the new one: \
+            grocerydude diff NAME live --sql | sqlite3 COPY-OF-THE-OLD-STORE
+            """,
+        example: "grocerydude diff",
+        "grocerydude diff 'Nov-21' latest --table item --rows",
+        "grocerydude diff latest live --store Grocery-Dude.sqlite --sql"
+    )
+
+    @Argument(help: "The state before: a backup's name, or 'live'.")
+    var old = "latest"
+
+    @Argument(help: "The state after: a backup's name, or 'live'.")
+    var new = "live"
+
+    @OptionGroup var folder: FolderOptions
+
+    @Option(help: ArgumentHelp("Compare only this store.", valueName: "path"))
+    var store: String?
+
+    @Option(
+        help: ArgumentHelp("Compare only this table, or this entity's.", valueName: "name")
+    )
+    var table: String?
+
+    @Flag(help: "Tell each row that differs: of a changed one the changed values.")
+    var rows = false
+
+    @Option(help: ArgumentHelp("With '--rows': the most rows of each table.", valueName: "n"))
+    var limit: Int?
+
+    @Flag(help: "Write the statements that turn the old store into the new one.")
+    var sql = false
+
+    @Flag(help: "Exit with 1 if anything differs, and with 0 if nothing does.")
+    var exitCode = false
+
+    func validate() throws {
+        guard limit == nil || rows else { throw ValidationError("'--limit' goes with '--rows'") }
+        guard limit.map({ $0 >= 0 }) ?? true else {
+            throw ValidationError("'--limit' takes 0 or more")
+        }
+        guard !sql || table == nil && !rows else {
+            throw ValidationError("'--sql' goes with neither '--table' nor '--rows'")
+        }
+    }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let folder = try invocation.folder()
+        let (before, after) = (
+            try await state(old, in: folder, invocation),
+            try await state(new, in: folder, invocation)
+        )
+        var options = CompareStates.Options()
+        options.store = store
+        options.table = table
+        options.tellsRows = rows
+        options.rowLimit = limit
+        options.tellsStatements = sql
+        let names = DifferenceAnswer.Names(old: before.name, new: after.name)
+        let differs = try await CompareStates(
+            in: folder,
+            with: invocation.stores,
+            options: options,
+            context: invocation.context
+        ).run(from: before.state, to: after.state) { difference in
+            try invocation.console.answer(DifferenceAnswer(difference))
+        }
+        try invocation.console.answer(DifferenceAnswer(differs, between: names))
+        return CommandResult(exitCode && differs ? .failed : .done)
+    }
+
+    private func state(
+        _ text: String,
+        in folder: BackupFolder,
+        _ invocation: Invocation
+    ) async throws -> (state: CompareStates.State, name: String) {
+        guard text != "live" else { return (.live, text) }
+        let backup = try await invocation.find(text, in: folder)
+        return (.backup(backup), backup.name)
+    }
+}

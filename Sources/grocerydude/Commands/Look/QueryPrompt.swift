@@ -1,0 +1,123 @@
+internal import Files
+internal import Operations
+internal import Stores
+
+/// Questions in SQL, one or many, and their answers on the console.
+struct QueryPrompt {
+    private let queries: QueryStore
+    private var form: QueryForm
+    private let console: Console
+
+    init(_ queries: QueryStore, form: QueryForm, console: Console) {
+        self.queries = queries
+        self.form = form
+        self.console = console
+    }
+
+    /// Runs statements and prints what they answer.
+    ///
+    /// - Throws: see `QueryStore.run`; what was printed is marked as incomplete then.
+    func answer(_ sql: String, _ store: StoreSnapshot) throws {
+        var printer = QueryPrinter(form, to: console)
+        do {
+            try queries.run(sql, in: store) { part in
+                printer.take(part)
+                // Whoever read the answer is gone.
+                if console.isAnswerLost { throw CancellationError() }
+            }
+            printer.end(isComplete: true)
+        } catch {
+            guard !console.isAnswerLost else { return }
+            printer.end(isComplete: false)
+            throw error
+        }
+    }
+
+    // MARK: - On a terminal
+
+    private static let help = """
+        .tables           the tables and views
+        .schema [NAME]    the statements that made them
+        .mode FORM        table, csv or json
+        .quit             end, as Ctrl-D does
+        All else is SQL, which ends with a semicolon.
+
+        """
+
+    /// Asks for statements until there are no more.
+    ///
+    /// - Parameter open: opens the store, for each statement as it is then.
+    /// - Throws: `CancellationError` after a signal; errors of the store go to the console.
+    mutating func run(_ open: () throws -> StoreSnapshot) throws {
+        // Whatever is wrong with it is told before anything is typed.
+        _ = try open()
+        let editor = LineEditor()
+        var text = ""
+        while let line = editor.line(text.isEmpty ? "sql> " : "...> ") {
+            try Interruption.check()
+            editor.keep(line)
+            if text.isEmpty, line.hasPrefix(".") {
+                guard try obey(line, open) else { return }
+                continue
+            }
+            text += line + "\n"
+            guard StoreSnapshot.isComplete(text) else { continue }
+            try tellingErrors { try answer(text, open()) }
+            text = ""
+        }
+        try Interruption.check()
+        console.answer(text: "\n")
+    }
+
+    /// Does what a line that begins with a dot says.
+    ///
+    /// - Returns: `false` to end.
+    private mutating func obey(_ line: String, _ open: () throws -> StoreSnapshot) throws -> Bool {
+        let words = line.split(separator: " ").map(String.init)
+        switch words[0] {
+        case ".quit", ".exit": return false
+        case ".tables":
+            try tellingErrors {
+                try answer(
+                    """
+                    SELECT name, type FROM sqlite_master
+                    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY 1
+                    """,
+                    open()
+                )
+            }
+        case ".schema":
+            let wanted = words.dropFirst().first
+            try tellingErrors {
+                let store = try open()
+                try queries.run(
+                    "SELECT tbl_name, sql FROM sqlite_master WHERE sql <> ''",
+                    in: store
+                ) {
+                    guard case .row(let values) = $0, case .text(let sql) = values[1] else {
+                        return
+                    }
+                    guard wanted == nil || values[0].shown.lowercased() == wanted?.lowercased()
+                    else { return }
+                    console.answer(bytes: sql.array + Array(";\n".utf8), isText: false)
+                }
+            }
+        case ".mode":
+            guard let form = words.dropFirst().first.flatMap(QueryForm.init) else { fallthrough }
+            self.form = form
+        default: console.answer(text: Self.help)
+        }
+        return true
+    }
+
+    /// Tells an error of a statement, after which there may be another.
+    private func tellingErrors(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            console.error(error)
+        }
+    }
+}

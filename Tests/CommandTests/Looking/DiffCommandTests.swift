@@ -1,0 +1,305 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// 'diff', and rows that come back, as a person uses them.
+@Suite("Differences, and rows back")
+struct DiffCommandTests {
+    private let program: Program
+    private static let store = "Stores/Shop.sqlite"
+
+    init() throws {
+        program = try Program()
+        try program.sandbox.directory("Stores")
+        try program.sandbox.directory("Remote")
+        try program.configure(
+            "stores: \(program.sandbox.path("Stores").string)\nremote: \(program.sandbox.path("Remote").string)\n"
+        )
+        try sql(
+            """
+            CREATE TABLE shop (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE, count, shop REFERENCES shop);
+            CREATE TABLE log (text);
+            CREATE TRIGGER noted AFTER INSERT ON item BEGIN INSERT INTO log VALUES (new.name); END;
+            INSERT INTO shop VALUES (1, 'Market'), (2, 'Bakery');
+            INSERT INTO item VALUES (1, 'Milk', 2, 1), (2, 'Bread', 1, 2), (3, 'Eggs', 6, 1);
+            DELETE FROM log;
+            """
+        )
+        try program.sandbox.write("old", to: "Stores/note.txt")
+        try expect("backup", "--quiet")
+    }
+
+    private func sql(_ text: String) throws {
+        try Tool.check("sqlite3", [program.sandbox.path(Self.store).string, text])
+    }
+
+    private func query(_ text: String) throws -> String {
+        try Tool.check("sqlite3", [program.sandbox.path(Self.store).string, text])
+    }
+
+    @discardableResult
+    private func expect(_ arguments: String..., status: Int32 = 0) throws -> Tool.Outcome {
+        let outcome = try program.run(arguments)
+        #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
+        return outcome
+    }
+
+    // MARK: - Differences
+
+    @Test("are none at first, and then files, columns, tables and rows")
+    func differences() throws {
+        #expect(try expect("diff", "--exit-code").errors.contains("nothing differs"))
+        try sql(
+            """
+            UPDATE item SET count = 2.0 WHERE id = 1; DELETE FROM item WHERE id = 2;
+            INSERT INTO item VALUES (4, char(27) || '[31m', X'00FF', NULL);
+            ALTER TABLE shop ADD COLUMN town TEXT; CREATE TABLE extra (x); CREATE VIEW v AS SELECT 1;
+            """
+        )
+        try program.sandbox.write("newer", to: "Stores/note.txt")
+        let text = try expect("diff", "--rows", "--exit-code", status: 1).text
+        for line in [
+            "~ Shop.sqlite", "    ~ item: 1 row added, 1 removed, 1 changed",
+            "        ~ id 1: count 2 → 2.0", "        - id 2: name 'Bread', count 1, shop 2",
+            "        + id 4: name '\\u{1b}[31m', count X'00FF', shop NULL",
+            "        + column town: TEXT", "    + extra: new table", "    + v: new view",
+            "~ note.txt  content, time, 3 bytes → 5 bytes",
+        ] { #expect(text.contains(line + "\n"), "\(line)") }
+        #expect(!text.contains("\u{1b}"))
+        let limited = try expect("diff", "--rows", "--limit", "1", "--table", "item").text
+        #expect(limited.contains("… 2 more rows") && !limited.contains("note.txt"))
+        let back = try expect("diff", "live", "latest").text
+        #expect(back.contains("- extra: table removed") && back.contains("- v: view removed"))
+    }
+
+    @Test("in JSON are an object a line, with classes and bytes")
+    func json() throws {
+        try sql("UPDATE item SET count = CAST(X'FF' AS TEXT) WHERE id = 1")
+        let lines = try expect("diff", "--rows", "--json").jsonLines
+        #expect(
+            lines.compactMap { $0["message_type"] as? String } == [
+                "store", "table", "row", "summary",
+            ]
+        )
+        let cell = try #require((lines[2]["cells"] as? [[String: Any]])?.first)
+        #expect((cell["old"] as? [String: Any])?["integer"] as? Int == 2)
+        #expect((cell["new"] as? [String: Any])?["hex"] as? String == "FF")
+        #expect(lines[3]["differs"] as? Bool == true)
+    }
+
+    @Test("as statements turn the old store into the new one")
+    func statements() throws {
+        let old = program.sandbox.path("old.sqlite").string
+        try Tool.check(
+            "sqlite3",
+            [program.sandbox.path(Self.store).string, "VACUUM INTO '\(old)'"]
+        )
+        try sql(
+            "UPDATE item SET name = 'x' || id; DELETE FROM shop; CREATE INDEX i ON item (count)"
+        )
+        let script = try program.sandbox.write(expect("diff", "--sql").output, to: "script.sql")
+        try Tool.check("sqlite3", ["-bail", old, ".read \(script.string)"])
+        let dump = [
+            "SELECT id, name, count, shop FROM item; SELECT * FROM shop; SELECT * FROM log; SELECT sql FROM sqlite_schema ORDER BY 1"
+        ]
+        let expected = try Tool.check("sqlite3", [program.sandbox.path(Self.store).string] + dump)
+        #expect(try Tool.check("sqlite3", [old] + dump) == expected)
+    }
+
+    @Test("of what is not there are told with the nearest name")
+    func wrongNames() throws {
+        try sql("DELETE FROM item")
+        #expect(
+            try expect("diff", "--table", "itme", status: 1).errors.contains("did you mean 'item'?")
+        )
+        #expect(
+            try expect("diff", "--store", "Shop.sqlit", status: 1).errors
+                .contains("did you mean 'Shop.sqlite'?")
+        )
+        try expect("diff", "nothing", status: 10)
+        try expect("diff", "--limit", "1", status: 64)
+        try expect("diff", "--sql", "--rows", status: 64)
+    }
+
+    @Test("of two backups are found in encrypted ones, too")
+    func kinds() throws {
+        let key = program.sandbox.path("key.txt").string
+        try expect("key", "generate", "--output", key)
+        let shown = try expect("key", "show", "--identity", key, "--json").json as? [String: Any]
+        let recipient = try #require((shown?["identities"] as? [String])?.first)
+        try sql("DELETE FROM item WHERE id = 2")
+        try expect(
+            "backup",
+            "--quiet",
+            "--tag",
+            "sealed",
+            "--recipient",
+            recipient,
+            "--same-name",
+            "number"
+        )
+        let list = try expect("list", "--json").json as? [[String: Any]]
+        let names = try #require(list?.compactMap { $0["name"] as? String })
+        let found = try expect("diff", names[1], names[0], "--identity", key).text
+        #expect(found.contains("~ item: 1 row removed"))
+    }
+
+    @Test("with a damaged segment are an error that names it")
+    func damage() throws {
+        try sql("DELETE FROM item WHERE id = 2")
+        let name = try #require(
+            try Tool.check("ls", [program.sandbox.path("Remote").string])
+                .split(separator: "\n").first.map(String.init)
+        )
+        var bytes = try program.sandbox.read("Remote/\(name)")
+        // In the middle of the store's data: the note and the manifest stand behind it.
+        let place = try #require(
+            bytes.indices.first { bytes[$0...].starts(with: Array("Shop.sqlite".utf8)) }
+        )
+        for index in (place + 100)..<(place + 110) { bytes[index] ^= 0xFF }
+        try program.sandbox.write(bytes, to: "Remote/\(name)")
+        let outcome = try expect("diff", status: 20)
+        #expect(outcome.errors.contains("Shop.sqlite"))
+    }
+
+    // MARK: - A restore
+
+    @Test("are told before a restore, by a dry run")
+    func dryRun() throws {
+        try sql(
+            "DELETE FROM item WHERE id > 1; INSERT INTO item VALUES (9, 'Tea', 1, 1); UPDATE shop SET name = 'x' WHERE id = 1"
+        )
+        let text = try expect("restore", "latest", "--dry-run").text
+        #expect(text.contains("  item: 2 rows come back, 1 is lost\n"))
+        #expect(text.contains("  shop: 1 row changes\n"))
+        let json = try expect("restore", "latest", "--dry-run", "--json").json as? [String: Any]
+        let changes = try #require(json?["changes"] as? [String: Any])
+        #expect(changes["complete"] as? Bool == true)
+        #expect((changes["tables"] as? [[String: Any]])?.count == 3)
+    }
+
+    // MARK: - Rows back
+
+    @Test("come back into the live store by a condition, and triggers run")
+    func rowsBack() throws {
+        try sql("DELETE FROM item WHERE id > 1; UPDATE item SET count = 7 WHERE id = 1")
+        let where2 = ["--rows", "item", "--where", "name = 'Bread'"]
+        let dry = try program.run(["restore", "latest", "--dry-run"] + where2)
+        #expect(dry.text.contains("item in 'Shop.sqlite': 1 row would come back"))
+        #expect(try query("SELECT count(*) FROM item") == "1\n")
+        let done = try program.run(["restore", "latest", "--yes"] + where2)
+        #expect(done.status == 0 && done.text.contains("1 row back"), "\(done.errors)")
+        #expect(done.errors.contains("restore --undo"))
+        #expect(try query("SELECT id, name, count, shop FROM item") == "1|Milk|7|1\n2|Bread|1|2\n")
+        #expect(try query("SELECT text FROM log") == "Bread\n")
+        #expect(
+            try expect(
+                "restore",
+                "latest",
+                "--yes",
+                "--only",
+                "Shop.sqlite:item",
+                "--on-conflict",
+                "skip"
+            ).text.contains("1 row back, 1 left as they are though they differ, 1 there already")
+        )
+        let replaced = try expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--rows",
+            "item",
+            "--on-conflict",
+            "replace",
+            "--json"
+        )
+        #expect((try replaced.json as? [String: Any])?["replaced"] as? Int == 1)
+        #expect(try query("SELECT count FROM item WHERE id = 1") == "2\n")
+        try expect("restore", "--undo", "--yes", "--quiet")
+        #expect(try query("SELECT count FROM item WHERE id = 1") == "7\n")
+    }
+
+    @Test("that are there with other values, or miss a parent, change nothing")
+    func refusals() throws {
+        try sql("DELETE FROM item WHERE id = 3; UPDATE item SET name = 'x' WHERE id = 2")
+        let conflict = try expect("restore", "latest", "--yes", "--rows", "item", status: 1)
+        #expect(
+            conflict.errors.contains("'item' is there with other values")
+                && conflict.errors.contains("--on-conflict")
+        )
+        #expect(try query("SELECT count(*) FROM item") == "2\n")
+        try sql(
+            "DELETE FROM item WHERE id = 2; DELETE FROM shop WHERE id = 2; INSERT INTO item VALUES (8, 'Eggs', 1, 1)"
+        )
+        // Another row has the name.
+        let unique = try expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--rows",
+            "item",
+            "--where",
+            "id = 3",
+            status: 1
+        )
+        #expect(unique.errors.contains("another has its unique values"))
+        let parent = try expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--rows",
+            "item",
+            "--where",
+            "id = 2",
+            status: 1
+        )
+        #expect(parent.errors.contains("of 'shop'"))
+        #expect(try query("SELECT count(*) FROM item") == "2\n")
+        try sql(
+            "CREATE TRIGGER never BEFORE INSERT ON item WHEN new.id = 2 BEGIN SELECT raise(ABORT, 'not this'); END; INSERT INTO shop VALUES (2, 'x')"
+        )
+        let refused = try expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--rows",
+            "item",
+            "--where",
+            "id = 2",
+            status: 1
+        )
+        #expect(refused.errors.contains("not this"))
+        let condition = try expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--rows",
+            "item",
+            "--where",
+            "nme = 1",
+            status: 64
+        )
+        #expect(condition.errors.contains("no such column: nme"))
+        #expect(
+            try expect("restore", "latest", "--yes", "--rows", "itme", status: 1).errors.contains(
+                "did you mean 'item'?"
+            )
+        )
+        try expect("restore", "latest", "--yes", "--where", "1", status: 64)
+        try expect("restore", "latest", "--yes", "--only", "item", status: 64)
+    }
+
+    @Test("wait for another writer, and change nothing if that does not end")
+    func busy() throws {
+        try sql("DELETE FROM item WHERE id = 3")
+        let application = try StoreApplication(
+            on: program.sandbox.path(Self.store),
+            "BEGIN IMMEDIATE"
+        )
+        defer { application.kill() }
+        let outcome = try expect("restore", "latest", "--yes", "--rows", "item", status: 24)
+        #expect(outcome.errors.contains("locked"))
+    }
+}

@@ -29,7 +29,7 @@ public final class SegmentCache: Sendable {
     ///
     /// - Parameter limit: the most bytes that are kept; a lookup in a database needs few segments, and a
     ///   scan each of them once.
-    public init(limit: Int = 24 << 20) { self.limit = limit }
+    public init(limit: Int = 6 << 20) { self.limit = limit }
 
     /// Returns a segment; `nil` if it is not kept.
     func bytes(_ key: Key) -> [UInt8]? {

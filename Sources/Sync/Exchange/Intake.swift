@@ -7,7 +7,8 @@ internal import Remotes
 ///
 /// A file that cannot be read waits, and keeps no other from being read.
 struct Intake {
-    /// How long a file that cannot be read is left alone unless its size changes: an hour, in milliseconds.
+    /// How long a file with unreadable content is left alone unless its size changes: an hour, in
+    /// milliseconds.
     static let patience: Int64 = 3_600_000
 
     let sidecar: Sidecar
@@ -116,7 +117,8 @@ struct Intake {
             // Gone since it was listed.
             return
         } catch let error as FileError where !error.isNoSpace {
-            try wait(for: file, error)
+            // That tells nothing of its content: the next run tries again.
+            try wait(for: file, error, triedAt: 0)
             return
         }
         guard EnvelopeHead.isOurs(bytes) || bytes.allSatisfy({ $0 == 0 }) else {
@@ -162,9 +164,19 @@ struct Intake {
         }
     }
 
-    private func wait(for file: RemoteFile, _ error: any ExplainedError) throws {
+    private func wait(
+        for file: RemoteFile,
+        _ error: any ExplainedError,
+        triedAt tried: Int64? = nil
+    ) throws {
         try sidecar.write {
-            try $0.wait(for: file.name, size: file.size, explain(error), at: now)
+            try $0.wait(
+                for: file.name,
+                size: file.size,
+                explain(error),
+                at: now,
+                tried: tried ?? now
+            )
         }
     }
 

@@ -98,14 +98,20 @@ extension SidecarAccess {
         try rows("SELECT * FROM waiting ORDER BY name").map(WaitingFile.init)
     }
 
-    func wait(for name: String, size: Int64, _ reason: String, at now: Int64) throws {
+    func wait(
+        for name: String,
+        size: Int64,
+        _ reason: String,
+        at now: Int64,
+        tried: Int64
+    ) throws {
         let since = try waiting(name)?.since ?? now
         try run(
             """
             INSERT OR REPLACE INTO waiting (name, size, since, tried, reason)
             VALUES (?, ?, ?, ?, ?)
             """,
-            [name, size, since, now, reason]
+            [name, size, since, tried, reason]
         )
     }
 

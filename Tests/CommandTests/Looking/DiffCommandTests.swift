@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import SystemPackage
 import TestSupport
@@ -219,6 +220,23 @@ struct DiffCommandTests {
         #expect(try query("SELECT count FROM item WHERE id = 1") == "2\n")
         try expect("restore", "--undo", "--yes", "--quiet")
         #expect(try query("SELECT count FROM item WHERE id = 1") == "7\n")
+    }
+
+    @Test("come back with the files that they refer to, and these with their modes")
+    func filesOfRows() throws {
+        let name = "5F2C1E4A-0B7D-4E7A-8C55-6D1B7A3F9E03"
+        let file = "Stores/.Shop_SUPPORT/_EXTERNAL_DATA/\(name)"
+        let path = try program.sandbox.write("a photo", to: file)
+        try Tool.check("chmod", ["640", path.string])
+        let value = "02" + Data(name.utf8).map { String($0, radix: 16) }.joined() + "00"
+        try sql("INSERT INTO item VALUES (4, 'Photo', X'\(value)', 1)")
+        try expect("backup", "--quiet")
+        try sql("DELETE FROM item WHERE id = 4")
+        try Tool.check("rm", [path.string])
+        try expect("restore", "latest", "--yes", "--rows", "item", "--where", "id = 4")
+        #expect(try query("SELECT hex(count) FROM item WHERE id = 4") == value.uppercased() + "\n")
+        #expect(try program.sandbox.read(file) == Array("a photo".utf8))
+        #expect(try FileInfo(of: path).mode == 0o640)
     }
 
     @Test("that are there with other values, or miss a parent, change nothing")

@@ -36,36 +36,78 @@ public struct ExtractFiles {
         of backup: OpenedBackup,
         to directory: FilePath
     ) throws -> Outcome {
-        let paths = NamedPaths(names)
-        let found = try backup.items(paths).filter { !$0.item.entry.isSpecial }
-        let named = Set(found.map(\.root))
-        let roots = named.filter { !$0.hasAncestor(in: named) }.sorted()
+        let found = try backup.items(NamedPaths(names)).filter { !$0.item.entry.isSpecial }
+        let roots = Set(found.map(\.root)).sorted()
         for root in roots where try FileInfo.ifPresent(root.below(directory)) != nil {
             throw FileError.exists(root.below(directory))
         }
-        let size = found.reduce(0) { $0 + ($1.item.attributes.kind == .file ? $1.item.size : 0) }
+        let items = found.map(\.item)
+        try warnOfLogs(beside: roots, of: backup, taking: items)
+        let size = items.reduce(0) { $0 + ($1.attributes.kind == .file ? $1.size : 0) }
         try fileSystem.createDirectories(directory)
         let available = try Directory.open(directory).availableSpace()
         guard size <= available else {
             throw OperationError.noSpace(directory, needed: size, available: available)
         }
         let scratch = try ScratchDirectory(in: directory)
-        try extract(found.map(\.item), into: scratch.path, size: size)
+        let unwritable = items.map(\.attributes).filter {
+            $0.kind == .directory && $0.mode & Self.ownerWrites == 0 && roots.contains($0.path)
+        }
+        try extract(items, writable: Set(unwritable.map(\.path)), into: scratch.path, size: size)
         for root in roots {
             let place = root.below(directory)
             try fileSystem.createDirectories(place.removingLastComponent())
             try fileSystem.move(root.below(scratch.path), to: place)
         }
-        try fileSystem.sync(directory)
+        for attributes in unwritable { try Self.set(attributes, below: directory) }
+        for parent in Set(roots.map { $0.below(directory).removingLastComponent() }) {
+            try fileSystem.sync(parent)
+        }
         return Outcome(
             paths: roots.map { printable($0.below(directory)) },
-            files: found.count { $0.item.attributes.kind == .file },
+            files: items.count { $0.attributes.kind == .file },
             bytes: size
         )
     }
 
+    /// The permission of a directory's owner to change it.
+    private static let ownerWrites: UInt16 = 0o200
+
+    /// Gives a directory its own mode, once it is in its place.
+    private static func set(_ attributes: EntryAttributes, below directory: FilePath) throws {
+        let parent = attributes.path.below(directory).removingLastComponent()
+        try Directory.open(parent).setAttributes(
+            of: attributes.path.name,
+            isLink: false,
+            mode: attributes.mode,
+            modified: attributes.modified
+        )
+    }
+
+    /// Tells of logs and journals beside what is extracted: in archives of others and of damaged stores, a
+    /// store is not whole without.
+    private func warnOfLogs(
+        beside roots: [RelativePath],
+        of backup: OpenedBackup,
+        taking items: [ArchiveExtractor.Item]
+    ) throws {
+        let taken = Set(items.map(\.attributes.path))
+        let logs = Set(
+            roots.flatMap { root in
+                ["-wal", "-journal"].map { root.sibling(root.name.appending($0)) }
+            }
+        ).subtracting(taken)
+        for item in try backup.items(where: logs.contains) where item.size > 0 {
+            let path = item.attributes.path
+            context.warn(
+                "'\(path)' stays behind, and may be a part of what is beside it: name it, too"
+            )
+        }
+    }
+
     private func extract(
         _ items: [ArchiveExtractor.Item],
+        writable: Set<RelativePath>,
         into path: FilePath,
         size: Int64
     ) throws {
@@ -79,6 +121,8 @@ public struct ExtractFiles {
         defer { extractor.close() }
         for var item in items {
             if !ArchivedBackup.mayGiveAway { item.attributes.owner = nil }
+            // A directory that its owner may not write to cannot get another parent (rename(2)).
+            if writable.contains(item.attributes.path) { item.attributes.mode |= Self.ownerWrites }
             try extractor.extract(item)
         }
         try extractor.finish()

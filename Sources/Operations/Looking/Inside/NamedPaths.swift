@@ -20,21 +20,24 @@ struct NamedPaths {
         bytes = self.names.map { Array($0.utf8) }
     }
 
-    /// Returns which of the names a path is, or is in; the first, if there are several.
+    /// Returns which of the names a path is, or is in.
     ///
-    /// - Returns: the index of the name, and the path of what it names; `nil` if it is none of them.
-    func match(_ path: RelativePath) -> (index: Int, root: RelativePath)? {
-        let shown = path.description.utf8
-        let index =
-            bytes.firstIndex { Self.leads($0, to: path.bytes) }
-            ?? (shown.count == path.bytes.count
-                ? nil : bytes.firstIndex { Self.leads($0, to: Array(shown)) })
-        guard let index else { return nil }
+    /// - Parameter path: the path of an entry.
+    /// - Returns: the indices of these names, and the path of what the shortest of them names; `nil` if there is
+    ///   none.
+    func match(_ path: RelativePath) -> (indices: [Int], root: RelativePath)? {
+        let text = path.description.utf8
+        let shown = text.count == path.bytes.count ? nil : Array(text)
+        let indices = bytes.indices.filter { index in
+            Self.leads(bytes[index], to: path.bytes)
+                || shown.map { Self.leads(bytes[index], to: $0) } ?? false
+        }
         // As it is printed, a name may be longer than it is; it has as many components.
-        let depth = bytes[index].count { $0 == UInt8(ascii: "/") } + 1
+        let depths = indices.map { bytes[$0].count { $0 == UInt8(ascii: "/") } + 1 }
+        guard let depth = depths.min() else { return nil }
         var root = path
         while root.components.count > depth, let parent = root.parent { root = parent }
-        return (index, root)
+        return (indices, root)
     }
 
     private static func leads(_ name: [UInt8], to path: [UInt8]) -> Bool {
@@ -47,7 +50,7 @@ extension OpenedBackup {
     /// Returns the entries that are named, in the order of the backup.
     ///
     /// - Parameter paths: what was named.
-    /// - Returns: each entry, and the path of what was named that it is, or is in.
+    /// - Returns: each entry, and the path of what was named that it is, or is in. None of these paths is in another.
     /// - Throws: `LookingError.noFile` if one of the names is of nothing; see `forEach`.
     func items(
         _ paths: NamedPaths
@@ -61,7 +64,7 @@ extension OpenedBackup {
                 return
             }
             found.append((item, match.root))
-            missing.remove(match.index)
+            missing.subtract(match.indices)
         }
         guard let first = missing.min() else { return found }
         throw LookingError.noFile(paths.names[first], in: name, among: others)

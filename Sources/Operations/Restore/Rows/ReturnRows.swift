@@ -132,7 +132,7 @@ public struct ReturnRows: Sendable {
                     // Somebody may have written it since: a name stands for its content.
                     guard try FileInfo.ifPresent(path) == nil else { continue }
                     let bytes = try source.readExactly(count: Int(item.size), at: 0)
-                    try fileSystem.write(bytes, to: path)
+                    try fileSystem.write(bytes, to: path, mode: item.attributes.mode)
                     written.append(path)
                 }
                 return try body()

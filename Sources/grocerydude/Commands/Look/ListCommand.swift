@@ -66,7 +66,8 @@ struct ListCommand: FolderCommand {
         sight.unreachable = unreachable
         sight.problems = problems
         sight.remarks = problems.map { .problem($0) }
-        if backups.isEmpty {
+        // One that could not be looked into may be.
+        if backups.isEmpty, problems.isEmpty {
             let reason =
                 outcome.backups.isEmpty ? "there are no backups yet" : "no backup is like that"
             sight.remarks.append(.note(reason))

@@ -5,6 +5,7 @@ internal import Files
 public import Foundation
 internal import History
 internal import Remotes
+internal import SystemPackage
 
 /// Copies backups to another folder, with their identities, tags, notes, pins and what is known of their
 /// damage.
@@ -202,7 +203,18 @@ public struct CopyBackups: Sendable {
         if let damage = backup.damage, !options.allowsDamage {
             throw MovingError.damaged(backup.displayName, reason: damage)
         }
-        return try await receive.withParcel(named: backup.name) {
+        // None of it is in plain in the folder that is to have it encrypted.
+        let isSealed = options.recipients != nil && !backup.isEncrypted
+        var plain = isSealed ? backup.file.location : nil
+        var scratch: ScratchDirectory?
+        defer { withExtendedLifetime(scratch) {} }
+        if isSealed, plain == nil {
+            let directory = try ScratchDirectory(in: context.scratch)
+            let path = directory.path.appending("archive")
+            try await context.fetch(backup, from: home, to: path)
+            (scratch, plain) = (directory, path)
+        }
+        return try await receive.withParcel(named: backup.name, readingInPlace: plain) {
             try await context.fetch(backup, from: home, to: $0)
         } _: { parcel in
             var known = backup

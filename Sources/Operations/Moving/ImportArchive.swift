@@ -85,7 +85,13 @@ public struct ImportArchive: Sendable {
             date: options.date,
             context: context
         )
-        return try await receive.withParcel(named: name, holdingTo: options.limits) {
+        // None of it is in plain in a folder that is to have it encrypted.
+        let isSealed = try !BackupName.isEncrypted(name) && folder.keys.recipients() != nil
+        return try await receive.withParcel(
+            named: name,
+            holdingTo: options.limits,
+            readingInPlace: isSealed ? path : nil
+        ) {
             try context.copy(path, to: $0)
         } _: { parcel in
             if let sealed = parcel.sealed { throw sealed }

@@ -45,6 +45,8 @@ struct ReceiveArchive {
     /// - Parameters:
     ///   - name: the archive's name, for messages.
     ///   - limits: limits to hold it to; `nil` for one of ours.
+    ///   - plain: where it is read in place of being fetched, since it will be encrypted: the folder's
+    ///     staging directory may be one that a cloud reads. `nil` fetches it.
     ///   - fetch: writes it to a new file.
     ///   - body: takes it.
     /// - Returns: what `body` returns.
@@ -52,12 +54,14 @@ struct ReceiveArchive {
     func withParcel<Result>(
         named name: String,
         holdingTo limits: RestoreLimits? = nil,
+        readingInPlace plain: FilePath? = nil,
         fetch: (FilePath) async throws -> Void,
         _ body: (Parcel) async throws -> Result
     ) async throws -> Result {
-        let path = folder.staging.appending(PartialName.make())
-        defer { try? LocalFileSystem().remove(path) }
-        try await fetch(path)
+        let fetched = folder.staging.appending(PartialName.make())
+        defer { try? LocalFileSystem().remove(fetched) }
+        let path = plain ?? fetched
+        if plain == nil { try await fetch(path) }
         var parcel = Parcel(path: path)
         do {
             let archived = try ArchivedBackup(

@@ -43,10 +43,17 @@ public struct Store: Sendable, Hashable {
     }
 
     /// The directory of Core Data's external data: `.NAME_SUPPORT/_EXTERNAL_DATA`.
-    public var externalDataDirectory: RelativePath { supportDirectory.appending("_EXTERNAL_DATA") }
+    public var externalDataDirectory: RelativePath { Self.externalDataDirectory(of: path) }
 
     /// The directory around it, named after the store without its last extension.
-    public var supportDirectory: RelativePath {
+    public var supportDirectory: RelativePath { Self.supportDirectory(of: path) }
+
+    /// Returns the directory of the external data of the store at a path, be it there or in a backup.
+    public static func externalDataDirectory(of path: RelativePath) -> RelativePath {
+        supportDirectory(of: path).appending("_EXTERNAL_DATA")
+    }
+
+    private static func supportDirectory(of path: RelativePath) -> RelativePath {
         let bytes = path.name.bytes
         // A dot at the very beginning hides a file; it begins no extension.
         let end =

@@ -21,9 +21,7 @@ extension TableCapture {
         _ capture: inout Capture,
         isCyclic: Bool
     ) throws {
-        let leaves =
-            table.order == .local
-            ? try snapshot.leaves(of: table.schema, key: capture.access.leafKey()) : nil
+        let leaves = try self.leaves(snapshot, capture.access)
         try forEachPart(of: capture.options.partRows, snapshot) {
             for index in news.indices {
                 news[index].id = try id(of: news[index], &capture, isCyclic)

@@ -38,9 +38,7 @@ final class TableCapture {
     /// Reads the table and its shadow side by side: all of both, or the pages that are new.
     func scan(_ snapshot: StoreSnapshot, _ capture: inout Capture) throws {
         let access = capture.access
-        let leaves =
-            table.order == .local
-            ? try snapshot.leaves(of: table.schema, key: access.leafKey()) : nil
+        let leaves = try self.leaves(snapshot, access)
         let known = try access.leaves(of: table.name)
         if let leaves, !known.isEmpty {
             for range in Leaf.changes(from: known, to: leaves) {
@@ -54,6 +52,12 @@ final class TableCapture {
         try splitReused(capture)
         if capture.options.meaning == .merge { try splitOthers() }
         try guardRows(capture)
+    }
+
+    /// Returns the fingerprints of the table's leaves; `nil` if its rows are not in the order of rowids.
+    func leaves(_ snapshot: StoreSnapshot, _ access: SidecarAccess) throws -> [Leaf]? {
+        guard table.order == .local else { return nil }
+        return try snapshot.leaves(of: table.schema, key: access.leafKey())
     }
 
     private func scan(

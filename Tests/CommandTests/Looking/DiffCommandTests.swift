@@ -47,6 +47,21 @@ struct DiffCommandTests {
         return outcome
     }
 
+    /// Brings the items back that meet a condition.
+    @discardableResult
+    private func bringBack(_ condition: String, status: Int32 = 0) throws -> Tool.Outcome {
+        try expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--rows",
+            "item",
+            "--where",
+            condition,
+            status: status
+        )
+    }
+
     // MARK: - Differences
 
     @Test("are none at first, and then files, columns, tables and rows")
@@ -233,7 +248,7 @@ struct DiffCommandTests {
         try expect("backup", "--quiet")
         try sql("DELETE FROM item WHERE id = 4")
         try Tool.check("rm", [path.string])
-        try expect("restore", "latest", "--yes", "--rows", "item", "--where", "id = 4")
+        try bringBack("id = 4")
         #expect(try query("SELECT hex(count) FROM item WHERE id = 4") == value.uppercased() + "\n")
         #expect(try program.sandbox.read(file) == Array("a photo".utf8))
         #expect(try FileInfo(of: path).mode == 0o640)
@@ -252,53 +267,17 @@ struct DiffCommandTests {
             "DELETE FROM item WHERE id = 2; DELETE FROM shop WHERE id = 2; INSERT INTO item VALUES (8, 'Eggs', 1, 1)"
         )
         // Another row has the name.
-        let unique = try expect(
-            "restore",
-            "latest",
-            "--yes",
-            "--rows",
-            "item",
-            "--where",
-            "id = 3",
-            status: 1
-        )
+        let unique = try bringBack("id = 3", status: 1)
         #expect(unique.errors.contains("another has its unique values"))
-        let parent = try expect(
-            "restore",
-            "latest",
-            "--yes",
-            "--rows",
-            "item",
-            "--where",
-            "id = 2",
-            status: 1
-        )
+        let parent = try bringBack("id = 2", status: 1)
         #expect(parent.errors.contains("of 'shop'"))
         #expect(try query("SELECT count(*) FROM item") == "2\n")
         try sql(
             "CREATE TRIGGER never BEFORE INSERT ON item WHEN new.id = 2 BEGIN SELECT raise(ABORT, 'not this'); END; INSERT INTO shop VALUES (2, 'x')"
         )
-        let refused = try expect(
-            "restore",
-            "latest",
-            "--yes",
-            "--rows",
-            "item",
-            "--where",
-            "id = 2",
-            status: 1
-        )
+        let refused = try bringBack("id = 2", status: 1)
         #expect(refused.errors.contains("not this"))
-        let condition = try expect(
-            "restore",
-            "latest",
-            "--yes",
-            "--rows",
-            "item",
-            "--where",
-            "nme = 1",
-            status: 64
-        )
+        let condition = try bringBack("nme = 1", status: 64)
         #expect(condition.errors.contains("no such column: nme"))
         #expect(
             try expect("restore", "latest", "--yes", "--rows", "itme", status: 1).errors.contains(

@@ -9,6 +9,8 @@ struct Comparison {
     private let new: ComparedState
     private let options: CompareStates.Options
     private let context: OperationContext
+    /// The stores by the directories of their external data; there may be as many files as rows.
+    private let externalDataStores: [RelativePath: String]
 
     init(
         from old: ComparedState,
@@ -20,6 +22,13 @@ struct Comparison {
         self.new = new
         self.options = options
         self.context = context
+        var stores: [RelativePath: String] = [:]
+        for items in [new.items, old.items] {
+            for (path, item) in items where item.isStore {
+                stores[Store.externalDataDirectory(of: path)] = path.description
+            }
+        }
+        externalDataStores = stores
     }
 
     /// Tells each difference, and returns whether there is any.
@@ -103,17 +112,7 @@ struct Comparison {
         guard ExternalReference(name: path.name.bytes) != nil, let parent = path.parent else {
             return nil
         }
-        for items in [old.items, new.items] {
-            for (store, item) in items where item.isStore {
-                let directory = Store(
-                    path: store,
-                    directory: "",
-                    identity: .init(device: 0, inode: 0)
-                )
-                if directory.externalDataDirectory == parent { return store.description }
-            }
-        }
-        return nil
+        return externalDataStores[parent]
     }
 
     // MARK: - Stores
@@ -143,10 +142,9 @@ struct Comparison {
     ) throws -> Bool {
         var scripts: [(path: RelativePath, script: ChangeScript)] = []
         for path in paths {
-            let empty = try ReadableStore.empty()
             let diff = try StoreDiff(
-                from: old.store(path) ?? empty,
-                to: new.store(path) ?? empty,
+                from: old.store(path) ?? ReadableStore.empty(),
+                to: new.store(path) ?? ReadableStore.empty(),
                 check: context.checkCancellation
             )
             let script = try ChangeScript(diff)
@@ -166,14 +164,13 @@ struct Comparison {
         at path: RelativePath,
         _ tell: (Difference) throws -> Void
     ) throws -> Bool {
-        let empty = try ReadableStore.empty()
         let (before, after) = (old.store(path), new.store(path))
         guard before != nil || after != nil else { return false }
         let change: SchemaDiff.Change =
             before == nil ? .added : after == nil ? .removed : .changed
         let diff = try StoreDiff(
-            from: before ?? empty,
-            to: after ?? empty,
+            from: before ?? ReadableStore.empty(),
+            to: after ?? ReadableStore.empty(),
             check: context.checkCancellation
         )
         let comparison = try StoreComparison(

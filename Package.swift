@@ -53,6 +53,11 @@ let package = Package(
             providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]
         ),
         .target(name: "CFiles"),
+        // Loads libfuse when it is needed, and is built without it.
+        .target(
+            name: "CFuse",
+            linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]
+        ),
         .target(name: "CStores", dependencies: ["CSQLite"]),
 
         // The arrow: see scripts/lint.sh.
@@ -108,6 +113,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "Mounts",
+            dependencies: ["CFuse", "Files", filePath],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Backups",
             dependencies: ["Stores", "Archives", "Remotes", "History", "Age", "Files", filePath],
             swiftSettings: strict
@@ -124,7 +134,7 @@ let package = Package(
             name: "Operations",
             dependencies: [
                 "Backups", "Sync", "Stores", "Archives", "Remotes", "Changes", "History", "Age",
-                "Processes", "Files", filePath,
+                "Mounts", "Processes", "Files", filePath,
             ],
             swiftSettings: strict
         ),
@@ -206,6 +216,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "MountsTests",
+            dependencies: ["Mounts", "Files", "TestSupport", filePath],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "BackupsTests",
             dependencies: [
                 "Backups", "Archives", "Stores", "Remotes", "Files", "TestSupport", filePath,
@@ -224,8 +239,7 @@ let package = Package(
             name: "OperationsTests",
             dependencies: [
                 "Operations", "Backups", "Stores", "Archives", "Remotes", "History", "Sample",
-                "Age",
-                "Files", "TestSupport", "StoreWriter", filePath,
+                "Age", "Mounts", "Files", "TestSupport", "StoreWriter", filePath,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict

@@ -71,22 +71,23 @@ ABLATIONS = [
         "        default: self = .value(value)\n")]),
     ("trust-in-names", SIMULATION, [(
         "Sync/Exchange/Intake.swift",
-        "$0.wait(for: file.name, size: file.size, explain(error), at: now)",
+        "$0.wait(\n                for: file.name,\n                size: file.size,\n                explain(error),\n"
+        "                at: now,\n                tried: tried ?? now\n            )",
         "$0.nameCopy(name: file.name, size: file.size)"), (
         "Sync/Sidecar/Access/SidecarAccess+Files.swift",
         '|| row("SELECT 1 FROM copy WHERE name = ? AND size = ?", [name, size]) != nil',
         '|| row("SELECT 1 FROM copy WHERE name = ?", [name]) != nil')]),
     ("fingerprint-without-separators", SIMULATION + "|LeafCaptureTests", [(
-        "Stores/Rows/LeafWalk.swift",
-        "            guard let chains = overflow(of: page) else { return false }\n",
-        "            guard let chains = overflow(of: page) else { return false }\n"
-        "            var rowIDs = rowIDs\n"
-        "            let count = page.bigEndian16(3)\n"
-        "            if count > 0, let (_, first) = page.varint(page.bigEndian16(8)),\n"
-        "                let (low, _) = page.varint(first),\n"
-        "                let (_, last) = page.varint(page.bigEndian16(6 + 2 * count)),\n"
-        "                let (high, _) = page.varint(last)\n"
-        "            { rowIDs = low...high }\n")]),
+        "Stores/Leaves/LeafWalk.swift",
+        "        guard let chains = overflow(of: page) else { return .strange }\n",
+        "        guard let chains = overflow(of: page) else { return .strange }\n"
+        "        var rowIDs = rowIDs\n"
+        "        let count = page.bigEndian16(3)\n"
+        "        if count > 0, let (_, first) = page.varint(page.bigEndian16(8)),\n"
+        "            let (low, _) = page.varint(first),\n"
+        "            let (_, last) = page.varint(page.bigEndian16(6 + 2 * count)),\n"
+        "            let (high, _) = page.varint(last)\n"
+        "        { rowIDs = low...high }\n")]),
     ("shadow-not-read-back", SIMULATION, [(
         "Sync/Exchange/StoreExchange+Writing.swift",
         "                        new: image\n",
@@ -157,8 +158,8 @@ ABLATIONS = [
         "guard tally.state.description == trailer.state else {",
         "guard tally.state.description == trailer.state || true else {")]),
     ("runs-anywhere", INCREMENTS, [(
-        "Archives/Patches/PatchCursor.swift",
-        "guard offset >= UInt64(end), length > 0,",
+        "Archives/Patches/Patch.swift",
+        "guard offset >= UInt64(last?.end ?? 0), length > 0,",
         "guard length > 0,")]),
     ("patches-of-links", INCREMENTS, [(
         "Backups/Increments/Assembly.swift",

@@ -17,6 +17,7 @@ readonly tools=(
     strace:strace
     age:age
     rclone:rclone
+    fusermount3:fuse3
     systemd-analyze:systemd
 )
 

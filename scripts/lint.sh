@@ -6,7 +6,7 @@
 # - The arrow. A module imports only from its right; the command line may import all of ours, and the
 #   leaves never each other:
 #   grocerydude → Operations → { Backups, Sync } → { Stores, Archives, Remotes, Changes, History, Sample, Age } → Files
-#   Remotes → Processes → Files; only the command line imports Sample.
+#   Operations → Mounts → Files; Remotes → Processes → Files; only the command line imports Sample.
 # - One dependency, one module; GRDB alone has four: Stores, Sync, History, Sample; CSQLite too; Crypto has
 #   Files and Age.
 # - Below the command line no text names its commands or options; see Console/Hint.swift.
@@ -27,12 +27,12 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
     BEGIN {
         # What each module of ours may import of ours.
         may["grocerydude"] = " Age Operations Backups Sync Stores Archives Remotes Changes History Sample Processes Files "
-        may["Operations"] = " Age Backups Sync Stores Archives Remotes Changes History Processes Files "
+        may["Operations"] = " Age Mounts Backups Sync Stores Archives Remotes Changes History Processes Files "
         may["Sync"] = " Stores Archives Remotes Changes Files "
         may["Backups"] = " Age Stores Archives Remotes History Files "
         may["Remotes"] = " Processes Files "
         may["Archives"] = " Age Files "
-        may["Age"] = may["Changes"] = may["Stores"] = may["History"] = may["Sample"] = may["Processes"] = " Files "
+        may["Age"] = may["Mounts"] = may["Changes"] = may["Stores"] = may["History"] = may["Sample"] = may["Processes"] = " Files "
         may["Files"] = " "
 
         # Who alone imports a dependency.
@@ -40,6 +40,7 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
         owners["CLibzip"] = owners["CIsal"] = owners["CZlib"] = owners["CXXHash"] = " Archives "
         owners["CFiles"] = " Files "
         owners["CStores"] = " Stores "
+        owners["CFuse"] = " Mounts "
         owners["Crypto"] = " Age Files "
         owners["CryptoExtras"] = " Age "
         owners["Subprocess"] = " Processes "

@@ -5,8 +5,8 @@ public import SystemPackage
 public enum AgeError: ExplainedError, Equatable {
     /// The file does not begin as one of age does.
     case notEncrypted(FilePath)
-    /// The file is encrypted, but written as text.
-    case armored(FilePath)
+    /// The file is written as text, which is not as the format says.
+    case badArmor(FilePath, reason: String)
     /// The file's header is not as the format says, whoever made it.
     case badHeader(FilePath, reason: String)
     /// None of the keys opens the file.
@@ -41,7 +41,7 @@ public enum AgeError: ExplainedError, Equatable {
     /// Whether the bytes of the file are at fault, and no key would help.
     public var isDamage: Bool {
         switch self {
-        case .notEncrypted, .badHeader, .forgedHeader, .wrongEnd, .damaged: true
+        case .notEncrypted, .badArmor, .badHeader, .forgedHeader, .wrongEnd, .damaged: true
         default: false
         }
     }
@@ -49,7 +49,7 @@ public enum AgeError: ExplainedError, Equatable {
     public var description: String {
         switch self {
         case .notEncrypted(let path): "\(name(path)) is not an encrypted file"
-        case .armored(let path): "\(name(path)) is encrypted, but written as text"
+        case .badArmor(let path, let reason): "the text of \(name(path)) is damaged: \(reason)"
         case .badHeader(let path, let reason): "the header of \(name(path)) is damaged: \(reason)"
         case .noMatch(let path, 0): "\(name(path)) is encrypted, and there is no key"
         case .noMatch(let path, 1): "\(name(path)) is encrypted, and the key does not open it"
@@ -74,8 +74,6 @@ public enum AgeError: ExplainedError, Equatable {
 
     public var hint: String? {
         switch self {
-        case .armored(let path):
-            "make it binary: age -d … \(name(path)) | age -e … > NAME"
         case .identityAsRecipient:
             "somebody may have read it: consider a new key; a public key begins with 'age1'"
         default: nil

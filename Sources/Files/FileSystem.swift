@@ -35,20 +35,28 @@ extension FileSystem {
     /// Creates a directory, mode 0700, and those above it that are missing, each on the disk.
     ///
     /// - Throws: `FileError`; `.notA` if something else has a name on the way.
-    public func createDirectories(_ path: FilePath) throws {
-        guard !path.isEmpty else { return }
+    public func createDirectories(_ path: FilePath) throws { _ = try createMissing(path) }
+
+    /// Creates a directory as `createDirectories` does.
+    ///
+    /// - Returns: those that it made, each before what is in it.
+    /// - Throws: `FileError`; `.notA` if something else has a name on the way.
+    public func createMissing(_ path: FilePath) throws -> [FilePath] {
+        guard !path.isEmpty else { return [] }
         do {
             _ = try Directory.open(path)
+            return []
         } catch let error as FileError where error.isMissing {
             let parent = path.removingLastComponent()
-            try createDirectories(parent)
+            let made = try createMissing(parent)
             do {
                 try createDirectory(path)
             } catch FileError.exists {
                 // Another run was faster.
-                return
+                return made
             }
             try sync(parent.isEmpty ? "." : parent)
+            return made + [path]
         }
     }
 }

@@ -39,10 +39,19 @@ extension OperationContext {
         )
     }
 
-    /// Verifies a backup's data; see `ArchivedBackup.verify`.
-    func verify(_ archived: ArchivedBackup, reading subset: DataSubset = .all) throws {
-        report(.began(.verifying, total: archived.bytes))
-        try archived.verify(reading: subset, threads: threads, progressed: advance).forEach(note)
+    /// Verifies a backup's data, or that of some entries of so many bytes; see `ArchivedBackup.verify`.
+    func verify(
+        _ archived: ArchivedBackup,
+        only part: (entries: Set<RelativePath>, bytes: Int64)? = nil,
+        reading subset: DataSubset = .all
+    ) throws {
+        report(.began(.verifying, total: part?.bytes ?? archived.bytes))
+        try archived.verify(
+            only: part?.entries,
+            reading: subset,
+            threads: threads,
+            progressed: advance
+        ).forEach(note)
     }
 
     /// Extracts a backup into a directory that is thrown away; see `ArchivedBackup.verify`.
@@ -51,15 +60,17 @@ extension OperationContext {
         try archived.verify(into: directory, threads: threads, progressed: advance).forEach(note)
     }
 
-    /// Extracts a backup into an empty directory; see `ArchivedBackup.extract`.
+    /// Extracts a backup, or some entries of so many bytes, into an empty directory; see `ArchivedBackup.extract`.
     ///
     /// - Returns: the flush to the disk, which may still be under way.
     func extract(
         _ archived: ArchivedBackup,
+        only part: (entries: Set<RelativePath>, bytes: Int64)? = nil,
         into directory: Directory
     ) throws -> BackgroundWork<Void> {
-        report(.began(.extracting, total: archived.bytes))
+        report(.began(.extracting, total: part?.bytes ?? archived.bytes))
         let (remarks, flush) = try archived.extract(
+            only: part?.entries,
             into: directory,
             threads: threads,
             progressed: advance
@@ -76,11 +87,12 @@ extension OperationContext {
 }
 
 extension ArchivedBackup {
-    /// Throws if the files would not fit, which is better told before than half-way.
-    func checkSpace(at path: FilePath) throws {
+    /// Throws if the files would not fit, or some of so many bytes, which is better told before than half-way.
+    func checkSpace(for some: Int64? = nil, at path: FilePath) throws {
+        let needed = some ?? bytes
         let available = try Directory.open(path).availableSpace()
-        guard bytes <= available else {
-            throw RestoreError.tooLarge(path, needed: bytes, available: available)
+        guard needed <= available else {
+            throw RestoreError.tooLarge(path, needed: needed, available: available)
         }
     }
 }

@@ -1,5 +1,4 @@
 internal import Files
-internal import Foundation
 internal import Synchronization
 internal import SystemPackage
 
@@ -63,37 +62,7 @@ extension RemoteRange {
 
     /// Fetches a range while this thread waits.
     private func fetchNow(_ range: Range<Int64>) throws -> [UInt8] {
-        let answer = Answer()
         let (folder, name) = (folder, path.string)
-        Task.detached {
-            do {
-                answer.give(.success(try await folder.download(name, range: range)))
-            } catch {
-                answer.give(.failure(error))
-            }
-        }
-        return try answer.wait()
-    }
-}
-
-/// The bytes that one thread waits for and another one gives.
-private final class Answer: @unchecked Sendable {
-    private let condition = NSCondition()
-    private var result: Result<[UInt8], any Error>?
-
-    func give(_ result: Result<[UInt8], any Error>) {
-        condition.withLock {
-            self.result = result
-            condition.broadcast()
-        }
-    }
-
-    func wait() throws -> [UInt8] {
-        try condition.withLock {
-            while true {
-                if let result { return try result.get() }
-                condition.wait()
-            }
-        }
+        return try WorkThread.wait { try await folder.download(name, range: range) }
     }
 }

@@ -23,8 +23,11 @@ public struct Store: Sendable, Hashable {
     public var location: FilePath { path.below(directory) }
 
     /// Its path, and those of all files that SQLite may keep beside it.
-    public var files: [RelativePath] {
-        [path] + Self.sidecarSuffixes.map { path.sibling(path.name.appending($0)) }
+    public var files: [RelativePath] { [path] + Self.paths(beside: path) }
+
+    /// Returns the paths of all files that SQLite may keep beside a database.
+    public static func paths(beside path: RelativePath) -> [RelativePath] {
+        sidecarSuffixes.map { path.sibling(path.name.appending($0)) }
     }
 
     /// Returns the path of the database beside which SQLite would look for this file; `nil` if its name is
@@ -36,6 +39,34 @@ public struct Store: Sendable, Hashable {
             return try? RelativePath(validating: bytes.dropLast(suffix.utf8.count))
         }
         return nil
+    }
+
+    /// Returns whether a file beside a database is SQLite's own, by its content.
+    ///
+    /// - Parameters:
+    ///   - start: its first eight bytes, or all of a shorter one.
+    ///   - size: its bytes.
+    ///   - path: its path, which ends as those of such files do.
+    /// - Returns: whether it is.
+    public static func isSidecar(_ start: [UInt8], size: Int64, at path: RelativePath) -> Bool {
+        sidecarSuffixes.first { path.bytes.suffix($0.utf8.count).elementsEqual($0.utf8) }
+            .map { isSidecar(start, size: size, $0) } ?? false
+    }
+
+    static func isSidecar(_ start: [UInt8], size: Int64, _ suffix: String) -> Bool {
+        switch suffix {
+        case "-wal":
+            // Big- or little-endian checksums (https://www.sqlite.org/fileformat2.html, 4.1).
+            size == 0 || start.starts(with: [0x37, 0x7F, 0x06, 0x82])
+                || start.starts(with: [0x37, 0x7F, 0x06, 0x83])
+        case "-shm":
+            // Whole blocks of 32 KiB, or the three bytes of one that nobody has open.
+            size <= 3 || size % 32_768 == 0
+        default:
+            // The magic of a journal, or the zeros of one that was committed.
+            size == 0 || start == [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+                || start.allSatisfy { $0 == 0 }
+        }
     }
 
     func sidecar(_ suffix: String) -> FilePath {
@@ -53,7 +84,8 @@ public struct Store: Sendable, Hashable {
         supportDirectory(of: path).appending("_EXTERNAL_DATA")
     }
 
-    private static func supportDirectory(of path: RelativePath) -> RelativePath {
+    /// Returns the directory around the external data of the store at a path.
+    public static func supportDirectory(of path: RelativePath) -> RelativePath {
         let bytes = path.name.bytes
         // A dot at the very beginning hides a file; it begins no extension.
         let end =

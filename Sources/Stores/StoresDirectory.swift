@@ -110,18 +110,6 @@ public struct StoresDirectory: Sendable {
         guard let file = try? directory.file(name), let size = try? file.info().size,
             let start = try? file.readExactly(count: Int(min(size, 8)), at: 0)
         else { return true }
-        switch suffix {
-        case "-wal":
-            // Big- or little-endian checksums (https://www.sqlite.org/fileformat2.html, 4.1).
-            return size == 0 || start.starts(with: [0x37, 0x7F, 0x06, 0x82])
-                || start.starts(with: [0x37, 0x7F, 0x06, 0x83])
-        case "-shm":
-            // Whole blocks of 32 KiB, or the three bytes of one that nobody has open.
-            return size <= 3 || size % 32_768 == 0
-        default:
-            // The magic of a journal, or the zeros of one that was committed.
-            return size == 0 || start == [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-                || start.allSatisfy { $0 == 0 }
-        }
+        return Store.isSidecar(start, size: size, suffix)
     }
 }

@@ -35,7 +35,8 @@ struct GroceryDude: AsyncParsableCommand {
             CommandGroup(
                 name: "Look inside",
                 subcommands: [
-                    ListCommand.self, ShowCommand.self, DiffCommand.self, SQLCommand.self,
+                    ListCommand.self, ShowCommand.self, DiffCommand.self, FindCommand.self,
+                    SQLCommand.self, MountCommand.self,
                     StatusCommand.self,
                     LogCommand.self,
                 ]

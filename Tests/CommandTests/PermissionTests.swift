@@ -124,6 +124,50 @@ struct PermissionTests {
         #expect(sandbox.exists("Parent/Stores/closed/a.tmp"))
     }
 
+    @Test("a part that may not be moved is refused, and what else may not be is in nobody's way")
+    func partNotMovable() throws {
+        for name in ["shelf/book", "closed/deep/file", "plain/1"] {
+            try sandbox.write("old", to: "Parent/Stores/\(name)")
+        }
+        func giveAll() throws {
+            let user = "\(OrdinaryUser.number):\(OrdinaryUser.number)"
+            try Tool.check("chown", ["-R", user, sandbox.path("Parent/Stores").string])
+        }
+        try giveAll()
+        try mode(0o555, "Parent/Stores/closed/deep")
+        #expect(try run("backup").status == 0)
+        try mode(0o555, "Parent/Stores/shelf")
+        let before = try sandbox.contents(of: "Parent/Stores").paths
+        for (name, text) in [
+            ("shelf", "Stores/shelf' may not be changed"),
+            ("shelf/book", "Stores/shelf' may not be changed"),
+        ] {
+            let restore = try run("restore", "latest", "--yes", "--only", name)
+            #expect(restore.status == 21, "\(restore.errors)")
+            #expect(restore.errors.contains(text), "\(restore.errors)")
+            #expect(restore.errors.contains("hint: let its owner change it: chmod u+w '"))
+        }
+        #expect(try sandbox.contents(of: "Parent/Stores").paths == before)
+        // In the backup it may not be changed, and it is gone.
+        try LocalFileSystem().remove(sandbox.path("Parent/Stores/closed/deep"))
+        let unmovable = try run("restore", "latest", "--yes", "--only", "closed/deep/file")
+        #expect(unmovable.status == 21, "\(unmovable.errors)")
+        #expect(unmovable.errors.contains("'grocerydude extract'"), "\(unmovable.errors)")
+        // In a directory that goes as a whole, it may.
+        #expect(try run("restore", "latest", "--yes", "--only", "closed").status == 0)
+        #expect(sandbox.exists("Parent/Stores/closed/deep/file"))
+        // What cannot be read cannot be saved first, and needs not to be.
+        try sandbox.write("secret", to: "Parent/Stores/secret")
+        try giveAll()
+        try mode(0, "Parent/Stores/secret")
+        try sandbox.write("new", to: "Parent/Stores/plain/1")
+        try giveAll()
+        #expect(try run("restore", "latest", "--yes", "--only", "secret").status == 1)
+        let plain = try run("restore", "latest", "--yes", "--only", "plain")
+        #expect(plain.status == 0, "\(plain.errors)")
+        #expect(try sandbox.read("Parent/Stores/plain/1") == Array("old".utf8))
+    }
+
     @Test("a stores directory in one that may not be changed is restored inside")
     func parentNotWritable() throws {
         try mode(0o555, "Parent")

@@ -21,7 +21,7 @@ struct ErrorTests {
         [
             .backup, .backupOfHotJournal, .restore, .restoreToNothing, .restoreElsewhere, .delete,
             .undelete, .prune, .increment, .consolidate, .encryptedBackup, .encryptedRestore,
-            .rotation, .restoreAlone.refusing(.exchange, .noFunction),
+            .rotation, .restorePart, .restoreAlone.refusing(.exchange, .noFunction),
             .backup.refusing(.flags, .invalidArgument),
         ] + (Trial.mayMount ? [FaultScenario.restoreAlone.mounted()] : [])
 
@@ -96,6 +96,8 @@ private final class FaultTrial {
     private(set) var run: InjectedRun
 
     var status: Int32 { run.outcome.status }
+    /// Whether it is made by names in the stores directory.
+    var isInside: Bool { scenario.isMounted || !scenario.only.isEmpty }
     var isRestore: Bool { scenario.arguments.first == "restore" }
     var what: Comment {
         "\(scenario.name), \(label): exit \(run.outcome.status), \(run.outcome.errors)"
@@ -156,11 +158,11 @@ private final class FaultTrial {
         try scenario.expectNothingInPlain(trial, scene, what)
         switch status {
         case 0, 3:
-            #expect(after == (isRestore ? scene.new : before), what)
+            #expect(after == (isRestore ? scenario.restored(scene, over: before) : before), what)
             try expectDone(listed)
         case 22:
             // Where both are is said, and the next command settles it.
-            #expect(run.outcome.errors.contains(trial.isMounted ? "/Old'" : "Stores_"), what)
+            #expect(run.outcome.errors.contains(isInside ? "/Old'" : "Stores_"), what)
         default:
             #expect(after == before, what)
             // Before a restore, a backup may have been made.
@@ -199,7 +201,10 @@ private final class FaultTrial {
         let next = try trial.run(scenario.next(in: trial, before: before))
         #expect(next.status == 0, "\(what): then \(next.errors)")
         let after = try trial.contents()
-        #expect(after == before || after == scene.new, "\(what): then \(next.errors)")
+        #expect(
+            after == before || after == scenario.restored(scene, over: before),
+            "\(what): then \(next.errors)"
+        )
         if let settled, status == 0 { #expect(after == settled, "\(what): then \(next.errors)") }
         let told = run.outcome.errors + next.errors
         let unnamed = try trial.leftovers().filter { !told.contains($0) }

@@ -34,6 +34,8 @@ struct FaultScenario: Sendable, CustomTestStringConvertible {
     var isMounted = false
     /// The exit code of an undisturbed run.
     var status: Int32 = 0
+    /// The names at the top that change places, if only a part is restored.
+    var only: [String] = []
 
     var testDescription: String { name }
 
@@ -103,6 +105,18 @@ extension FaultScenario {
         prepare: { _, trial in try LocalFileSystem().createDirectory(trial.other) }
     )
 
+    static let encryptedImport = FaultScenario(
+        name: "import that encrypts",
+        arguments: ["import", "Found", "--remote", "Other", "--recipient", FaultScene.recipient],
+        states: [.before],
+        success: .before,
+        prepare: { scene, trial in
+            let archive = trial.remote.appending(scene.archive)
+            try Tool.check("cp", [archive.string, trial.found.string])
+            try LocalFileSystem().createDirectory(trial.other)
+        }
+    )
+
     /// The folder's one backup is encrypted for another key, and nothing else is in the folder.
     static let rotation = FaultScenario(
         name: "key rotate that encrypts anew",
@@ -164,6 +178,33 @@ extension FaultScenario {
         return scenario
     }
 
+    /// A store and a directory; what else there is stays.
+    static let restorePart = part(of: restoreAlone)
+    static let rollBackPart = part(of: rollBack)
+
+    private static func part(of scenario: FaultScenario) -> FaultScenario {
+        var scenario = scenario
+        scenario.name += ", of a part"
+        scenario.only = ["Grocery-Dude.sqlite", "directory"]
+        scenario.arguments += ["--only"] + scenario.only
+        return scenario
+    }
+
+    /// What is there after a restore.
+    func restored(_ scene: FaultScene, over before: Contents?) -> Contents {
+        guard !only.isEmpty, var contents = before else { return scene.new }
+        let isNamed = { (item: Contents.Item) in
+            let name = item.path.components[0].description
+            return only.contains { name == $0 || name.hasPrefix("\($0)-") }
+        }
+        contents.items.removeAll(where: isNamed)
+        contents.items += scene.new.items.filter(isNamed)
+        contents.items.sort { first, second in
+            first.path.components.lexicographicallyPrecedes(second.path.components)
+        }
+        return contents
+    }
+
     static let restoreToNothing = FaultScenario(
         name: "restore where nothing is",
         arguments: ["restore", "latest", "--yes"],
@@ -190,7 +231,11 @@ extension FaultScenario {
         success: .before,
         standing: { calls, trial in
             let store = trial.stores.appending("Grocery-Dude.sqlite")
-            guard let swap = calls.lastIndex(where: { $0.isExchange(of: trial) }) else {
+            guard
+                let swap = calls.lastIndex(where: {
+                    $0.isExchange(of: trial) || $0.isExchange(of: trial, isPart: true)
+                })
+            else {
                 return nil
             }
             return calls[swap...].first { !$0.isChange && $0.paths == [store] }.map {
@@ -336,7 +381,9 @@ extension FaultScenario {
     func arguments(in trial: Trial) -> [String] { absolute(arguments, in: trial) }
 
     private func absolute(_ arguments: [String], in trial: Trial) -> [String] {
-        let paths = ["Stores": trial.stores, "Other": trial.other, "Key": trial.key]
+        let paths = [
+            "Stores": trial.stores, "Other": trial.other, "Key": trial.key, "Found": trial.found,
+        ]
         return arguments.map { paths[$0]?.string ?? $0 }
     }
 
@@ -350,9 +397,9 @@ extension FaultScenario {
 
 extension SystemCall {
     /// Whether it brings the new stores into the place of the stores directory, or their store.
-    func isExchange(of trial: Trial) -> Bool {
+    func isExchange(of trial: Trial, isPart: Bool = false) -> Bool {
         guard name.hasPrefix("rename"), !isFault, paths.count == 2 else { return false }
-        guard trial.isMounted else {
+        guard trial.isMounted || isPart else {
             return Set(paths) == [trial.stores, trial.root.appending("Stores_New")]
         }
         return paths[0].removingLastComponent().lastComponent?.string == "New"

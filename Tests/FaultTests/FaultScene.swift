@@ -217,12 +217,14 @@ final class Trial: Sendable {
     var remote: FilePath { root.appending("Remote") }
     /// Another directory beside the stores directory.
     var other: FilePath { root.appending("Other") }
+    /// An archive that is in no folder.
+    var found: FilePath { root.appending("home/Found.zip") }
 
     /// A file of secret keys.
     var key: FilePath { root.appending("home/first.txt") }
 
     /// What a restore that is rolled back keeps, as `leftovers()` calls it.
-    var refused: String { isMounted ? "\(Self.area)/FailedRestore" : "Stores_FailedRestore" }
+    let refused = ["Stores_FailedRestore", "\(area)/FailedRestore"]
 
     init(_ root: FilePath, removing: Bool = false, isMounted: Bool = false) {
         self.root = root

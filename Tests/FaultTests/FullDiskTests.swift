@@ -172,6 +172,29 @@ struct FullDiskTests {
         #expect(outcome.errors.contains("backed up"))
     }
 
+    @Test(
+        "a part that does not fit changes nothing, and one that does is restored on a full disk",
+        .enabled(if: Trial.mayMount)
+    )
+    func part() throws {
+        let scene = try FaultScene.shared.get()
+        for name in ["large", "directory"] {
+            let trial = try scene.trial()
+            let outcome = try run(
+                ["restore", "latest", "--yes", "--no-safety-backup", "--only", name],
+                trial,
+                on: trial.root,
+                options: "size=\(try used(trial) + 600)k"
+            )
+            guard name == "large" else {
+                #expect(outcome.status == 0, "\(outcome.errors)")
+                continue
+            }
+            try expectNoSpace(outcome, trial, scene)
+            #expect(outcome.errors.contains("MB are needed"))
+        }
+    }
+
     @Test("a restore that runs out of inodes changes nothing", .enabled(if: Trial.mayMount))
     func inodes() throws {
         let scene = try FaultScene.shared.get()
@@ -179,7 +202,8 @@ struct FullDiskTests {
             let trial = try scene.trial()
             let used = try Tool.check("find", [trial.root.string]).split(separator: "\n").count
             let outcome = try run(
-                ["restore", "latest", "--yes", "--no-safety-backup"],
+                ["restore", "latest", "--yes", "--no-safety-backup"]
+                    + (more == 2 ? ["--only", "Grocery-Dude.sqlite", "directory"] : []),
                 trial,
                 on: trial.root,
                 options: "nr_inodes=\(used + more)"

@@ -21,7 +21,7 @@ struct PowerLossTests {
     static let cases: [Case] = {
         let any: [FaultScenario] = [
             .backup, .restore, .restoreToNothing, .restoreElsewhere, .delete,
-            .restore.refusing(.exchange, .invalidArgument),
+            .restore.refusing(.exchange, .invalidArgument), .restorePart,
         ]
         let interrupted: [FaultScenario] = [
             .recovery(after: .restore, at: .swapping),
@@ -133,6 +133,23 @@ struct PowerLossTests {
 
             """
         #expect(breaches(staged) == ["/t/new was not synced before /t/new became /t/live"])
+        let moves = """
+            1 renameat2(AT_FDCWD</>, "/t/a", AT_FDCWD</>, "/t/.grocerydude-restore/Old/a", RENAME_NOREPLACE) = 0
+            1 renameat2(AT_FDCWD</>, "/t/b", AT_FDCWD</>, "/t/.grocerydude-restore/Old/b", RENAME_NOREPLACE) = 0
+            1 fsync(4</t/.grocerydude-restore/Old>) = 0
+
+            """
+        let area = "/t/.grocerydude-restore"
+        let phase = """
+            1 rename("\(area)/draft", "\(area)/journal.json") = 0
+            1 fsync(4<\(area)>) = 0
+
+            """
+        #expect(breaches(moves + "1 fsync(4</t>) = 0\n" + phase) == [])
+        #expect(
+            breaches(moves + phase + "1 fsync(4</t>) = 0\n")
+                == ["/t was not synced since line 2 when \(area)/journal.json was written"]
+        )
         let journal = """
             1 unlinkat(4</t>, "old", AT_REMOVEDIR) = 0
             1 unlink("/t/.Stores_Restore.json") = 0

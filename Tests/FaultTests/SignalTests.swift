@@ -11,7 +11,7 @@ struct SignalTests {
     private static let scenarios: [FaultScenario] =
         [
             .backup, .restore, .restoreAlone.refusing(.exchange, .noFunction), .restoreElsewhere,
-            .delete,
+            .restorePart, .delete,
         ] + (Trial.mayMount ? [FaultScenario.restoreAlone.mounted()] : [])
 
     /// Of a failure, the same moments are tried again with GROCERYDUDE_FAULTS_SEED.
@@ -55,7 +55,7 @@ struct SignalTests {
             ends[status, default: 0] += 1
             // It may come too late to stop what is better finished.
             #expect([0, 128 + signal].contains(status), what)
-            let done = scenario.success == .new ? scene.new : before
+            let done = scenario.success == .new ? scenario.restored(scene, over: before) : before
             #expect(try trial.contents() == (status == 0 ? done : before), what)
             #expect(try trial.leftovers() == [], what)
             if scenario.arguments[0] != "delete" {
@@ -92,7 +92,7 @@ struct SignalTests {
             let next = try trial.run(scenario.next(in: trial, before: before))
             #expect(next.status == 0, "\(what): then \(next.errors)")
             let after = try trial.contents()
-            #expect(after == before || after == scene.new, what)
+            #expect(after == before || after == scenario.restored(scene, over: before), what)
             #expect(try trial.leftovers() == [], "\(what): then \(next.errors)")
         }
         FaultExtent.report(

@@ -7,7 +7,8 @@ import SystemPackage
 /// A system may bring what is written to the disk in any order, unless it is told (fsync(2),
 /// rename(2)); so
 /// - a file or directory is on the disk, with all that is in it, before it is renamed;
-/// - both directories of a rename are on the disk before the next rename in one of them;
+/// - both directories of a rename are on the disk before the next rename in one of them; if many names move one
+///   by one inside a stores directory, before the journal there says the next phase;
 /// - all that happened in a directory is on the disk before a journal in it is removed, and at the end.
 struct SystemCallTrace {
     /// A rule that was broken.
@@ -118,7 +119,21 @@ struct SystemCallTrace {
         content = content.filter { !$0.key.starts(with: old) }
         entries = entries.filter { !$0.key.starts(with: old) }
         let parents = Set([old.removingLastComponent(), new.removingLastComponent()])
-        for parent in parents {
+        // Names that move one by one are on the disk before the journal says the next phase, in any order.
+        let isOneOfMany = Self.isStaged(old) || Self.isStaged(new)
+        if new.lastComponent?.string == "journal.json" {
+            for (directory, before) in renamed.sorted(by: { $0.value < $1.value })
+            where !parents.contains(directory) {
+                breaches.append(
+                    Breach(
+                        line: line,
+                        description:
+                            "\(directory) was not synced since line \(before) when \(new) was written"
+                    )
+                )
+            }
+        }
+        for parent in parents where !isOneOfMany {
             if let before = renamed[parent] {
                 breaches.append(
                     Breach(
@@ -133,12 +148,20 @@ struct SystemCallTrace {
         for parent in parents { renamed[parent] = line }
     }
 
+    /// Whether something is in a directory in which a restore keeps names inside the stores directory.
+    private static func isStaged(_ path: FilePath) -> Bool {
+        let names = path.components.map(\.string)
+        guard let area = names.firstIndex(of: ".grocerydude-restore") else { return false }
+        return names[(area + 1)...].dropLast().first.map(["New", "Old"].contains) ?? false
+    }
+
     private mutating func remove(_ path: FilePath, _ line: Int) {
         let parent = path.removingLastComponent()
         content = content.filter { !$0.key.starts(with: path) }
         entries = entries.filter { !$0.key.starts(with: path) }
         // A journal that is gone says that all it told of is done.
-        if path.lastComponent?.string.hasSuffix("_Restore.json") == true,
+        let name = path.lastComponent?.string ?? ""
+        if name.hasSuffix("_Restore.json") || name == "journal.json",
             let changed = entries[parent]
         {
             breaches.append(

@@ -1,5 +1,6 @@
 import CSQLite
 import Files
+import Foundation
 import SystemPackage
 import TestSupport
 import Testing
@@ -55,18 +56,19 @@ struct LeafWalkTests {
             "\(numbers) INSERT INTO t SELECT i, randomblob(i % 90), i FROM n",
             "\(numbers) INSERT INTO other SELECT randomblob(i) FROM n"
         )
-        var old: (leaves: [Leaf], rows: [RowKey: [StoredValue]])?
+        var old: (leaves: [Leaf], rows: [RowKey: [StoredValue]], pages: PagesInMemory)?
         for round in 0..<12 {
-            let (leaves, rows) = try state()
+            let (leaves, rows, pages) = try state()
             expectCover(leaves)
             if let old {
+                try expectSame(leaves, of: pages, after: old.pages)
                 let changes = Leaf.changes(from: old.leaves, to: leaves)
                 for key in Set(old.rows.keys).union(rows.keys) where old.rows[key] != rows[key] {
                     guard case .rowID(let id) = key else { continue }
                     #expect(changes.contains { $0.contains(id) }, "row \(id) in round \(round)")
                 }
             }
-            old = (leaves, rows)
+            old = (leaves, rows, pages)
             var statements = (0..<(round % 4)).map { _ in edit(&random, 500) }
             if random.next() % 6 == 0 { statements.append("VACUUM") }
             if random.next() % 4 == 0 { statements.append("PRAGMA incremental_vacuum") }
@@ -98,10 +100,27 @@ struct LeafWalkTests {
     }
 
     /// Reads the store by its leaves and by its rows; it is held no longer than that.
-    private func state() throws -> (leaves: [Leaf], rows: [RowKey: [StoredValue]]) {
+    private func state() throws -> (
+        leaves: [Leaf], rows: [RowKey: [StoredValue]], pages: PagesInMemory
+    ) {
         let snapshot = try stores.snapshot()
         let rows = try snapshot.allRows("t").map { ($0.key, $0.values) }
-        return (try #require(try leaves(snapshot)), Dictionary(uniqueKeysWithValues: rows))
+        let pages = try PagesInMemory(of: snapshot, root: snapshot.schema().table("t"))
+        return (try #require(try leaves(snapshot)), Dictionary(uniqueKeysWithValues: rows), pages)
+    }
+
+    /// What another state has as well is not read again, and makes no difference.
+    private func expectSame(
+        _ leaves: [Leaf],
+        of pages: PagesInMemory,
+        after old: PagesInMemory
+    ) throws {
+        guard let oldTable = old.table, let table = pages.table, old.segment == pages.segment
+        else { return }
+        let segments = SharedSegments(old.digests, pages.digests, size: old.segment)
+        let before = try #require(try old.tree(of: oldTable, key: key, sharing: segments))
+        let after = try #require(try pages.tree(of: table, key: key, with: before))
+        #expect(after.leaves == leaves)
     }
 
     /// Each rowid is in one leaf.
@@ -137,6 +156,17 @@ struct LeafWalkTests {
         let other = try snapshot.leaves(of: table, key: [UInt8](repeating: 8, count: 16))
         #expect(other?.map(\.rowIDs) == after.map(\.rowIDs))
         #expect(other.map { Set($0).isDisjoint(with: after) } == true)
+        // In the files of both states, parts are the same: of those no page is read again.
+        let old = try PagesInMemory(of: snapshot, root: table)
+        let paths = ["a.sqlite", "b.sqlite"].map { stores.directory.appending($0).string }
+        try FileManager.default.copyItem(atPath: paths[0], toPath: paths[1])
+        try stores.run("b.sqlite", "UPDATE t SET a = upper(a) WHERE id IN (2, 5001)")
+        let last = try stores.snapshot("b.sqlite")
+        let new = try PagesInMemory(of: last, root: table)
+        let segments = SharedSegments(old.digests, new.digests, size: old.segment)
+        let tree = try old.tree(of: table, key: key, sharing: segments)
+        #expect(try new.tree(of: table, key: key, with: tree)?.leaves == leaves(last))
+        #expect(old.reads > 100 && new.reads < 20, "\(old.reads) and \(new.reads) pages")
         // Leaves that follow each other are one range.
         #expect(Leaf.changes(from: [], to: after) == [.min ... .max])
     }
@@ -204,5 +234,40 @@ struct LeafWalkTests {
         try stores.sandbox.write(bytes, to: "Stores/a.sqlite")
         let snapshot = try stores.snapshot()
         if let leaves = try leaves(snapshot) { expectCover(leaves) }
+    }
+}
+
+/// The pages of a store's state, of which each that is read is counted.
+private final class PagesInMemory: StorePages {
+    let pageSize: Int
+    let pageCount: Int64
+    let table: TableSchema?
+    private let bytes: [UInt8]
+    private(set) var reads = 0
+
+    /// Bytes in a segment: few, so that a row and what it goes on in are in several.
+    var segment: Int { pageSize * 2 }
+
+    init(of snapshot: StoreSnapshot, root table: TableSchema?) throws {
+        self.table = table
+        pageSize = snapshot.pageSize
+        pageCount = snapshot.pageCount
+        bytes = try [UInt8](unsafeUninitializedCapacity: Int(snapshot.size)) { buffer, count in
+            count = try snapshot.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+        }
+    }
+
+    var digests: [Digest] {
+        stride(from: 0, to: bytes.count, by: segment).map { start in
+            bytes[start..<min(start + segment, bytes.count)]
+                .withUnsafeBytes { Digest(of: $0) }
+        }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        let part = bytes[Int(offset)...].prefix(buffer.count)
+        reads += part.count / pageSize
+        buffer.copyBytes(from: part)
+        return part.count
     }
 }

@@ -177,6 +177,29 @@ struct PublishedEditFailuresTests {
         #expect(try conflicts(phone) == ["deleted"])
     }
 
+    @Test("24. As that, and who had heard of the edit made the row anew")
+    func lostToRevival() async throws {
+        try await scene.begin()
+        try desk.edit("UPDATE unit SET note = 'a thousand' WHERE name = 'kg'")
+        try phone.edit("DELETE FROM unit WHERE name = 'kg'")
+        let before = try scene.files("log")
+        try await scene.exchange(phone)
+        let deletion = try #require(Set(try scene.files("log")).subtracting(before).first)
+        let file = scene.container.appending("a/log").appending(deletion)
+        let away = scene.container.appending(deletion)
+        try FileManager.default.moveItem(atPath: file.string, toPath: away.string)
+        try await scene.exchange(desk, phone)
+        try phone.edit("INSERT INTO unit VALUES ('kg', 1, 'new')")
+        try await scene.exchange(phone, desk)
+        #expect(try conflicts(desk) == ["inserted"])
+        try FileManager.default.moveItem(atPath: away.string, toPath: file.string)
+        try await scene.exchange(desk, phone)
+        #expect(try conflicts(desk) == ["inserted"])
+        for device in [desk, phone] {
+            #expect(try device.rows("SELECT * FROM unit") == ["kg|1.0|new"])
+        }
+    }
+
     @Test(
         "25. Actual #3786, #8486, Evolu #709: a clock an hour, a month, 40 years off",
         arguments: [3600.0, 2_592_000.0, 1_261_440_000.0, -1_261_440_000.0]

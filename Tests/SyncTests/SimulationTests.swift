@@ -39,6 +39,12 @@ struct SimulationTests {
         }
     }
 
+    /// Each told of a fault that is mended.
+    private static let formerFailures: [UInt64] = [22_938, 24_727, 35_662, 35_723, 35_755]
+
+    @Test("end up well in the histories that once failed", arguments: formerFailures)
+    func formerly(seed: UInt64) async throws { try await Self.run(seed) }
+
     /// Runs one history.
     private static func run(_ seed: UInt64) async throws {
         let sandbox = try Sandbox.inMemory()

@@ -88,6 +88,40 @@ struct ViewPartTests {
         #expect(try desk.rows("SELECT meaning, see FROM sense") == ["white|3"])
     }
 
+    @Test(
+        "has an older row stand for another once it gets one of its keys",
+        arguments: ["b TEXT UNIQUE", "b TEXT", "b TEXT COLLATE NOCASE UNIQUE"]
+    )
+    func competitors(_ column: String) async throws {
+        let index = "CREATE UNIQUE INDEX b ON thing (lower(trim(b))) WHERE b IS NOT NULL"
+        let (desk, phone) = try devices(
+            """
+            CREATE TABLE thing (id INTEGER PRIMARY KEY, a TEXT UNIQUE, \(column));
+            CREATE TABLE part (id INTEGER PRIMARY KEY, thing_id INTEGER REFERENCES thing(id));
+            \(column == "b TEXT" ? index : "")
+            """
+        )
+        for device in [desk, phone] {
+            try await device.enable(at: start)
+            try await device.sync(at: start)
+        }
+        try desk.edit("INSERT INTO thing (a) VALUES ('old')")
+        try await desk.sync(at: start + 60)
+        try desk.edit("INSERT INTO thing (a) VALUES ('young')")
+        try await desk.sync(at: start + 120)
+        try phone.edit("INSERT INTO thing (a, b) VALUES ('young', 'key')")
+        try phone.edit("INSERT INTO part (thing_id) SELECT id FROM thing")
+        try await phone.sync(at: start + 180)
+        try await desk.sync(at: start + 240)
+        let parents = "SELECT a FROM thing JOIN part ON thing_id = thing.id"
+        #expect(try desk.rows(parents) == ["young"])
+        try desk.edit("UPDATE thing SET b = 'key' WHERE a = 'old'")
+        try await desk.sync(at: start + 300)
+        try await phone.sync(at: start + 360)
+        #expect(try desk.rows(parents) == ["old"])
+        #expect(try phone.rows(parents) == ["old"])
+    }
+
     @Test("lets a row take the name of one that goes, under what refers to it")
     func successor() async throws {
         let (desk, phone) = try devices(Self.words)

@@ -1,8 +1,6 @@
 /// The beginning of an encrypted file: its key, wrapped for each of those who may read it.
 struct Header: Sendable {
     static let versionLine = "age-encryption.org/v1"
-    /// The first line of a file that is written as text, which is not read.
-    static let armorLine = "-----BEGIN AGE ENCRYPTED FILE-----"
     /// Bytes of a header that is read; one for five hundred people has fewer.
     static let limit = 1 << 20
 

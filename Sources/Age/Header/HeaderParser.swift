@@ -43,7 +43,6 @@ struct HeaderParser {
     }
 
     private static func refusal(_ bytes: [UInt8], _ path: FilePath) -> AgeError {
-        if bytes.starts(with: Header.armorLine.utf8) { return .armored(path) }
         if bytes.starts(with: "age-encryption.org/".utf8) {
             return .badHeader(path, reason: "its version is not known")
         }

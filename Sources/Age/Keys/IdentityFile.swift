@@ -22,11 +22,11 @@ public enum IdentityFile {
         path: FilePath,
         passphrase: () throws -> Passphrase?
     ) throws -> [Identity] {
-        guard !bytes.starts(with: Header.armorLine.utf8) else { throw AgeError.armored(path) }
-        guard bytes.starts(with: Header.versionLine.utf8) else {
+        let source = MemorySource(path: path, bytes: bytes)
+        guard try bytes.starts(with: Header.versionLine.utf8) || ArmoredSource.begins(source) else {
             return try identities(in: String(decoding: bytes, as: UTF8.self))
         }
-        let file = try EncryptedFile(MemorySource(path: path, bytes: bytes))
+        let file = try EncryptedFile(source)
         guard file.hasPassphrase, let secret = try passphrase() else {
             throw file.hasPassphrase
                 ? AgeError.needsPassphrase(path) : AgeError.noMatch(path, keys: 0)
@@ -46,20 +46,5 @@ public enum IdentityFile {
             throw AgeError.badIdentity(reason: "there is none in the file")
         }
         return identities
-    }
-}
-
-/// A file that is in memory.
-struct MemorySource: ByteSource {
-    let path: FilePath
-    let bytes: [UInt8]
-
-    var size: Int64 { Int64(bytes.count) }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
-        guard offset < size else { return 0 }
-        let part = bytes[Int(offset)...].prefix(buffer.count)
-        buffer.copyBytes(from: part)
-        return part.count
     }
 }

@@ -11,13 +11,21 @@ public struct EncryptedFile: Sendable {
     /// Reads the header.
     ///
     /// - Parameters:
-    ///   - source: the file, of which the first bytes are needed.
+    ///   - source: the file, of which the first bytes are needed; it may be written as text.
     ///   - path: the name that messages give it; `nil` for the source's.
     /// - Throws: `AgeError`; what the source throws.
     public init(_ source: any ByteSource, named path: FilePath? = nil) throws {
-        self.source = source
-        self.path = path ?? source.path
-        header = try HeaderParser.read(source, named: self.path)
+        let path = path ?? source.path
+        self.path = path
+        do {
+            header = try HeaderParser.read(source, named: path)
+            self.source = source
+        } catch AgeError.notEncrypted {
+            guard try ArmoredSource.begins(source) else { throw AgeError.notEncrypted(path) }
+            let plain = try ArmoredSource(source, named: path)
+            header = try HeaderParser.read(plain, named: path)
+            self.source = plain
+        }
     }
 
     /// Whether it was encrypted with a passphrase.

@@ -203,23 +203,34 @@ public final class ArchiveExtractor {
     // MARK: - Links
 
     private func makeLink(_ item: Item) throws {
-        let reader = item.entry.archive
-        guard item.entry.size <= 4096 else {
-            throw reader.damage(item.entry, "a link's target cannot be so long")
+        let bytes = try item.linkTarget()
+        try target?.makeLink(item, to: bytes)
+    }
+}
+
+extension ArchiveExtractor.Item {
+    /// Reads the target of a symbolic link, verified.
+    ///
+    /// - Returns: its bytes, of which none is NUL; at least one.
+    /// - Throws: `ArchiveError`, `FileError`.
+    public func linkTarget() throws -> [UInt8] {
+        let reader = entry.archive
+        guard entry.size <= 4096 else {
+            throw reader.damage(entry, "a link's target cannot be so long")
         }
         var bytes: [UInt8] = []
-        try reader.read(item.entry) {
+        try reader.read(entry) {
             bytes.append(contentsOf: $0)
             return true
         }
         guard !bytes.isEmpty, !bytes.contains(0) else {
-            throw reader.damage(item.entry, "it has no target")
+            throw reader.damage(entry, "it has no target")
         }
         let digest = bytes.withUnsafeBytes { Digest(of: $0) }
-        guard item.segments?.first.map({ $0.digest == digest }) ?? true else {
-            throw reader.damage(item.entry, "its SHA-256 is wrong")
+        guard segments?.first.map({ $0.digest == digest }) ?? true else {
+            throw reader.damage(entry, "its SHA-256 is wrong")
         }
-        try target?.makeLink(item, to: bytes)
+        return bytes
     }
 }
 

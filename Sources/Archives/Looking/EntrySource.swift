@@ -29,14 +29,6 @@ public final class EntrySource: ByteSource {
         var next: (index: Int, work: BackgroundWork<[UInt8]>)?
     }
 
-    /// Buffers that one reader after the other uses.
-    private struct Spare: @unchecked Sendable {
-        let buffers = SegmentBuffers()
-    }
-
-    /// Those that nobody is using.
-    private let spares = Mutex<[Spare]>([])
-
     /// Whether a file can be read so: a manifest tells its segments.
     ///
     /// In an archive of another program the data is one stream, of which no part inflates alone.
@@ -139,10 +131,8 @@ public final class EntrySource: ByteSource {
     }
 
     private func verified(_ index: Int) throws -> [UInt8] {
-        let own = spares.withLock { $0.popLast() } ?? Spare()
-        defer { spares.withLock { $0.append(own) } }
         do {
-            return try Array(own.buffers.verifiedContent(of: part(index)))
+            return try cache.withBuffers { try Array($0.verifiedContent(of: part(index))) }
         } catch ArchiveError.damagedEntry(_, _, let reason) {
             throw damage(index, reason)
         }

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Segments that were inflated and verified, and may be asked for again; several sources share one.
+/// Segments that were inflated and verified, and may be asked for again; several sources share one, with the
+/// buffers that they are inflated in.
 ///
 /// Of those that do not fit, the one goes that was asked for the longest time ago.
 public final class SegmentCache: Sendable {
@@ -15,6 +16,14 @@ public final class SegmentCache: Sendable {
         var used: UInt64
     }
 
+    /// Buffers that one reader after the other uses.
+    private struct Spare: @unchecked Sendable {
+        let buffers = SegmentBuffers()
+    }
+
+    /// The most buffers that are kept while nobody uses them.
+    private static let sparesLimit = 4
+
     private struct State {
         var kept: [Key: Kept] = [:]
         var clock: UInt64 = 0
@@ -24,6 +33,7 @@ public final class SegmentCache: Sendable {
     /// The most bytes that are kept.
     public let limit: Int
     private let state = Mutex(State())
+    private let spares = Mutex<[Spare]>([])
 
     /// Makes an empty one.
     ///
@@ -54,6 +64,13 @@ public final class SegmentCache: Sendable {
             state.size += bytes.count
             state.kept[key] = Kept(bytes: bytes, used: state.clock)
         }
+    }
+
+    /// Runs `body` with buffers that nobody else is using.
+    func withBuffers<Result>(_ body: (SegmentBuffers) throws -> Result) rethrows -> Result {
+        let own = spares.withLock { $0.popLast() } ?? Spare()
+        defer { spares.withLock { if $0.count < Self.sparesLimit { $0.append(own) } } }
+        return try body(own.buffers)
     }
 
     /// Gives up all segments of a source that is gone: another may get its identity.

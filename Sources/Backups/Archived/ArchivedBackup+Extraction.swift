@@ -19,6 +19,7 @@ extension ArchivedBackup {
     /// Verifies the data; of an increment that was opened without what it needs, its own.
     ///
     /// - Parameters:
+    ///   - paths: the paths of the entries to verify; `nil` for all.
     ///   - subset: the part of the data to read.
     ///   - directory: an empty directory to extract everything into, and to be thrown away afterwards:
     ///     nothing is flushed to the disk. `nil` to write nothing.
@@ -27,29 +28,48 @@ extension ArchivedBackup {
     /// - Returns: remarks about entries that a restore would leave out.
     /// - Throws: `ArchiveError`, `ArchivedBackupError.badManifest`, `FileError`.
     package func verify(
+        only paths: Set<RelativePath>? = nil,
         reading subset: DataSubset = .all,
         into directory: Directory? = nil,
         threads: Int,
         progressed: @escaping (Int64) throws -> Void
     ) throws -> [String] {
-        try run(into: directory, syncing: .never, reading: subset, threads, progressed)
+        try run(paths, into: directory, syncing: .never, reading: subset, threads, progressed)
     }
 
-    /// Extracts everything into an empty directory; see `verify`.
+    /// Extracts everything, or some entries, into an empty directory; see `verify`.
     ///
+    /// - Parameters:
+    ///   - paths: the paths of the entries to extract; `nil` for all.
+    ///   - directory: where they go.
+    ///   - threads: how many threads work.
+    ///   - progressed: told of bytes that were extracted; it throws to stop.
     /// - Returns: remarks, and the flush to the disk, which may still be under way: the data is restored
     ///   only once that has ended.
+    /// - Throws: see `verify`.
     package func extract(
+        only paths: Set<RelativePath>? = nil,
         into directory: Directory,
         threads: Int,
         progressed: @escaping (Int64) throws -> Void
     ) throws -> (remarks: [String], flush: BackgroundWork<Void>) {
-        let syncsEach = files <= Self.filesToSyncOneByOne || !Directory.canSyncFileSystem
+        let count = paths?.count ?? files
+        let syncsEach = count <= Self.filesToSyncOneByOne || !Directory.canSyncFileSystem
         let syncing: ArchiveExtractor.Syncing = syncsEach ? .each : .byCaller
-        let remarks = try run(into: directory, syncing: syncing, reading: .all, threads, progressed)
+        let remarks = try run(
+            paths,
+            into: directory,
+            syncing: syncing,
+            reading: .all,
+            threads,
+            progressed
+        )
         if syncsEach { return (remarks, BackgroundWork(value: ())) }
         return (remarks, BackgroundWork { _ in try directory.syncFileSystem() })
     }
+
+    /// Returns whether an entry is never restored: it would be taken for a leftover of a restore.
+    package static func isReserved(_ path: RelativePath) -> Bool { Remarks.isReserved(path) }
 
     /// Calls `body` for every entry of an increment's own archive.
     private func forEachOwn(
@@ -64,6 +84,7 @@ extension ArchivedBackup {
     }
 
     private func run(
+        _ paths: Set<RelativePath>?,
         into directory: Directory?,
         syncing: ArchiveExtractor.Syncing,
         reading subset: DataSubset,
@@ -82,7 +103,9 @@ extension ArchivedBackup {
         let isAlone = header?.isIncrement == true && needs.isEmpty
         // To be extracted, it has to be put together.
         _ = try (isAlone && directory == nil ? forEachOwn : forEach) { item in
-            guard !remarks.leavesOut(item) else { return }
+            guard paths?.contains(item.attributes.path) ?? true, !remarks.leavesOut(item) else {
+                return
+            }
             var item = item
             if !Self.mayGiveAway {
                 if let owner = item.attributes.owner, owner.user != geteuid() {
@@ -116,7 +139,7 @@ private struct Remarks {
 
     /// Returns whether an entry would be taken for a leftover of a restore, on any file system: some
     /// make no difference between cases.
-    private static func isReserved(_ path: RelativePath) -> Bool {
+    static func isReserved(_ path: RelativePath) -> Bool {
         let reserved = StoresDirectory.restoreArea.bytes
         guard path.bytes.count >= reserved.count, let first = path.components.first?.bytes else {
             return false

@@ -20,6 +20,8 @@ final class ManifestReader {
     private var count = 0
     private var isFirstLine = true
     private var trailer: ManifestTrailer?
+    /// Whether no comma followed the last record.
+    private var isLastRecord = false
     private let decoder = JSONDecoder()
 
     /// Opens our manifest, which is the last entry; `nil` if there is none.
@@ -48,15 +50,10 @@ final class ManifestReader {
         }
         text.removeLast(Manifest.headerEnding.count)
         text.append(UInt8(ascii: "}"))
-        struct Version: Decodable { var format: Int }
         do {
-            let decoder = Manifest.decoder
-            let format = try decoder.decode(Version.self, from: Data(text)).format
-            guard format <= ManifestHeader.currentFormat else {
-                throw ArchivedBackupError.newerFormat(name, format: format)
-            }
-            let header = try decoder.decode(ManifestHeader.self, from: Data(text))
-            guard format > 0, header.segmentSize == Segment.size, !header.id.rawValue.isEmpty else {
+            let header = try decodedHeader(Data(text))
+            guard header.format > 0, header.segmentSize == Segment.size, !header.id.rawValue.isEmpty
+            else {
                 throw bad("there is no such format, identity or size of segments")
             }
             guard header.hasPossibleNeeds else {
@@ -66,6 +63,20 @@ final class ManifestReader {
         } catch is DecodingError {
             throw bad("its first line is not what the format says")
         }
+    }
+
+    private func decodedHeader(_ text: Data) throws -> ManifestHeader {
+        struct Version: Decodable { var format: Int }
+        let decoder = Manifest.decoder
+        let header = Result { try decoder.decode(ManifestHeader.self, from: text) }
+        // Of a newer version only this is known.
+        let format = try header.map(\.format).flatMapError { _ in
+            Result { try decoder.decode(Version.self, from: text).format }
+        }.get()
+        guard format <= ManifestHeader.currentFormat else {
+            throw ArchivedBackupError.newerFormat(name, format: format)
+        }
+        return try header.get()
     }
 
     /// Calls `body` for every record, in the order of the archive.
@@ -105,10 +116,24 @@ final class ManifestReader {
             try flush(body)
             try takeTrailer()
         } else if !line.isEmpty {
+            if let record = try writtenRecord() {
+                try flush(body)
+                return try body(record)
+            }
             records.append(contentsOf: line)
             count += 1
             if count == Self.batch || records.count > Self.batchBytes { try flush(body) }
         }
+    }
+
+    /// Reads the line if it is written as this program writes lines; `nil` if it is not.
+    private func writtenRecord() throws -> ManifestRecord? {
+        // Between two records is a comma.
+        guard !isLastRecord else { throw bad("a record of a file is not what the format says") }
+        let hasComma = line.last == UInt8(ascii: ",")
+        let record = ManifestRecord(line: hasComma ? line.dropLast() : line[...])
+        isLastRecord = record != nil && !hasComma
+        return record
     }
 
     private func flush(_ body: (ManifestRecord) throws -> Void) throws {

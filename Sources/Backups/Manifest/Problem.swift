@@ -37,6 +37,11 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         self.reason = reason
     }
 
+    /// Says that a backup cannot be read, or not wholly.
+    package init(unreadable backup: String, _ reason: String) {
+        self.init(kind: .unreadable, path: backup, reason: reason)
+    }
+
     /// Whether the backup lacks something for it, or has something that is not as of one moment.
     package var isOfTheBackup: Bool {
         switch kind {
@@ -49,7 +54,8 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         switch kind {
         case .anomaly: reason
         case .notSynced: "the change of '\(path)' may not outlast a loss of power: \(reason)"
-        default: "'\(path)': \(reason)"
+        // An error often names it already.
+        default: reason.contains("'\(path)'") ? reason : "'\(path)': \(reason)"
         }
     }
 }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension WorkThread {
     /// Runs work that may block on a thread of its own, while the task waits.
     ///
@@ -14,6 +16,49 @@ extension WorkThread {
             }
         }
         return try result.value.get()
+    }
+
+    /// Waits on this thread for what a task does.
+    ///
+    /// The thread must be one of the system's own: see `run`. One of the task's would be missing where that goes on.
+    ///
+    /// - Parameter body: the work, for which the thread does nothing else.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws.
+    public static func wait<Value>(
+        for body: @escaping @Sendable () async throws -> sending Value
+    ) throws -> Value {
+        let answer = Answer<Value>()
+        Task.detached {
+            do {
+                answer.give(.success(try await body()))
+            } catch {
+                answer.give(.failure(error))
+            }
+        }
+        return try answer.wait()
+    }
+
+    /// What one thread waits for and another one gives.
+    private final class Answer<Value>: @unchecked Sendable {
+        private let condition = NSCondition()
+        private var result: Result<Value, any Error>?
+
+        func give(_ result: Result<Value, any Error>) {
+            condition.withLock {
+                self.result = result
+                condition.broadcast()
+            }
+        }
+
+        func wait() throws -> Value {
+            try condition.withLock {
+                while true {
+                    if let result { return try result.get() }
+                    condition.wait()
+                }
+            }
+        }
     }
 
     /// Something that is handed from one thread to another, of which only one goes on with it.

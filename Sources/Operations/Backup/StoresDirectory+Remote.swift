@@ -16,13 +16,19 @@ extension StoresDirectory {
         }
     }
 
-    /// Throws if something is mounted in the stores directory, or the remote folder is in it: both would go
-    /// with a replaced directory.
-    func refuseToBeReplaced(withBackupsIn folder: BackupFolder) throws {
+    /// Throws if something is mounted in the stores directory, or in a part of it, or the remote folder is in it:
+    /// both would go with a replaced directory.
+    func refuseToBeReplaced(
+        withBackupsIn folder: BackupFolder,
+        part: RestoredPart? = nil
+    ) throws {
         let identity = folder.identity
         try Directory.open(path).walk(failed: { _, _ in }) { file in
             if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
             guard file.info.kind == .directory else { return .descend }
+            if let part, !part.contains(file.path) {
+                return part.isBelow(file.path) ? .descend : .skip
+            }
             guard file.info.identity != identity else {
                 throw OperationError.remoteInsideStores(folder.address, path)
             }

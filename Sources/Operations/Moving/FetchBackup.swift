@@ -95,7 +95,7 @@ public struct FetchBackup: Sendable {
         } catch let error where error.isOfKeys {
             context.warn("'\(backup.displayName)' is not verified: \(explain(error))")
             return nil
-        } catch let error where CheckBackups.isDamage(error) {
+        } catch let error where error.tellsDamage {
             guard allowsDamage else {
                 throw MovingError.damaged(backup.displayName, reason: explain(error))
             }

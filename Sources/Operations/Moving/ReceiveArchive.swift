@@ -72,7 +72,7 @@ struct ReceiveArchive {
             )
             parcel.archived = archived
             try context.verifyQuietly(archived)
-        } catch let error where CheckBackups.isDamage(error) {
+        } catch let error where error.tellsDamage {
             parcel.damage = explain(error)
         } catch let error where error.isOfKeys {
             parcel.sealed = error

@@ -108,7 +108,7 @@ public struct UploadBackups: Sendable {
             let opened = try ArchivedBackup(location, name: backup.name, keys: folder.keys)
             archived = opened
             try context.verifyQuietly(opened)
-        } catch let error where CheckBackups.isDamage(error) {
+        } catch let error where error.tellsDamage {
             throw MovingError.damaged(backup.displayName, reason: explain(error))
         } catch let error where error.isOfKeys {
             context.note("'\(backup.displayName)' is sent as it is: \(explain(error))")

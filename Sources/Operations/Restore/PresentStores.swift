@@ -8,18 +8,20 @@ internal import SystemPackage
 struct PresentStores {
     private let facts: [StoreFacts]
 
-    /// Looks at the stores in a directory; writers may go on.
+    /// Looks at the stores in a directory, or in a part of it; writers may go on.
     ///
     /// - Throws: `StoreError.busy` if a writer lets nobody read; `FileError`.
     init(
         in path: FilePath,
+        of part: RestoredPart? = nil,
         leavingOut exclusions: Exclusions = .none,
         _ context: OperationContext
     ) throws {
-        let survey = try StoresDirectory(path).survey(
+        var survey = try StoresDirectory(path).survey(
             leavingOut: .matches(exclusions),
             isCancelled: context.checkCancellation
         )
+        survey.limit(to: part)
         let cut = try StoresCut(
             of: survey.stores,
             scratchParent: context.scratch,

@@ -42,7 +42,7 @@ extension RestoreBackup {
         _ swap: inout any RestoreSwap,
         _ locks: RestoreLocks
     ) async throws -> Replacement {
-        var staged = try fill(swap.paths, with: plan)
+        var staged = try await filled(swap.paths, with: plan)
         try refuseWithoutStores(staged, of: plan, replacing: swap.paths.live)
         if let facts = staged.facts, locks.live != nil {
             try approve(facts, of: plan, replacing: swap.paths.live)
@@ -61,7 +61,8 @@ extension RestoreBackup {
         let (safetyBackup, isStarted) = try await application.whileStopped(&swap) { swap in
             // Asked now, since a restore that is refused needs no backup, and once more after that.
             if !options.application.stop.isEmpty { try refuseIfInUse(swap.paths) }
-            let kept = try KeepingPlan(of: plan, swap.paths, context)?.announce(context)
+            let kept = try KeepingPlan(of: plan, swap.paths, part: part?.part, context)?
+                .announce(context)
             let backup = try await makeSafetyBackup(
                 of: swap.paths,
                 before: plan,
@@ -69,6 +70,7 @@ extension RestoreBackup {
                 holding: locks
             )
             try refuseIfInUse(swap.paths)
+            try part?.refuseIfChanged(in: swap.paths.live)
             try context.checkCancellation()
             try swap.journal.noteKept(by: plan, kept, swap.paths, context)
             if let refusal = try exchange(&swap, locks, expecting: staged.stores) {
@@ -104,6 +106,7 @@ extension RestoreBackup {
         do {
             present = try PresentStores(
                 in: live,
+                of: part?.part,
                 leavingOut: plan.exclusions(),
                 context
             )
@@ -115,6 +118,7 @@ extension RestoreBackup {
                 "the backup is not compared with the present data: \(explain(error))"
             )
         }
+        let stores = stores.filter { part?.part.contains(printed: $0.path) ?? true }
         for remark in present.newer(stores) { context.warn(remark) }
         guard let loss = present.loss(by: BackupName.display(plan.name), with: stores) else {
             return
@@ -187,6 +191,7 @@ extension RestoreBackup {
     private func checkInPlace(_ swap: any RestoreSwap, expecting expected: Int) throws {
         try StoresDirectory(swap.paths.live).checkInPlace(
             expecting: expected,
+            of: swap.journal.part,
             passingOver: swap.journal.keptPaths,
             context,
             tolerating: tolerate

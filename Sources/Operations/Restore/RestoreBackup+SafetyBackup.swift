@@ -49,7 +49,11 @@ extension RestoreBackup {
             ).runLocked(live, holding: locked)
             // Do not rely on a backup that may be lost.
             if let error = outcome.notSynced { throw RestoreError.safetyBackupFailed(error) }
-            if let error = NotSaved(outcome.problems) {
+            // A file that stays is not lost by it.
+            let problems = outcome.problems.filter {
+                part?.part.leads(toPrinted: $0.path) ?? true
+            }
+            if let error = NotSaved(problems) {
                 throw RestoreError.safetyBackupFailed(error)
             }
             return outcome.backup

@@ -23,6 +23,7 @@ extension RestoreBackup {
         var swap = try paths.layout.swap.init(paths, backup: plan.name, with: fileSystem)
         if options.allowsDamage { swap.journal.allowsDamage = true }
         swap.journal.isApplicationStopped = isApplicationStopped
+        swap.journal.part = part?.part
         do {
             try swap.stage()
             return swap
@@ -89,10 +90,17 @@ extension RestoreBackup {
         var facts: [StoreFacts]?
     }
 
+    /// Extracts into the staged directory and checks it; a part on a thread of its own, where it may wait for
+    /// what is fetched.
+    func filled(_ paths: RestorePaths, with plan: ArchivedBackup) async throws -> StagedData {
+        guard part != nil else { return try fill(paths, with: plan) }
+        return try await WorkThread.run { try fill(paths, with: plan) }
+    }
+
     /// Extracts into the staged directory and checks it.
     func fill(_ paths: RestorePaths, with plan: ArchivedBackup) throws -> StagedData {
         let directory = try Directory.open(paths.new)
-        let flush = try context.extract(plan, into: directory)
+        let flush = try context.extract(plan, only: part?.content, into: directory)
         defer { flush.close() }
         let search =
             plan.isDescribed
@@ -100,11 +108,15 @@ extension RestoreBackup {
         defer { search?.close() }
         var staged = StagedData(stores: try checkStaged(paths.new))
         if let search {
-            staged.problems = try search.finish()
+            staged.problems = try search.finish().filter {
+                // A part may find it in its place.
+                guard part != nil, let path = try? RelativePath($0.path) else { return true }
+                return try FileInfo.inside(paths.live, path) == nil
+            }
             staged.facts = try search.facts()
         }
         try flush.wait()
-        try copyAttributes(to: directory, from: paths, plan)
+        if part == nil { try copyAttributes(to: directory, from: paths, plan) }
         try directory.sync()
         try fileSystem.sync(paths.area)
         return staged
@@ -117,7 +129,7 @@ extension RestoreBackup {
         of plan: ArchivedBackup,
         replacing live: FilePath
     ) throws {
-        guard staged.stores == 0, !options.allowsNoStores,
+        guard part == nil, staged.stores == 0, !options.allowsNoStores,
             let present = try? StoresDirectory(live).survey(
                 leavingOut: .matches(plan.exclusions())
             ), !present.stores.isEmpty

@@ -31,6 +31,8 @@ public struct RestoreBackup: Sendable {
         /// How many directories to take off every name of an archive without a manifest; `nil` to take one
         /// off if everything is in it, as in a zip of the stores directory itself.
         public var stripsComponents: Int?
+        /// The paths that are restored, as the backup has them, while all else stays; none for all of it.
+        public var only: [String] = []
         /// Asked whether a backup may replace the data that is there though it has much less; told what.
         public var acceptsLoss: @Sendable (String) throws -> Bool = { _ in true }
         /// Whether to stop before anything is done.
@@ -56,6 +58,8 @@ public struct RestoreBackup: Sendable {
         /// The directory that has the data now.
         public var path: String
         public var files: Int
+        /// The paths that were named; empty if all of it is meant.
+        public var only: [String] = []
         /// Bytes in all files.
         public var bytes: Int64
         public var stores: Int
@@ -77,12 +81,21 @@ public struct RestoreBackup: Sendable {
         /// no manifest that tells.
         public var problems: [Problem] = []
 
-        init(_ backup: Backup, _ plan: ArchivedBackup, path: FilePath, replacesData: Bool) {
+        init(
+            _ backup: Backup,
+            _ plan: ArchivedBackup,
+            part: PartPlan? = nil,
+            path: FilePath,
+            replacesData: Bool
+        ) {
             self.backup = backup
             self.path = printable(path)
-            files = plan.files
-            bytes = plan.bytes
-            stores = plan.header?.stores.count ?? 0
+            files = part?.files ?? plan.files
+            bytes = part?.bytes ?? plan.bytes
+            only = part?.names.map(\.description) ?? []
+            stores = (plan.header?.stores ?? []).count {
+                part?.part.contains(printed: $0.path) ?? true
+            }
             isDataRead = plan.isAtHand
             self.replacesData = replacesData
         }
@@ -92,6 +105,8 @@ public struct RestoreBackup: Sendable {
     let options: Options
     let context: OperationContext
     let fileSystem: any FileSystem
+    /// What of the backup is restored; `nil` for all of it.
+    var part: PartPlan?
 
     public init(
         from folder: BackupFolder,
@@ -136,32 +151,64 @@ public struct RestoreBackup: Sendable {
         _ paths: RestorePaths,
         _ locks: RestoreLocks
     ) async throws -> Outcome {
+        guard options.only.isEmpty else {
+            guard locks.live != nil else { throw OperationError.noStores(paths.live) }
+            var restore = self
+            let (plan, part) = try await PartPlan.open(
+                options.only,
+                of: backup,
+                in: folder,
+                holdingTo: options.limits,
+                strippingOf: options.stripsComponents,
+                replacing: paths.live,
+                context
+            )
+            restore.part = part
+            let inside = RestorePaths(live: paths.live, .inside)
+            return try await restore.run(backup, plan, inside, locks)
+        }
         let plan = try await open(backup, replacing: paths.live)
+        return try await run(backup, plan, paths, locks)
+    }
+
+    private func run(
+        _ backup: Backup,
+        _ plan: ArchivedBackup,
+        _ paths: RestorePaths,
+        _ locks: RestoreLocks
+    ) async throws -> Outcome {
         let replacesData = locks.live != nil
         do {
-            try plan.checkSpace(at: paths.volume)
+            try plan.checkSpace(for: part?.bytes, at: paths.volume)
             if replacesData {
                 let live = try StoresDirectory(paths.live)
                 try live.refuseRemote(folder)
-                try live.refuseToBeReplaced(withBackupsIn: folder)
+                try live.refuseToBeReplaced(withBackupsIn: folder, part: part?.part)
             }
             // An application that is stopped first may run until then.
             if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(paths) }
-            var outcome = Outcome(backup, plan, path: paths.live, replacesData: replacesData)
+            var outcome = Outcome(
+                backup,
+                plan,
+                part: part,
+                path: paths.live,
+                replacesData: replacesData
+            )
             if replacesData, plan.isDescribed, let header = plan.header {
                 try approve(header.stores, of: plan, replacing: paths.live)
             }
             if options.isDryRun {
                 if !options.setsAsideLeftovers { try paths.refuseLeftovers() }
-                if plan.isAtHand { try context.verify(plan) }
+                if plan.isAtHand { try context.verify(plan, only: part?.content) }
                 return outcome
             }
-            let replaced = options.force ? (try? StoresDirectory(paths.live).survey().stores) : nil
+            let replaced = options.force ? try? stores(in: paths.live) : nil
             let replacement = try await replace(with: plan, paths, locks)
             if let sidecars = options.sidecars {
-                SyncPlaces.markReplaced(paths.live, sidecars: sidecars, context)
+                SyncPlaces.markReplaced(paths.live, sidecars: sidecars, of: part?.part, context)
             }
             outcome.stores = replacement.stores
+            outcome.isDataRead = true
             outcome.problems = replacement.problems
             context.tell(outcome.problems)
             outcome.safetyBackup = replacement.safetyBackup
@@ -169,7 +216,12 @@ public struct RestoreBackup: Sendable {
             outcome.isAnnounced = options.announcement.make(of: plan.name, in: paths.live, context)
             let files = Set((replaced ?? []).map(\.identity))
             outcome.stillOpen = LockHolder.processes(using: files).map(\.holder)
-            outcome.backups = await rememberWhatIsThere(plan)
+            outcome.backups =
+                if let part {
+                    await folder.rememberRows(of: plan, in: part.part)
+                } else {
+                    await rememberWhatIsThere(plan)
+                }
             return outcome
         } catch {
             throw RestoreError.saying(error)
@@ -199,8 +251,14 @@ public struct RestoreBackup: Sendable {
 
     /// Throws if a process has a store open, unless the restore is to go on all the same.
     func refuseIfInUse(_ paths: RestorePaths) throws {
-        guard !options.force, let directory = try? StoresDirectory(paths.live) else { return }
-        try Store.refuseIfInUse(directory.survey().stores)
+        guard !options.force, (try? StoresDirectory(paths.live)) != nil else { return }
+        try Store.refuseIfInUse(stores(in: paths.live))
+    }
+
+    /// Returns the stores that a restore replaces.
+    private func stores(in path: FilePath) throws -> [Store] {
+        let live = try StoresDirectory(path)
+        return try part?.stores(in: live) ?? live.survey().stores
     }
 
     /// Has the next backup compared with the restored data, and not with that before.

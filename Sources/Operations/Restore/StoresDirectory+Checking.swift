@@ -3,19 +3,22 @@ internal import Stores
 internal import SystemPackage
 
 extension StoresDirectory {
-    /// Checks every store in a directory that nobody uses but those in some paths, and returns their number.
+    /// Checks every store in a directory that nobody uses, or in a part of it, but those in some paths, and
+    /// returns their number.
     ///
     /// `remark` receives findings that are no damage; `tolerating` throws to end the check at a damaged store.
     @discardableResult
     func checkStores(
         _ level: CheckLevel,
         isStrict: Bool = false,
+        of part: RestoredPart? = nil,
         passingOver kept: [RelativePath] = [],
         _ context: OperationContext,
         remark: (String) -> Void = { _ in },
         tolerating: (StoreError) throws -> Void = { throw $0 }
     ) throws -> Int {
-        let survey = try survey(leavingOut: .paths(Set(kept)))
+        var survey = try survey(leavingOut: .paths(Set(kept)))
+        survey.limit(to: part)
         // A store that cannot be opened looks like no store at all. A file that its owner may not read,
         // as its permissions were saved, stays so.
         if let failure = survey.failures.first(where: { !$0.error.isPermissionDenied }) {
@@ -46,6 +49,7 @@ extension StoresDirectory {
     /// a restore is worth nothing.
     func checkInPlace(
         expecting expected: Int,
+        of part: RestoredPart? = nil,
         passingOver kept: [RelativePath] = [],
         _ context: OperationContext,
         tolerating: (StoreError) throws -> Void = { throw $0 }
@@ -54,6 +58,7 @@ extension StoresDirectory {
         context.checkCancellation = {}
         let found = try checkStores(
             .none,
+            of: part,
             passingOver: kept,
             context,
             tolerating: tolerating
@@ -76,7 +81,9 @@ extension StoresDirectory {
         _ context: OperationContext
     ) throws -> (any Error)? {
         // What was kept is none of the backup's, and no reason to undo it.
-        let survey = try survey(leavingOut: .paths(Set(journal.keptPaths)))
+        var survey = try survey(leavingOut: .paths(Set(journal.keptPaths)))
+        // What a part leaves alone says nothing of what was put in place.
+        survey.limit(to: journal.part)
         // A store that may not be read, as its permissions were saved, was not counted when it was staged,
         // unless another user did that.
         var failure = survey.failures.first { !$0.error.isPermissionDenied }?.error

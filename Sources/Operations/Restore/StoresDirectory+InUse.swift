@@ -28,9 +28,9 @@ extension Store {
 }
 
 extension StoresDirectory {
-    /// Throws `RestoreError.storesInUse` if a process has any file in the directory open: a damaged store
-    /// may not even look like one.
-    func refuseIfAnyFileIsInUse() throws {
+    /// Throws `RestoreError.storesInUse` if a process has any file in the directory open, or in a part of it: a
+    /// damaged store may not even look like one.
+    func refuseIfAnyFileIsInUse(of part: RestoredPart? = nil) throws {
         func pass(_ error: any Error) throws {
             // Only the system's list tells of a file that we may not read.
             guard error.isPermissionDenied else { throw error }
@@ -39,6 +39,7 @@ extension StoresDirectory {
         try Directory.open(path).walk(failed: { try pass($1) }) { file in
             if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
             guard file.info.kind == .file else { return .descend }
+            guard part?.contains(file.path) ?? true else { return .skip }
             files.append(Store(path: file.path, directory: path, identity: file.info.identity))
             return .descend
         }

@@ -34,14 +34,19 @@ extension SyncPlaces {
     /// Whether a store takes part, and its file is not there any more.
     func isGone(_ store: Store) -> Bool { gone.contains(store) }
 
-    /// Marks what is kept of the stores of a directory that were replaced: the next exchange asks what that
-    /// means.
+    /// Marks what is kept of the stores of a directory that were replaced, perhaps only in a part of it: the
+    /// next exchange asks what that means.
     ///
     /// Should a crash keep it from that, the stores are other files, which an exchange notices.
-    static func markReplaced(_ stores: FilePath, sidecars: FilePath, _ context: OperationContext) {
+    static func markReplaced(
+        _ stores: FilePath,
+        sidecars: FilePath,
+        of part: RestoredPart? = nil,
+        _ context: OperationContext
+    ) {
         do {
             let places = try SyncPlaces(stores, sidecars: sidecars, context: context)
-            for store in try places.enabled() {
+            for store in try places.enabled() where part?.contains(store.path) ?? true {
                 try Sidecar.markReplaced(in: places.sidecar(of: store))
             }
         } catch {

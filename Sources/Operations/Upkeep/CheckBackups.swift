@@ -32,6 +32,11 @@ public struct CheckBackups: Sendable {
         public var damage: [String]
         /// Everything about its stores that is worth knowing and no damage.
         public var remarks: [String] = []
+        /// How many files of external data the rows of its stores refer to; `nil` if there are none that could, or if
+        /// they were not looked for.
+        public var externalReferences: Int?
+        /// How many of these are missing, as was told when the backup was made.
+        public var missingReferences = 0
         /// The reason that it could not be checked: nothing is known of it then.
         public var failure: (any Error)?
         /// What it was compared by, if its data was not read.
@@ -46,7 +51,7 @@ public struct CheckBackups: Sendable {
 
     let folder: BackupFolder
     private let options: Options
-    private let context: OperationContext
+    let context: OperationContext
 
     public init(in folder: BackupFolder, options: Options, context: OperationContext) {
         self.folder = folder
@@ -102,8 +107,9 @@ public struct CheckBackups: Sendable {
                 try rehearse(archived, &result)
             } else {
                 try context.verify(archived, reading: subset)
+                if result.part == nil { try checkReferences(of: archived, &result) }
             }
-        } catch let error where Self.isDamage(error) {
+        } catch let error where error.tellsDamage {
             result.damage = [explain(error)]
         } catch let error as CancellationError {
             throw error
@@ -127,19 +133,6 @@ public struct CheckBackups: Sendable {
         }
         context.note("'\(backup.displayName)' was verified by its size: no key opens it")
         return true
-    }
-
-    /// Returns whether an error says that an archive is damaged, and not that it could not be looked at.
-    static func isDamage(_ error: any Error) -> Bool {
-        switch error {
-        case ArchivedBackupError.badManifest: true
-        case let error as AgeError: error.isDamage
-        case let error as ArchiveError:
-            if case .encrypted = error { false } else { true }
-        case StoreError.damaged, StoreError.damagedPage: true
-        case is DamagedBytes: true
-        default: false
-        }
     }
 
     /// Remembers a result; if that fails, the check has not.
@@ -200,6 +193,8 @@ public struct CheckBackups: Sendable {
             }
         )
         result.remarks = remarks
+        result.externalReferences = try search.facts().compactMap(\.externalReferences)
+            .reduce(nil) { ($0 ?? 0) + Int($1) }
         // Not a fault of the archive but of the saved stores; a person wants to know it all the same.
         result.damage = try damage + search.finish().map(\.description)
     }

@@ -29,11 +29,28 @@ public struct StoreFacts: Sendable, Equatable, Codable {
     public var applicationID: Int64
     public var kind: Kind
     public var tables: [Table]
+    /// How many files of external data its rows refer to; `nil` if they can refer to none, or were not searched.
+    public var externalReferences: Int64?
 
     private enum CodingKeys: String, CodingKey {
-        case path, pageSize, pageCount, journalMode, userVersion, kind, tables
+        case path, pageSize, pageCount, journalMode, userVersion, kind, tables, externalReferences
         // The form in which `convertFromSnakeCase` gives 'application_id'.
         case applicationID = "applicationId"
+    }
+}
+
+extension StoreFacts {
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        path = try values.decode(String.self, forKey: .path)
+        pageSize = try values.decode(Int.self, forKey: .pageSize)
+        pageCount = try values.decode(Int64.self, forKey: .pageCount)
+        journalMode = try values.decode(String.self, forKey: .journalMode)
+        userVersion = try values.decode(Int64.self, forKey: .userVersion)
+        applicationID = try values.decode(Int64.self, forKey: .applicationID)
+        kind = try values.decode(Kind.self, forKey: .kind)
+        tables = try values.decode([Table].self, forKey: .tables)
+        externalReferences = try values.decodeRows(forKey: .externalReferences)
     }
 }
 

@@ -20,12 +20,26 @@ extension StoreSnapshot {
 
     /// Returns the names that rows give to files of external data, in the snapshot's transaction.
     ///
+    /// - Parameter checkCancellation: asked in the middle of long queries; what it throws ends them.
+    /// - Returns: the names.
     /// - Throws: `StoreError`, also if the rows of a table cannot be read.
-    public func externalReferences() throws -> Set<String> {
+    public func externalReferences(
+        checkCancellation: @escaping () throws -> Void = {}
+    ) throws -> Set<String> {
+        try reading {
+            try connection.interruptible(by: checkCancellation) { try allExternalReferences() }
+        }
+    }
+
+    private func allExternalReferences() throws -> Set<String> {
         var references: Set<String> = []
         var damage: [String] = []
         for name in try connection.tables() {
-            try collectReferences(in: name, &references, &damage)
+            let isRead = try collectReferences(in: name, &references, &damage)
+            guard isRead || !damage.isEmpty else {
+                let reason = "the rows of '\(name)' cannot be read"
+                throw StoreError.unreadable(path.description, reason: reason)
+            }
         }
         if let reason = damage.first { throw StoreError.damaged(path.description, reason: reason) }
         return references
@@ -41,8 +55,11 @@ extension StoreSnapshot {
             StoreFacts.Table(name: name, rows: try count(name, &damage))
         }
         var references: Set<String> = []
-        if kind == .coreData || hasSupportDirectory {
-            for name in tables { try collectReferences(in: name, &references, &damage) }
+        let canRefer = kind == .coreData || hasSupportDirectory
+        var isSearched = canRefer
+        for name in canRefer ? tables : [] {
+            let isRead = try collectReferences(in: name, &references, &damage)
+            isSearched = isSearched && isRead
         }
         let journalMode = try journalMode()
         let facts = try connection.access { database in
@@ -54,7 +71,8 @@ extension StoreSnapshot {
                 userVersion: try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
                 applicationID: try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0,
                 kind: kind,
-                tables: counted
+                tables: counted,
+                externalReferences: isSearched ? Int64(references.count) : nil
             )
         }
         return StoreReport(facts: facts, damage: damage, externalReferences: references)
@@ -77,11 +95,14 @@ extension StoreSnapshot {
         }
     }
 
+    /// Adds what the rows of a table refer to.
+    ///
+    /// - Returns: whether they could be read.
     private func collectReferences(
         in table: String,
         _ references: inout Set<String>,
         _ damage: inout [String]
-    ) throws {
+    ) throws -> Bool {
         let found = try tolerating(&damage) { database -> Set<String> in
             let pragma = "PRAGMA table_info(\(table.sqlIdentifier))"
             let columns = try Row.fetchAll(database, sql: pragma)
@@ -96,6 +117,7 @@ extension StoreSnapshot {
             return names
         }
         references.formUnion(found ?? [])
+        return found != nil
     }
 
     /// Looks into several columns at once, since each look at a table reads all of it.

@@ -15,6 +15,7 @@ public final class StoreDiff {
     /// Whether both states keep texts in UTF-8.
     let isUTF8: Bool
     private let isSameEncoding: Bool
+    private let segments: SharedSegments?
     /// Called now and then; throws to stop.
     private let check: () throws -> Void
     /// Outside of these rowids a table's states are the same; by the table's name.
@@ -25,14 +26,16 @@ public final class StoreDiff {
     /// - Parameters:
     ///   - old: the state before.
     ///   - new: the state after.
+    ///   - segments: what is known to be the same in both files, and need not be read of both.
     ///   - check: called now and then in long work; throws to stop.
     /// - Throws: `StoreError`.
     public init(
         from old: ReadableStore,
         to new: ReadableStore,
+        sharing segments: SharedSegments? = nil,
         check: @escaping () throws -> Void = {}
     ) throws {
-        self.check = check
+        (self.segments, self.check) = (segments, check)
         let before = try old.reading { try old.schema() }
         let after = try new.reading { try new.schema() }
         self.old = old
@@ -193,10 +196,11 @@ public final class StoreDiff {
         else { return nil }
         if let known = ranges[new.name] { return known }
         let key = Self.hashKey
-        guard let oldLeaves = try oldPages.leaves(of: old, key: key, check: check),
-            let newLeaves = try newPages.leaves(of: new, key: key, check: check)
+        guard
+            let before = try oldPages.tree(of: old, key: key, sharing: segments, check: check),
+            let after = try newPages.tree(of: new, key: key, with: before, check: check)
         else { return nil }
-        let changes = Leaf.changes(from: oldLeaves, to: newLeaves)
+        let changes = Leaf.changes(from: before.leaves, to: after.leaves)
         ranges[new.name] = changes
         return changes
     }

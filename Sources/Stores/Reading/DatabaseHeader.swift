@@ -7,13 +7,13 @@ public struct DatabaseHeader: Sendable {
     private static let magic = Array("SQLite format 3\0".utf8)
 
     /// Whether the file says that it is in WAL mode.
-    let saysWAL: Bool
+    public let saysWAL: Bool
 
     /// Whether bytes are the beginning of a database file, be it one that was cut off in its header.
     public static func begins(_ bytes: some Sequence<UInt8>) -> Bool { bytes.starts(with: magic) }
 
     /// Reads a header; `nil` if it is not one of SQLite.
-    init?(_ bytes: [UInt8]) {
+    public init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.length, Self.begins(bytes) else { return nil }
         saysWAL = bytes[18] == 2 || bytes[19] == 2
     }

@@ -332,7 +332,11 @@ struct Intake {
             let isSeed = lost.stamp.isZero
             if new.state.causalLength != old.state.causalLength {
                 let winner = new.state.isAlive ? new.state.birth ?? .zero : new.state.deletion
-                guard !isSeed, try !hasHeard(lost.stamp, winner, access) else { continue }
+                // Who made the row anew may have heard of the edit and not seen it, with the row gone.
+                let isDirect = new.state.causalLength == old.state.causalLength + 1
+                guard !isSeed, try !isDirect || !hasHeard(lost.stamp, winner, access) else {
+                    continue
+                }
                 let kind: Conflict.Kind = new.state.isAlive ? .inserted : .deleted
                 if kind == .deleted {
                     try access.keepLost(old.state.cells.map { ($0.column, $0.value) }, of: old.id)

@@ -71,7 +71,7 @@ final class Mirror {
             if let classes = classes[index.name] {
                 keys.append([UInt8(truncatingIfNeeded: number), 1] + (try classes.key(of: values)))
             } else if let key = table.key(of: index, in: values) {
-                keys.append([UInt8(truncatingIfNeeded: number), 0] + key)
+                keys.append([UInt8(truncatingIfNeeded: number), 0] + index.bytes(of: key))
             }
         }
         return keys
@@ -95,16 +95,7 @@ extension Mirror {
         var found: [RowKey] = []
         for index in table.indexes where index.isUnique {
             guard let terms = indexTerms[index.name] else { return nil }
-            let key: [StoredValue]?
-            if index.isPlain {
-                let stored = table.storedColumns
-                key = index.keys.map { key in
-                    key.column.flatMap(stored.firstIndex).map { values[$0] } ?? .null
-                }
-            } else {
-                key = try tables[table.name]?.evaluate(terms, values)
-            }
-            guard let key, !key.contains(.null) else { continue }
+            guard let key = try key(of: index, terms, values, table) else { continue }
             found += try finder.keys(
                 of: table,
                 where: terms.terms,
@@ -114,27 +105,74 @@ extension Mirror {
         }
         return found
     }
+
+    /// Finds the unique keys of a row that was taken, as bytes that are the same for equal keys at any time.
+    ///
+    /// - Parameters:
+    ///   - values: the stored columns as SQLite has them.
+    ///   - table: its table.
+    /// - Returns: the keys with their indexes; no bytes of a key that cannot be told, for all such keys.
+    /// - Throws: `StoreError`.
+    func lastingKeys(
+        _ values: [StoredValue],
+        of table: TableSchema
+    ) throws -> [(index: String, key: [UInt8])] {
+        var keys: [(index: String, key: [UInt8])] = []
+        for index in table.indexes where index.isUnique {
+            var bytes: [UInt8] = []
+            if let terms = indexTerms[index.name], index.keys.allSatisfy(\.isFoldable) {
+                guard let key = try key(of: index, terms, values, table) else { continue }
+                bytes = index.bytes(of: key)
+            }
+            keys.append((index.name, bytes))
+        }
+        return keys
+    }
+
+    /// Returns a row's key in a unique index, as SQLite has it; `nil` if it has none there.
+    private func key(
+        of index: IndexSchema,
+        _ terms: IndexTerms,
+        _ values: [StoredValue],
+        _ table: TableSchema
+    ) throws -> [StoredValue]? {
+        if index.isPlain { return table.key(of: index, in: values) }
+        let key = try tables[table.name]?.evaluate(terms, values)
+        return key?.contains(.null) == false ? key : nil
+    }
+}
+
+extension IndexSchema.Key {
+    /// Whether `StoredValue.folded` knows its collation.
+    fileprivate var isFoldable: Bool {
+        ["binary", "nocase", "rtrim"].contains(collation.foldedIdentifier)
+    }
 }
 
 extension IndexSchema {
     /// Whether the table's own columns make its key, for all rows.
     var isPlain: Bool { !isPartial && keys.allSatisfy { $0.column != nil } }
+
+    /// Returns a key as bytes that are equal if SQLite takes keys for equal.
+    fileprivate func bytes(of key: [StoredValue]) -> [UInt8] {
+        let parts = zip(key, keys).map { $0.folded($1.collation) }
+        guard case .primaryKey(let bytes) = RowKey(primaryKey: parts) else { return [] }
+        return bytes
+    }
 }
 
 extension TableSchema {
-    /// Returns a row's key in a plain index, as bytes that are equal if SQLite takes keys for equal; `nil`
-    /// if a NULL is in it.
-    fileprivate func key(of index: IndexSchema, in values: [StoredValue]) -> [UInt8]? {
+    /// Returns a row's key in a plain index; `nil` if a NULL is in it.
+    fileprivate func key(of index: IndexSchema, in values: [StoredValue]) -> [StoredValue]? {
         var parts: [StoredValue] = []
         let stored = storedColumns
         for key in index.keys {
             guard let column = key.column, let place = stored.firstIndex(of: column),
                 values[place] != .null
             else { return nil }
-            parts.append(values[place].folded(key.collation))
+            parts.append(values[place])
         }
-        guard case .primaryKey(let bytes) = RowKey(primaryKey: parts) else { return nil }
-        return bytes
+        return parts
     }
 }
 

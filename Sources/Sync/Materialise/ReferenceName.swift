@@ -6,6 +6,12 @@ extension RowID {
     init(naming values: [Value], by reference: ViewSchema.Reference) {
         self.init(key: Array(zip(reference.targets, values)), in: reference.table)
     }
+
+    /// Names the rows of a table that have a key in a unique index; no row need have it.
+    fileprivate init(uniqueKey key: [UInt8], of index: String, in table: TableName) {
+        // No column of a table is called so.
+        self.init(key: [(.same, .blob(Array(index.utf8) + [0] + key))], in: table)
+    }
 }
 
 extension ViewSchema.Reference {
@@ -38,4 +44,18 @@ extension TableMapping {
 extension ColumnMapping {
     /// What a row shows that has no such cell.
     var missing: Value { parent == nil ? (defaultValue ?? .null).wire : .null }
+}
+
+extension Mirror {
+    /// Names the unique keys of a row that was taken: rows of which keys are equal have a name in common.
+    ///
+    /// - Parameters:
+    ///   - values: the stored columns as SQLite has them.
+    ///   - table: its table.
+    /// - Returns: the names.
+    /// - Throws: `StoreError`.
+    func keyNames(_ values: [StoredValue], of table: TableMapping) throws -> [RowID] {
+        try lastingKeys(values, of: table.schema)
+            .map { RowID(uniqueKey: $0.key, of: $0.index, in: table.name) }
+    }
 }

@@ -28,7 +28,6 @@ extension StoreExchange {
                 try BaselineWriter(access: access, outgoing: outgoing).write(covers: covers)
             }
         }
-        if try sidecar.read({ try $0.integer("resend") }) != nil { try resend(nil) }
         try await lookAfterBlobs(listing)
         try await bundle(listing)
         try await removeCovered(listing)
@@ -53,9 +52,15 @@ extension StoreExchange {
             now: now,
             listing: listing
         )
-        guard try round.isDue() else { return }
+        let isLost = try sidecar.read { try $0.integer("resend") } != nil
+        guard try isLost || round.isDue() else { return }
+        // It forgets what is gone and not sent again now, so that it is sent once a row refers to it.
         let missing = try await round.run(check: options.check)
-        if !missing.isEmpty { try resend(missing) }
+        if isLost {
+            try resend(nil)
+        } else if !missing.isEmpty {
+            try resend(missing)
+        }
         try sidecar.write { try $0.set("blobs", now) }
     }
 

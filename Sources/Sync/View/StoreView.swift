@@ -107,7 +107,7 @@ struct StoreView {
             for (id, state) in states[table.name] ?? [:] { finder.look(at: id, state, of: table) }
         }
         try trial.check()
-        ties = finder.ties
+        ties = try finder.ties.union(competitors(view, ground.mirror, trial.asked, byName))
         held = view.held.map { key, reason in
             if view.late.contains(key) { return HeldRow(late: key, reason) }
             return HeldRow(key, reason, standIn: view.standIn(for: key), trial)
@@ -115,6 +115,25 @@ struct StoreView {
         missing = trial.missing
         files = trial.newFiles
         asked = trial.asked
+    }
+
+    /// Returns the unique keys of the rows that others stand for since they have such a key.
+    private func competitors(
+        _ view: View,
+        _ mirror: Mirror,
+        _ asked: [ViewKey: Set<[StoredValue]>],
+        _ tables: [TableName: TableMapping]
+    ) throws -> Set<RowTie> {
+        var ties: Set<RowTie> = []
+        for (key, reason) in view.held {
+            guard case .unique = reason, let table = tables[key.table] else { continue }
+            for values in asked[key] ?? [] {
+                for name in try mirror.keyNames(values, of: table) {
+                    ties.insert(RowTie(id: key.id, other: name, kind: .competes))
+                }
+            }
+        }
+        return ties
     }
 
     private func desired(

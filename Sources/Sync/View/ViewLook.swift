@@ -49,7 +49,13 @@ struct ViewLook {
         let isLong = try access.hasAltered(moreThan: mostRows)
         if isNew, !isLong { return try all(ground) }
         let altered = try access.altered(limit: isLong ? partRows : -1)
-        var part = try ViewPart(of: altered.union(access.late()), tables, access, finder)
+        var part = try ViewPart(
+            of: altered.union(access.late()),
+            isLimited: isLong,
+            tables,
+            access,
+            finder
+        )
         while try !part.isOpen && (isLong || !isMost(part)) {
             let view = try StoreView(of: part, ground, access, blobs)
             if try !part.grow(by: view, ground.mirror, finder) && !part.isOpen { return view }
@@ -134,7 +140,7 @@ struct ViewLook {
 extension [TableMapping] {
     /// Stands for all that a view depends on besides the rows.
     var viewSignature: [UInt8] {
-        var lines: [String] = ["view 1"]
+        var lines: [String] = ["view 2"]
         for table in self {
             lines.append("\(table.name) \(table.schema.canonicalText)")
             for column in table.columns {

@@ -121,14 +121,17 @@ extension ViewPart {
         }
     }
 
-    /// Takes in the rows of the store that have a unique key of a row that is not as it was.
+    /// Takes in the rows that have a unique key of a row of the part: those of the store, if that row is not
+    /// as it was, and those that another row stands for.
     private mutating func addCompetitors(
         _ view: StoreView,
         _ mirror: Mirror,
         _ finder: RowFinder
     ) throws {
+        let hasCompetitors = try access.hasCompetitors
         for (key, asked) in view.asked {
             guard let table = tables[key.table] else { continue }
+            if hasCompetitors { try addHeld(like: asked, of: table, mirror) }
             let image = shadow[key.id]?.row.image
             for values in asked {
                 // The store has its keys, and no other row has them.
@@ -138,6 +141,19 @@ extension ViewPart {
                     return
                 }
                 try add(keys, of: table)
+            }
+        }
+    }
+
+    /// Takes in the rows that others stand for and that have one of the keys.
+    private mutating func addHeld(
+        like asked: Set<[StoredValue]>,
+        of table: TableMapping,
+        _ mirror: Mirror
+    ) throws {
+        for values in asked {
+            for name in try mirror.keyNames(values, of: table) {
+                for id in try access.dependants(on: name) { try add(id) }
             }
         }
     }

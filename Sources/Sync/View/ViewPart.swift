@@ -32,13 +32,16 @@ struct ViewPart {
     let tables: [TableName: TableMapping]
     let callers: [TableName: [ViewSchema.Reference]]
     let access: SidecarAccess
+    /// Whether more rows were altered than those that it begins with.
+    private let isLimited: Bool
     private var unfilled: [RowID] = []
+    private var unspread: [RowID] = []
 
     /// Makes the part that is everything.
     ///
     /// - Throws: `SidecarError`.
     init(all tables: [TableMapping], _ access: SidecarAccess) throws {
-        isAll = true
+        (isAll, isLimited) = (true, false)
         self.tables = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
         callers = [:]
         self.access = access
@@ -47,14 +50,21 @@ struct ViewPart {
 
     /// Makes the part of rows that were altered.
     ///
+    /// - Parameters:
+    ///   - altered: the rows.
+    ///   - isLimited: whether these are not all that were altered.
+    ///   - tables: all that travel.
+    ///   - access: the state.
+    ///   - finder: the store.
     /// - Throws: `SidecarError`, `StoreError`.
     init(
         of altered: Set<RowID>,
+        isLimited: Bool,
         _ tables: [TableMapping],
         _ access: SidecarAccess,
         _ finder: RowFinder
     ) throws {
-        isAll = false
+        (isAll, self.isLimited) = (false, isLimited)
         self.tables = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
         callers = self.tables.callers
         self.access = access
@@ -71,11 +81,18 @@ struct ViewPart {
             shadow[id] = Shadow(table: table, row: row)
         }
         unfilled.append(id)
+        // It is looked at now, so that this is the time for what depends on it.
+        if isLimited, try access.isAltered(id) { unspread.append(id) }
     }
 
     /// Takes in what the rows depend on, and what that depends on.
     mutating func fill(_ finder: RowFinder) throws {
-        while let id = unfilled.popLast() {
+        while true {
+            guard let id = unfilled.popLast() else {
+                guard let altered = unspread.popLast() else { return }
+                try spread(altered)
+                continue
+            }
             guard let row = rows[id], row.state.isAlive, let table = tables[row.table] else {
                 continue
             }

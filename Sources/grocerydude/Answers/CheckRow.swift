@@ -14,6 +14,15 @@ struct CheckRow: AnswerRow {
     var damage: [String]
     var remarks: [String]
     var error: String?
+    /// How many files of external data rows refer to; all are there unless `damage` or `remarks` tell otherwise.
+    var externalReferences: Int?
+    private let missingReferences: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case name, displayName, time, good, depth, part, damage, remarks, error, compared
+        case externalReferences
+    }
+
     /// The hash that was compared, or "size".
     var compared: String?
     init(_ result: CheckBackups.Result, _ invocation: Invocation) {
@@ -26,6 +35,8 @@ struct CheckRow: AnswerRow {
         damage = result.damage
         remarks = result.remarks
         error = result.failure.map(explain)
+        externalReferences = result.externalReferences
+        missingReferences = result.missingReferences
         switch result.comparison {
         case .hash(let kind): compared = kind
         case .size: compared = "size"
@@ -34,11 +45,21 @@ struct CheckRow: AnswerRow {
         }
     }
 
+    /// How many files rows refer to, and how many of these are known to be missing.
+    private var closure: String {
+        guard let count = externalReferences, count > 0 else { return "" }
+        let files = counted(count, "file", "files")
+        return missingReferences == 0
+            ? "  (with the \(files) that rows refer to)"
+            : "  (without \(missingReferences) of the \(files) that rows refer to)"
+    }
+
     static func write(_ rows: [CheckRow], to console: Console) {
         for row in rows {
             if row.good {
                 let part = row.part.map { "  (part \($0))" } ?? ""
-                let word = row.compared.map { "as uploaded  (\($0))" } ?? "whole\(part)"
+                let word =
+                    row.compared.map { "as uploaded  (\($0))" } ?? "whole\(part)\(row.closure)"
                 console.done("\(row.displayName)  \(word)")
             }
             for remark in row.remarks { console.done("\(row.displayName)  note  \(remark)") }

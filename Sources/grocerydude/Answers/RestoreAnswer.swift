@@ -7,6 +7,8 @@ struct RestoreAnswer: Answer {
     var messageType = "summary"
     var name: String
     var path: String
+    /// What was named; missing if all of the backup was meant.
+    var only: [String]?
     var files: Int
     var bytes: Int64
     var stores: Int
@@ -24,7 +26,8 @@ struct RestoreAnswer: Answer {
     private let startsApplication: Bool
 
     private enum CodingKeys: CodingKey {
-        case messageType, name, path, files, bytes, stores, safetyBackup, dryRun, dataRead, problems
+        case messageType, name, path, only, files, bytes, stores, safetyBackup, dryRun, dataRead,
+            problems
         case changes
     }
 
@@ -38,6 +41,7 @@ struct RestoreAnswer: Answer {
         changes = self.preview.map(PreviewObject.init)
         name = outcome.backup.name
         path = outcome.path
+        only = outcome.only.isEmpty ? nil : outcome.only
         files = outcome.files
         bytes = outcome.bytes
         stores = outcome.stores
@@ -53,8 +57,15 @@ struct RestoreAnswer: Answer {
             isDryRun && outcome.replacesData && invocation.profile.restore.makesSafetyBackup
     }
 
+    /// What was named, and where it comes from, for a sentence.
+    private var part: String {
+        guard let only, let first = only.first else { return "" }
+        let rest = only.count == 1 ? "" : " and \(only.count - 1) more"
+        return "'\(first)'\(rest) from "
+    }
+
     func write(to console: Console) {
-        let place = "'\(outcome.backup.displayName)' to '\(path)'"
+        let place = "\(part)'\(outcome.backup.displayName)' to '\(path)'"
         let what =
             counted(files, "file", "files") + ", \(byteCount(bytes)), "
             + counted(stores, "store", "stores")
@@ -80,7 +91,8 @@ struct RestoreAnswer: Answer {
                 "\(holder) still has a replaced store open: all that it writes is lost, so end it now"
             )
         }
-        if !startsApplication {
+        // Files that are no store may be of no concern to it.
+        if !startsApplication, only == nil || stores > 0 {
             console.message("start the application again, or have it open its stores anew")
         }
     }

@@ -85,6 +85,7 @@ struct ShowAnswer: Answer {
             console.answer(
                 "\(store.path)  (\(kind), \(store.pageCount) pages of \(store.pageSize) bytes)"
             )
+            if let references = references(of: store) { console.answer("  \(references)") }
             let tables = store.tables.map { table in
                 ["  \(table.name)", table.rows.map { "\($0) rows" } ?? "rows cannot be counted"]
             }
@@ -96,6 +97,21 @@ struct ShowAnswer: Answer {
             return [file.mode, size, file.modified.description, file.path]
         }
         console.answer(lines: Columns(rows: rows, right: [1]).lines)
+    }
+
+    /// How many files the rows of a store refer to, and whether they are in the backup, which told what was missing.
+    private func references(of store: StoreFacts) -> String? {
+        guard let count = store.externalReferences else { return nil }
+        guard count > 0 else { return "rows refer to no files" }
+        let directory = (try? RelativePath(store.path)).map(Store.externalDataDirectory)
+        let missing = problems.count { problem in
+            problem.kind == .missingExternalData
+                && (try? RelativePath(problem.path))?.parent == directory
+        }
+        let files = counted(Int(clamping: count), "file", "files")
+        return missing == 0
+            ? "rows refer to \(files), in the backup"
+            : "rows refer to \(files), \(missing) of them missing"
     }
 
     /// What was left out, and by which rules.

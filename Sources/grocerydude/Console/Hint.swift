@@ -49,6 +49,11 @@ enum Hint {
             "choose with '--on-conflict skip' that it stays, or with '--on-conflict replace' that it does not"
         case RowReturnError.missingParents(_, let tables):
             "bring those back first: '--rows \(tables.first ?? "TABLE")'"
+        case PartError.everything: "leave out '--only' to restore all of it"
+        case PartError.unmovable:
+            "get it elsewhere with 'grocerydude extract', and put it in place by hand"
+        case PartError.obstructed, PartError.partOfStore, PartError.shared, PartError.tooMany:
+            error.inWords.map { "\($0) with '--only'" }
         case FileError.locked: "wait for it with '--lock-wait 60s'"
         case RemoteError.notAFolder: "name a directory with '--remote'"
         case CopyStoresError.inside: error.inWords.map { "\($0) with '--stores'" }

@@ -115,21 +115,34 @@ struct EncryptionAccidentTests {
     }
 
     @Test(
-        "A file of age's that is written as text is refused, and told as such",
+        "An archive that is written as text is read as well, and damage in it is told",
         .enabled(if: Tool.isInstalled("age"), "age is not installed")
     )
     func armored() throws {
         _ = try home.encrypt()
         let path = try home.archive()
-        let plain = try program.sandbox.write("a", to: "plain").string
+        let plain = program.sandbox.path("plain.zip").string
+        try Tool.check("age", ["-d", "-i", home.key, "-o", plain, path.string])
         try LocalFileSystem().remove(path)
         try Tool.check("age", ["-a", "-r", home.recipient, "-o", path.string, plain])
         let checked = try program.run("check", "latest", "--identity", home.key)
-        #expect(checked.status != 0)
-        #expect(checked.errors.contains("written as text"), "\(checked.errors)")
-        let text = try program.sandbox.write("-----BEGIN AGE ENCRYPTED FILE-----\n", to: "k").string
-        let keys = try program.run("key", "show", "--identity", text)
-        #expect(keys.status != 0)
-        #expect(keys.errors.contains("written as text"), "\(keys.errors)")
+        #expect(checked.status == 0, "\(checked.errors)")
+        let target = program.sandbox.path("Restored").string
+        let restored = try program.run(
+            "restore",
+            "latest",
+            "--target",
+            target,
+            "--identity",
+            home.key
+        )
+        #expect(restored.status == 0, "\(restored.errors)")
+        var text = try File.contents(of: path, limit: 1 << 24)
+        text[text.count / 2] = UInt8(ascii: "*")
+        try LocalFileSystem().remove(path)
+        try LocalFileSystem().write(text, to: path)
+        let damaged = try program.run("check", "latest", "--identity", home.key)
+        #expect(damaged.status == 20, "\(damaged.errors)")
+        #expect(damaged.text.contains("is not base64"), "\(damaged.text)")
     }
 }

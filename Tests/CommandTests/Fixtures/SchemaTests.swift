@@ -127,8 +127,14 @@ struct SchemaTests {
             try expect(Array(line), "diff", ["diff"])
         }
         try run("diff", "diff", "--sql", lines: 7)
+        let found = try run("find", "find", "jam", lines: 2)
+        for line in found.output.split(separator: UInt8(ascii: "\n")) {
+            try expect(Array(line), "find", ["find"])
+        }
         try run("restore-rows", "restore", "latest", "--rows", "item", "--yes")
         try run("restore", "restore", "latest", "--yes")
+        try run("restore", "restore", "latest", "--only", "Grocery-Dude.sqlite", "--dry-run")
+        try run("restore", "restore", "latest", "--only", "Grocery-Dude.sqlite", "--yes")
         try run("delete", "delete", "latest", "--yes")
         try run("status", "status")
         let away = sandbox.path("Away").string

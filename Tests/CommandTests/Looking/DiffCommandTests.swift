@@ -285,7 +285,7 @@ struct DiffCommandTests {
             )
         )
         try expect("restore", "latest", "--yes", "--where", "1", status: 64)
-        try expect("restore", "latest", "--yes", "--only", "item", status: 64)
+        try expect("restore", "latest", "--yes", "--only", "item", status: 1)
     }
 
     @Test("wait for another writer, and change nothing if that does not end")

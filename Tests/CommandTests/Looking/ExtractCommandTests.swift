@@ -303,6 +303,10 @@ struct ExtractCommandTests {
         )
         #expect(outcome.errors.contains("photos/map.jpg") && outcome.text.isEmpty)
         #expect(try names(in: "Out") == [])
+        // Nor does a directory that was made for it.
+        try expect("extract", "latest", "photos", "--to", "Out/New/er", status: 20)
+        try expect("extract", "latest", "nowhere", "--to", "Out/New", status: 1)
+        #expect(try names(in: "Out") == [])
         // The first MiB is as it was.
         let start = try expect("cat", "latest", "photos/map.jpg", status: 20)
         #expect(start.output == Array(Self.map.prefix(1 << 20)))

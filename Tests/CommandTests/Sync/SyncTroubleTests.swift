@@ -102,6 +102,29 @@ struct SyncTroubleTests {
         #expect(try Tool.check("sqlite3", [sidecar, query]).isEmpty)
     }
 
+    @Test("mark what was restored alone, if that was but a part")
+    func restoredPart() throws {
+        try begin()
+        let remote = try program.sandbox.directory("Remote").string
+        try LocalFileSystem().write([0x78], to: desk.stores.appending("note"))
+        #expect(try desk.run("backup", "--remote", remote).status == 0)
+        let sidecar = try desk.sidecar.appending("sync.sqlite").string
+        let query = "SELECT v FROM meta WHERE k = 'replaced'"
+        for (name, mark) in [("note", ""), ("Grocery-Dude.sqlite", "1\n")] {
+            let outcome = try desk.run(
+                "restore",
+                "latest",
+                "--remote",
+                remote,
+                "--yes",
+                "--only",
+                name
+            )
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(try Tool.check("sqlite3", [sidecar, query]) == mark)
+        }
+    }
+
     @Test("wait for a writer that does not end, and say so")
     func busy() throws {
         try begin()

@@ -213,7 +213,7 @@ struct RecoverRestoreTests {
         for layout in RestorePaths.Layout.allCases {
             let (scene, paths) = try await killed(layout)
             let journal = try #require(try RestoreJournal.read(paths.journal))
-            for version in [3, 99, Int.max] {
+            for version in [4, 99, Int.max] {
                 var newer = journal
                 newer.version = version
                 try newer.write(to: paths.journal, with: LocalFileSystem())
@@ -221,7 +221,7 @@ struct RecoverRestoreTests {
             }
             // One with steps that are not known here.
             try LocalFileSystem().write(
-                Array(#"{"version":3,"phase":"dancing","backup":5}"#.utf8),
+                Array(#"{"version":4,"phase":"dancing","backup":5}"#.utf8),
                 to: paths.journal
             )
             try await refuses(scene, paths, nil)

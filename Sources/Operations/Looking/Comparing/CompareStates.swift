@@ -22,6 +22,10 @@ public struct CompareStates: Sendable {
         public var store: String?
         /// The only table to compare, by its name or its entity's.
         public var table: String?
+        /// The paths to compare, as the new state has them, with all that is in them; none for all.
+        ///
+        /// Stores come with their external data.
+        public var only: [String] = []
         /// Whether rows are told one by one.
         public var tellsRows = false
         /// The most rows of one table to tell; `nil` for all.

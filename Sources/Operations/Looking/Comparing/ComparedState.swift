@@ -124,25 +124,11 @@ final class ComparedState {
         _ context: OperationContext
     ) throws -> Bool {
         guard case .live(let directory, _) = source else { return false }
-        let file = try File.open(path.below(directory.path))
-        let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Segment.size,
-            alignment: 64
-        )
-        defer { buffer.deallocate() }
-        var checksum = Checksum()
-        var digests: [Digest] = []
-        for offset in stride(from: 0, to: known.size, by: buffer.count) {
-            try context.checkCancellation()
-            let count = try file.read(into: buffer, at: offset)
-            let part = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-            if known.digests == nil {
-                checksum.append(part)
-            } else {
-                digests.append(Digest(of: part))
-            }
-        }
-        return known.digests.map { $0 == digests } ?? (known.checksum == checksum.value)
+        return try KnownContent(
+            size: known.size,
+            digests: known.digests,
+            checksum: known.checksum
+        ).isContent(of: path.below(directory.path), context)
     }
 
     // MARK: - Stores

@@ -35,7 +35,7 @@ struct Comparison {
     ///
     /// - Throws: see `CompareStates.run`.
     func run(_ tell: (Difference) throws -> Void) throws -> Bool {
-        let paths = Set(old.items.keys).union(new.items.keys).sorted()
+        let paths = try wanted(Set(old.items.keys).union(new.items.keys).sorted())
         let chosen = try chosenStores(paths)
         let unequal = chosen.filter { path in
             isStoreInBoth(path) ? !old.hasSameStore(path, as: new) : true
@@ -56,6 +56,29 @@ struct Comparison {
             if try compareStore(at: path, tell) { differs = true }
         }
         return differs
+    }
+
+    /// Returns the paths that are compared.
+    private func wanted(_ paths: [RelativePath]) throws -> [RelativePath] {
+        guard !options.only.isEmpty else { return paths }
+        let named = NamedPaths(options.only)
+        var found: Set<Int> = []
+        var stores: Set<String> = []
+        for path in new.items.keys {
+            guard let match = named.match(path) else { continue }
+            found.formUnion(match.indices)
+            if match.root == path { stores.insert(path.description) }
+        }
+        guard let missing = named.names.indices.first(where: { !found.contains($0) }) else {
+            return paths.filter { path in
+                // What only the old state has of external data stays.
+                named.match(path) != nil
+                    || new.items[path] != nil
+                        && externalDataStore(of: path).map(stores.contains) ?? false
+            }
+        }
+        let names = new.items.keys.map(\.description)
+        throw LookingError.noFile(named.names[missing], in: "the backup", among: names)
     }
 
     // MARK: - Files
@@ -142,12 +165,7 @@ struct Comparison {
     ) throws -> Bool {
         var scripts: [(path: RelativePath, script: ChangeScript)] = []
         for path in paths {
-            let diff = try StoreDiff(
-                from: old.store(path) ?? ReadableStore.empty(),
-                to: new.store(path) ?? ReadableStore.empty(),
-                check: context.checkCancellation
-            )
-            let script = try ChangeScript(diff)
+            let script = try ChangeScript(diff(of: path))
             if try !script.isEmpty { scripts.append((path, script)) }
         }
         guard scripts.count <= 1 else {
@@ -160,6 +178,16 @@ struct Comparison {
         return !scripts.isEmpty
     }
 
+    /// Reads the schemas of a store's two states, of which one may be empty.
+    private func diff(of path: RelativePath) throws -> StoreDiff {
+        try StoreDiff(
+            from: old.store(path) ?? ReadableStore.empty(),
+            to: new.store(path) ?? ReadableStore.empty(),
+            sharing: old.segments(of: path, sharedWith: new),
+            check: context.checkCancellation
+        )
+    }
+
     private func compareStore(
         at path: RelativePath,
         _ tell: (Difference) throws -> Void
@@ -168,13 +196,8 @@ struct Comparison {
         guard before != nil || after != nil else { return false }
         let change: SchemaDiff.Change =
             before == nil ? .added : after == nil ? .removed : .changed
-        let diff = try StoreDiff(
-            from: before ?? ReadableStore.empty(),
-            to: after ?? ReadableStore.empty(),
-            check: context.checkCancellation
-        )
         let comparison = try StoreComparison(
-            of: diff,
+            of: diff(of: path),
             named: path.description,
             options: options,
             context: context
@@ -196,5 +219,16 @@ extension ComparedState {
     fileprivate func hasSameStore(_ path: RelativePath, as other: ComparedState) -> Bool {
         guard let digests = items[path]?.digests else { return false }
         return digests == other.items[path]?.digests
+    }
+
+    /// Returns what two states' files of a store are known to share; `nil` if nothing is known.
+    fileprivate func segments(
+        of path: RelativePath,
+        sharedWith other: ComparedState
+    ) -> SharedSegments? {
+        guard let digests = items[path]?.digests, let others = other.items[path]?.digests else {
+            return nil
+        }
+        return SharedSegments(digests, others, size: Segment.size)
     }
 }

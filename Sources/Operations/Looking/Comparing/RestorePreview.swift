@@ -47,13 +47,15 @@ public struct RestorePreview: Sendable {
     ///   - backup: the backup, on this machine.
     ///   - folder: the folder that it is in.
     ///   - stores: the stores directory that would be replaced.
+    ///   - only: the paths that would be replaced, if not all.
     ///   - limit: how long it may take.
     ///   - context: asked whether to stop.
-    /// - Throws: `CancellationError`.
+    /// - Throws: `LookingError.noFile` if one of the paths is not in the backup; `CancellationError`.
     public init(
         of backup: Backup,
         in folder: BackupFolder,
         replacing stores: FilePath,
+        only: [String] = [],
         within limit: Duration = .seconds(5),
         context: OperationContext
     ) async throws {
@@ -64,16 +66,22 @@ public struct RestorePreview: Sendable {
             try context.checkCancellation()
             if ContinuousClock.now > end { throw TimeIsUp() }
         }
+        // A restore says what is wrong with such a name.
+        guard !NamedPaths(only).haveAll else { return }
         let told = Told()
+        var options = CompareStates.Options()
+        options.only = only
         do {
             _ = try await CompareStates(
                 in: folder,
                 with: stores,
-                options: CompareStates.Options(),
+                options: options,
                 context: bounded
             ).run(from: .live, to: .backup(backup)) { told.differences.append($0) }
         } catch let error as CancellationError {
             throw error
+        } catch LookingError.noFile(let path, _, let nearest) {
+            throw LookingError.noFile(path, in: "'\(backup.displayName)'", nearest: nearest)
         } catch {
             isComplete = false
         }

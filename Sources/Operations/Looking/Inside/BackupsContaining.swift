@@ -40,10 +40,7 @@ public struct BackupsContaining {
             } catch let error as CancellationError {
                 throw error
             } catch {
-                let reason = explain(error)
-                outcome.problems.append(
-                    Problem(kind: .unreadable, path: backup.name, reason: reason)
-                )
+                outcome.problems.append(Problem(unreadable: backup.name, explain(error)))
             }
         }
         return outcome

@@ -30,11 +30,27 @@ public struct ExtractFiles {
     ///   - directory: where they go, each under its path; made if it is not there.
     /// - Returns: what came out.
     /// - Throws: `LookingError` if something named is not there; `FileError.exists` if a path is taken;
-    ///   `ArchiveError`, `DamagedBytes`, `FileError`: then nothing came out of what was not yet in its place.
+    ///   `ArchiveError`, `DamagedBytes`, `FileError`: then nothing came out of what was not yet in its place, and
+    ///   no directory stays that was made for it.
     public func run(
         _ names: [String],
         of backup: OpenedBackup,
         to directory: FilePath
+    ) throws -> Outcome {
+        var made: [FilePath] = []
+        do {
+            return try run(names, of: backup, to: directory, making: &made)
+        } catch {
+            for path in made.reversed() { try? LocalFileSystem().removeEmptyDirectory(path) }
+            throw error
+        }
+    }
+
+    private func run(
+        _ names: [String],
+        of backup: OpenedBackup,
+        to directory: FilePath,
+        making made: inout [FilePath]
     ) throws -> Outcome {
         let found = try backup.items(NamedPaths(names)).filter { !$0.item.entry.isSpecial }
         let roots = Set(found.map(\.root)).sorted()
@@ -44,7 +60,7 @@ public struct ExtractFiles {
         let items = found.map(\.item)
         try warnOfLogs(beside: roots, of: backup, taking: items)
         let size = items.reduce(0) { $0 + ($1.attributes.kind == .file ? $1.size : 0) }
-        try fileSystem.createDirectories(directory)
+        made += try fileSystem.createMissing(directory)
         let available = try Directory.open(directory).availableSpace()
         guard size <= available else {
             throw OperationError.noSpace(directory, needed: size, available: available)
@@ -56,7 +72,7 @@ public struct ExtractFiles {
         try extract(items, writable: Set(unwritable.map(\.path)), into: scratch.path, size: size)
         for root in roots {
             let place = root.below(directory)
-            try fileSystem.createDirectories(place.removingLastComponent())
+            made += try fileSystem.createMissing(place.removingLastComponent())
             try fileSystem.move(root.below(scratch.path), to: place)
         }
         for attributes in unwritable { try Self.set(attributes, below: directory) }

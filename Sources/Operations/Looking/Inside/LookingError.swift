@@ -75,7 +75,7 @@ public enum LookingError: ExplainedError {
     static func translating<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error where CheckBackups.isDamage(error) {
+        } catch let error where error.tellsDamage {
             throw LookingError.damaged(error)
         }
     }
@@ -86,7 +86,7 @@ public enum LookingError: ExplainedError {
     static func translating<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
-        } catch let error where CheckBackups.isDamage(error) {
+        } catch let error where error.tellsDamage {
             throw LookingError.damaged(error)
         }
     }

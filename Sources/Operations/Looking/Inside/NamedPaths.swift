@@ -20,6 +20,9 @@ struct NamedPaths {
         bytes = self.names.map { Array($0.utf8) }
     }
 
+    /// Whether one of the names is of the whole directory.
+    var haveAll: Bool { names.contains { ["", ".", "/"].contains($0) } }
+
     /// Returns which of the names a path is, or is in.
     ///
     /// - Parameter path: the path of an entry.

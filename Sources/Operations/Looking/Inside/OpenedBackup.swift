@@ -5,6 +5,14 @@ public import Foundation
 public import Stores
 internal import SystemPackage
 
+/// The files of all stores in a backup.
+struct StoreContents {
+    /// By the stores' paths, printable; what stands beside one comes after it.
+    var stores: [(path: String, items: [ArchiveExtractor.Item])]
+    /// What could not be saved as it should.
+    var problems: [Problem]
+}
+
 /// A backup that is looked into: its files are read where they are, and only as much of them as is asked for.
 ///
 /// Its methods may wait for what is fetched, so they are called within `look`.
@@ -12,7 +20,7 @@ public final class OpenedBackup: StorePlace {
     public let name: String
     private let archived: ArchivedBackup
     private let context: OperationContext
-    private let cache = SegmentCache()
+    private let cache: SegmentCache
 
     /// Opens the backup that a person means; see `BackupFolder.find`.
     ///
@@ -35,20 +43,49 @@ public final class OpenedBackup: StorePlace {
 
     /// Opens a backup of a folder.
     ///
+    /// - Parameters:
+    ///   - backup: the backup.
+    ///   - folder: the folder that it is in.
+    ///   - limits: limits to hold the archive to.
+    ///   - context: where scratch files go, and who hears of it.
     /// - Throws: see `BackupFolder.openInPlace`.
-    public init(
+    public convenience init(
         _ backup: Backup,
         in folder: BackupFolder,
+        holdingTo limits: RestoreLimits = RestoreLimits(),
         context: OperationContext
     ) async throws {
+        let cache = SegmentCache()
+        try await self.init(backup, in: folder, holdingTo: limits, cache: cache, context: context)
+    }
+
+    /// Opens a backup of a folder, with a cache that others may share.
+    ///
+    /// - Throws: see `BackupFolder.openInPlace`.
+    init(
+        _ backup: Backup,
+        in folder: BackupFolder,
+        holdingTo limits: RestoreLimits = RestoreLimits(),
+        cache: SegmentCache,
+        context: OperationContext
+    ) async throws {
+        self.cache = cache
         self.context = context
         name = "'\(backup.displayName)'"
         archived = try await LookingError.translating {
-            try await folder.openInPlace(backup, holdingTo: RestoreLimits()) {
+            try await folder.openInPlace(backup, holdingTo: limits) {
                 context.report(.began(.fetching, total: $0))
             }
         }
         if let remark = archived.originRemark { context.note(remark) }
+    }
+
+    /// Takes a backup that was opened, with all that it is built on.
+    init(_ archived: ArchivedBackup, context: OperationContext) {
+        cache = SegmentCache()
+        self.context = context
+        self.archived = archived
+        name = "'\(BackupName.display(archived.name))'"
     }
 
     /// The backup as a restore has it, to be asked within `look`.
@@ -72,13 +109,22 @@ public final class OpenedBackup: StorePlace {
 
     /// Returns a file's bytes, each verified before it is seen.
     ///
-    /// One that is not in segments is extracted into a scratch file, which goes with the source.
+    /// One that is not in segments is read at once: into memory if it is small, else into a scratch file, which
+    /// goes with the source.
     func source(of item: ArchiveExtractor.Item) throws -> any ByteSource {
         guard item.attributes.kind == .file else {
             throw LookingError.notAFile(item.attributes.path.description, in: name)
         }
         if EntrySource.canRead(item) {
             return try EntrySource(item, cache: cache, readsAhead: archived.isAtHand)
+        }
+        if item.size <= Int64(Segment.size) {
+            var bytes: [UInt8] = []
+            try item.entry.archive.read(item.entry) {
+                bytes.append(contentsOf: $0)
+                return true
+            }
+            return MemorySource(path: item.entry.archive.path, bytes: bytes)
         }
         let scratch = try extractedToScratch([item])
         return try ScratchFile(item.attributes.path.below(scratch.path), in: scratch)
@@ -155,9 +201,35 @@ public final class OpenedBackup: StorePlace {
     ///   `ArchiveError`, `DamagedBytes`, `FileError`, `RemoteError`.
     public func store(_ path: String?) throws -> StoreSnapshot {
         let path = try path ?? StoreChoice.only(of: stores(), in: name)
-        // A log or a journal beside it is a part of it, in archives of others and of damaged stores.
-        let beside = ["", "-wal", "-journal"].map { path + $0 }
-        let items = try items { beside.contains($0.description) }
+        let parts = Self.parts(of: path)
+        return try store(path, of: items { parts.contains($0.description) })
+    }
+
+    /// The paths of a store's files: a log or a journal beside it is a part of it, in archives of others and of
+    /// damaged stores.
+    private static func parts(of store: String) -> [String] {
+        ["", "-wal", "-journal"].map { store + $0 }
+    }
+
+    /// Finds the files of all stores, in one look at the manifest.
+    ///
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`.
+    func contents() throws -> StoreContents {
+        let paths = try stores().sorted()
+        let wanted = Set(paths.flatMap(Self.parts))
+        var items: [String: ArchiveExtractor.Item] = [:]
+        let trailer = try archived.forEach { item in
+            let path = item.attributes.path.description
+            if wanted.contains(path) { items[path] = item }
+        }
+        return StoreContents(
+            stores: paths.map { path in (path, Self.parts(of: path).compactMap { items[$0] }) },
+            problems: trailer?.problems ?? []
+        )
+    }
+
+    /// Opens a store of which the files were found; see `store`.
+    func store(_ path: String, of items: [ArchiveExtractor.Item]) throws -> StoreSnapshot {
         guard let item = items.first(where: { $0.attributes.path.description == path }) else {
             throw LookingError.noStore(path, in: name, stores: try stores())
         }
@@ -184,20 +256,27 @@ public final class OpenedBackup: StorePlace {
     }
 
     /// Returns whether a file begins as a store does.
-    private func isStore(_ item: ArchiveExtractor.Item) throws -> Bool {
-        guard item.attributes.kind == .file, item.size > 0, !item.entry.isSpecial else {
-            return false
-        }
+    func isStore(_ item: ArchiveExtractor.Item) throws -> Bool {
+        DatabaseHeader.begins(try start(of: item))
+    }
+
+    /// Whether a file is a store that says that it is in WAL mode.
+    func saysWAL(_ item: ArchiveExtractor.Item) throws -> Bool {
+        DatabaseHeader(try start(of: item))?.saysWAL ?? false
+    }
+
+    /// Reads as many bytes of a file as a store's header has; fewer if it is shorter, none of what is no file.
+    private func start(of item: ArchiveExtractor.Item) throws -> [UInt8] {
+        guard item.attributes.kind == .file, item.size > 0, !item.entry.isSpecial else { return [] }
+        let count = Int(min(item.size, Int64(DatabaseHeader.length)))
         if EntrySource.canRead(item) {
-            let count = Int(min(item.size, Int64(DatabaseHeader.length)))
-            let start = try EntrySource(item, cache: cache).readExactly(count: count, at: 0)
-            return start.withUnsafeBytes { DatabaseHeader.begins($0) }
+            return try EntrySource(item, cache: cache).readExactly(count: count, at: 0)
         }
-        var isStore = false
-        try item.entry.archive.read(item.entry) { start in
-            isStore = DatabaseHeader.begins(start)
-            return false
+        var start: [UInt8] = []
+        try item.entry.archive.read(item.entry) { part in
+            start += part.prefix(count - start.count)
+            return start.count < count
         }
-        return isStore
+        return start
     }
 }

@@ -10,6 +10,7 @@ extension KeepingPlan {
     /// - Parameters:
     ///   - backup: its manifest has the rules.
     ///   - paths: the directories of the restore.
+    ///   - part: the paths that are exchanged; `nil` for all.
     ///   - chosen: paths that stay whatever the rules say.
     ///   - context: the world around.
     /// - Throws: `RestoreError.cannotKeep` if something would have to be lost; `PathPatternError` if a newer
@@ -17,6 +18,7 @@ extension KeepingPlan {
     init?(
         of backup: ArchivedBackup,
         _ paths: RestorePaths,
+        part: RestoredPart? = nil,
         chosen: Set<RelativePath> = [],
         _ context: OperationContext
     ) throws {
@@ -29,6 +31,7 @@ extension KeepingPlan {
             chosen: chosen,
             checkCancellation: context.checkCancellation
         )
+        if let part { limit(to: part) }
         try refuseUnmovable()
     }
 
@@ -47,7 +50,7 @@ extension KeepingPlan {
         for path in overruled {
             context.note("'\(path)' is replaced: the backup has it, though it was to be left out")
         }
-        return Set(kept)
+        return Set(kept + untouched)
     }
 }
 
@@ -69,7 +72,13 @@ extension RestoreJournal {
         _ context: OperationContext
     ) throws {
         guard let announced,
-            let keeping = try KeepingPlan(of: backup, paths, chosen: announced, context)
+            let keeping = try KeepingPlan(
+                of: backup,
+                paths,
+                part: part,
+                chosen: announced,
+                context
+            )
         else { return }
         try keeping.makeParents()
         keep(keeping.kept, by: try backup.exclusions())

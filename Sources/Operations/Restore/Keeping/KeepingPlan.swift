@@ -12,6 +12,8 @@ struct KeepingPlan {
     private(set) var kept: [RelativePath] = []
     /// The paths of which the backup has something itself, so that they are replaced.
     private(set) var overruled: [RelativePath] = []
+    /// The paths that stay since they are in no part that is exchanged.
+    private(set) var untouched: [RelativePath] = []
 
     let live: FilePath
     private let new: FilePath
@@ -65,6 +67,13 @@ struct KeepingPlan {
             overruled.append(path)
             return .skip
         }
+    }
+
+    /// Forgets what is not in a part: there nothing moves, and all stays where it is.
+    mutating func limit(to part: RestoredPart) {
+        untouched = kept.filter { !part.contains($0) }
+        kept.removeAll { !part.contains($0) }
+        overruled.removeAll { !part.contains($0) }
     }
 
     /// Whether a file has the name that SQLite gives the log of a file that is restored.
@@ -131,23 +140,5 @@ struct KeepingPlan {
         try directory.setAttributes(mode: info.mode, modified: info.modified)
         try directory.sync()
         try parent.sync()
-    }
-}
-
-extension FileInfo {
-    /// Returns the record of a path below a directory, reached without following a link; `nil` if there is
-    /// nothing, and that of the file that is in the way if there is one.
-    static func inside(_ root: FilePath, _ path: RelativePath) throws -> FileInfo? {
-        var directory = try Directory.open(root)
-        do {
-            for name in path.parent?.components ?? [] {
-                let info = try directory.info(name)
-                guard info.kind == .directory else { return info }
-                directory = try directory.directory(name)
-            }
-            return try directory.info(path.name)
-        } catch let error as FileError where error.isMissing {
-            return nil
-        }
     }
 }

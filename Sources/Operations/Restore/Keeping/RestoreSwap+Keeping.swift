@@ -66,6 +66,18 @@ extension RestoreSwap {
     ) throws -> Bool {
         var isWhole = true
         var touched: Set<FilePath> = []
+        // Also of those that a run has moved that was killed before it came to the disk.
+        for parent in Set(kept.map(\.parent)) {
+            for root in [source, target] {
+                guard let parent else {
+                    touched.insert(root)
+                    continue
+                }
+                if try FileInfo.inside(root, parent)?.kind == .directory {
+                    touched.insert(parent.below(root))
+                }
+            }
+        }
         for path in kept {
             guard let info = try FileInfo.inside(source, path),
                 try FileInfo.ifPresent(path.below(source)) == info
@@ -123,6 +135,7 @@ extension RestoreSwap {
             return true
         }
         guard infos.allSatisfy({ $0.kind == .directory }) else { return false }
+        touched.formUnion([from, to])
         var isWhole = true
         for name in try Directory.open(from).names()
         where try !move(path.appending(name), from: source, to: target, &touched) {

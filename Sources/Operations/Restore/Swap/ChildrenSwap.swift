@@ -28,6 +28,8 @@ internal import SystemPackage
 /// database, which SQLite would delete: names move in in the order of their bytes, and out in the opposite
 /// one. Nothing is overwritten: if the application makes a file under a name that is to come back,
 /// recovery stops and names both.
+///
+/// If only a part of a backup is restored, its paths are the only names that move; see `RestoredPart+Moving.swift`.
 struct ChildrenSwap: RestoreSwap {
     let paths: RestorePaths
     let fileSystem: any FileSystem
@@ -100,6 +102,15 @@ struct ChildrenSwap: RestoreSwap {
         guard info.kind == .directory, try FileInfo(of: target).kind == .directory else {
             throw lost()
         }
+        if let part = journal.part {
+            let isBackwards = source == paths.live
+            return try part.move(
+                from: source,
+                to: target,
+                backwards: isBackwards,
+                with: fileSystem
+            )
+        }
         let live = try StoresDirectory(paths.live)
         let inLive = try Directory.open(paths.live)
         let directory = try Directory.open(source)
@@ -110,27 +121,19 @@ struct ChildrenSwap: RestoreSwap {
         }
         for name in source == paths.live ? names.reversed() : names {
             let name = RelativePath(name: name)
-            try move(name.below(source), to: name.below(target))
+            try fileSystem.moveOnce(name.below(source), to: name.below(target))
         }
         try fileSystem.sync(target)
         try fileSystem.sync(source)
     }
 
-    /// Moves one name; a crash may have left it in both directories, if link(2) and unlink(2) move files.
-    private func move(_ path: FilePath, to newPath: FilePath) throws {
-        do {
-            try fileSystem.move(path, to: newPath)
-        } catch FileError.exists(let taken) {
-            let identities = try [path, newPath].map { try FileInfo(of: $0).identity }
-            guard identities[0] == identities[1] else { throw FileError.exists(taken) }
-            try fileSystem.remove(path)
-        }
-    }
-
     /// Removes a directory that names were moved out of; never one that still has some.
     private func removeEmptied(_ path: FilePath) throws {
         guard try FileInfo.ifPresent(path) != nil else { return }
-        guard try Directory.open(path).names().isEmpty else { throw lost() }
+        let isEmptied =
+            try journal.part?.isMovedOut(of: path)
+            ?? Directory.open(path).names().isEmpty
+        guard isEmptied else { throw lost() }
         try fileSystem.remove(path)
     }
 
@@ -140,12 +143,18 @@ struct ChildrenSwap: RestoreSwap {
         do {
             return try recoverNames(judge)
         } catch FileError.exists(let path) {
-            throw RestoreError.cannotRecover(
-                paths.journal,
-                reason:
-                    "'\(printable(path))' was made meanwhile; what belongs there is in '\(printable(paths.area))'"
-            )
+            throw obstructed(by: path)
+        } catch FileError.notA(.directory, let path) {
+            throw obstructed(by: path)
         }
+    }
+
+    private func obstructed(by path: FilePath) -> RestoreError {
+        .cannotRecover(
+            paths.journal,
+            reason:
+                "'\(printable(path))' was made meanwhile; what belongs there is in '\(printable(paths.area))'"
+        )
     }
 
     private mutating func recoverNames(_ judge: Verdict.Judge) throws -> RestoreRecovery {

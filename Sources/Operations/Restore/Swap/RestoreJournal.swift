@@ -37,8 +37,10 @@ struct RestoreJournal: Codable {
     }
 
     /// The version that this program writes, and the newest that it obeys.
-    private static let currentVersion = 2
-    /// The one of a restore that keeps nothing, which older programs know too.
+    private static let currentVersion = 3
+    /// The one of a restore that keeps what its backup left out.
+    private static let keepingVersion = 2
+    /// The one of a restore of a whole backup that keeps nothing, which older programs know too.
     private static let plainVersion = 1
 
     var version = Self.plainVersion
@@ -63,27 +65,47 @@ struct RestoreJournal: Codable {
     var kept: Data?
     /// The rules by which the backup left out files, from the exchange on; `nil` if it has none.
     private(set) var exclusions: Exclusions?
+    /// The paths that are exchanged, with a NUL between them; `nil` if all are, see `part`.
+    private(set) var only: Data?
 
     /// Bytes of all kept paths at most.
     static let keptLimit = 40 << 20
+    /// Bytes of all paths that are exchanged at most.
+    static let partLimit = 4 << 20
     /// A journal says names and numbers; one that is longer than this is none of ours.
     private static let sizeLimit: Int64 = 64 << 20
 
     /// Remembers what is kept; a program that does not know of that must not remove it.
     mutating func keep(_ paths: [RelativePath], by exclusions: Exclusions) {
-        version = Self.currentVersion
+        version = max(version, Self.keepingVersion)
         self.exclusions = exclusions
         keptPaths = paths
     }
 
     /// The paths that are kept, in the order in which they move.
     var keptPaths: [RelativePath] {
-        get {
-            guard let kept else { return [] }
-            // A path that leads out of the directory is nobody's to move.
-            return kept.split(separator: 0).compactMap { try? RelativePath(validating: $0) }
+        get { kept.map(Self.paths) ?? [] }
+        set { kept = newValue.isEmpty ? nil : Self.data(newValue) }
+    }
+
+    /// The paths that are exchanged; `nil` if all are.
+    ///
+    /// A program that does not know of that must not move any.
+    var part: RestoredPart? {
+        get { only.map { RestoredPart(Self.paths($0)) } }
+        set {
+            only = newValue.map { Self.data($0.roots) }
+            if newValue != nil { version = Self.currentVersion }
         }
-        set { kept = newValue.isEmpty ? nil : .init(newValue.map(\.bytes).joined(separator: [0])) }
+    }
+
+    private static func paths(_ data: Data) -> [RelativePath] {
+        // A path that leads out of the directory is nobody's to move.
+        data.split(separator: 0).compactMap { try? RelativePath(validating: $0) }
+    }
+
+    private static func data(_ paths: [RelativePath]) -> Data {
+        Data(paths.map(\.bytes).joined(separator: [0]))
     }
 
     /// Reads a restore journal, `nil` if there is none; throws `RestoreError.cannotRecover` or `.newerJournal`

@@ -75,7 +75,7 @@ extension Verdict {
         in live: FilePath
     ) throws -> Verdict {
         do {
-            try StoresDirectory(live).refuseIfAnyFileIsInUse()
+            try StoresDirectory(live).refuseIfAnyFileIsInUse(of: journal.part)
             return .rollBack(why: refusal)
         } catch let use as RestoreError {
             let backup = journal.backup

@@ -10,6 +10,9 @@ struct RowTie: Hashable {
         case waits
         /// The row has the values that make this name, and the store does not show them.
         case isCalled
+        /// Another row stands for it, and the name is one of its unique keys: an older row that gets this
+        /// key may stand for it then.
+        case competes
     }
 
     var id: RowID
@@ -42,6 +45,14 @@ extension SidecarAccess {
             [limit]
         )
         return Set(rows.compactMap { RowID(bytes: $0.bytes(0)) }.filter { !$0.isZero })
+    }
+
+    /// Whether a row may not be as the view was.
+    func isAltered(_ id: RowID) throws -> Bool {
+        try row(
+            "SELECT 1 FROM altered WHERE id = ?1 UNION ALL SELECT 1 FROM dirty WHERE id = ?1",
+            [Data(id.bytes)]
+        ) != nil
     }
 
     /// Returns the rows whose place in the view depends on the order in which rows were tried.
@@ -114,6 +125,14 @@ extension SidecarAccess {
             "SELECT id FROM tie WHERE other = ?1 UNION SELECT id FROM held WHERE key = ?1",
             [Data(other.bytes)]
         ).compactMap { RowID(bytes: $0.bytes(0)) }
+    }
+
+    /// Whether another row stands for any since it has a unique key of it.
+    var hasCompetitors: Bool {
+        get throws {
+            try row("SELECT 1 FROM tie WHERE kind = ? LIMIT 1", [RowTie.Kind.competes.rawValue])
+                != nil
+        }
     }
 
     /// Returns the names that a row had when the view was computed and that the store does not show.

@@ -19,12 +19,16 @@ struct RestoreCommand: FolderCommand {
             A backup is named by its file name, its display name, any unique part of it, or 'latest', which \
             is never the backup that a restore made of the data it replaced: '--undo' restores that. On a \
             terminal a name may be left out: then it is chosen from a list.
+
+            With '--only', what is named changes places with what is there, with the same promises, and all else \
+            stays as it is: a directory with all in it, a store with its log and its external data.
             """,
         example: "grocerydude restore latest",
         "grocerydude restore --at '2026-11-22 09:41'",
         "grocerydude restore --undo",
         "grocerydude restore latest --target /tmp/look --quiet",
         "grocerydude restore latest --salvage --target /tmp/rest",
+        "grocerydude restore latest --only photos notes.sqlite",
         "grocerydude restore latest --rows item --where \"name = 'Milk'\""
     )
 
@@ -66,7 +70,7 @@ struct RestoreCommand: FolderCommand {
 
     @OptionGroup var strictness: StrictOptions
 
-    @OptionGroup(title: "Rows") var chosenRows: RowOptions
+    @OptionGroup(title: "A part of the backup") var part: PartOptions
 
     @Flag(help: "Restore damaged stores too.")
     var allowDamaged = false
@@ -128,8 +132,13 @@ struct RestoreCommand: FolderCommand {
         guard !salvage || target != nil && !dryRun else {
             throw ValidationError("'--salvage' goes with '--target', and without '--dry-run'")
         }
-        guard !chosenRows.isGiven || target == nil else {
+        guard !part.isOfRows || target == nil else {
             throw ValidationError("rows come back into the stores directory: leave out '--target'")
+        }
+        guard part.paths.isEmpty || target == nil else {
+            throw ValidationError(
+                "'--only' puts files back in the stores directory: to get them elsewhere, run 'grocerydude extract'"
+            )
         }
         guard stripComponents.map({ $0 >= 0 }) ?? true else {
             throw ValidationError("'--strip-components' takes 0 or more")
@@ -156,14 +165,17 @@ struct RestoreCommand: FolderCommand {
             fileSystem: invocation.fileSystem
         )
         warn(of: backup, invocation)
-        if chosenRows.isGiven {
+        if part.isOfRows {
             return try await bringRows(of: backup, in: folder, options, invocation)
         }
         let preview = try await preview(of: backup, in: folder, invocation)
         if !dryRun { preview?.lines.forEach(invocation.console.message) }
-        let question =
-            "Restore from '\(backup.displayName)'? It replaces the data in '\(invocation.stores.string)'."
-        guard try invocation.confirm(question, yes: yes || target != nil || dryRun) else {
+        guard
+            try invocation.confirm(
+                question(of: backup, invocation),
+                yes: yes || target != nil || dryRun
+            )
+        else {
             return .declined
         }
         let outcome: RestoreBackup.Outcome
@@ -194,6 +206,16 @@ struct RestoreCommand: FolderCommand {
             ? result : result.with(.partial, "the application was not told of the restore")
     }
 
+    private func question(of backup: Backup, _ invocation: Invocation) -> String {
+        let from = "Restore from '\(backup.displayName)'?"
+        let place = "'\(invocation.stores.string)'"
+        guard let first = part.paths.first else {
+            return "\(from) It replaces the data in \(place)."
+        }
+        let rest = part.paths.count == 1 ? "" : " and \(part.paths.count - 1) more"
+        return "\(from) It replaces '\(first)'\(rest) in \(place), and nothing else."
+    }
+
     /// Returns the backup that is meant; `nil` if none was chosen.
     private func chosen(
         in folder: BackupFolder,
@@ -211,11 +233,11 @@ struct RestoreCommand: FolderCommand {
         _ restore: RestoreBackup.Options,
         _ invocation: Invocation
     ) async throws -> CommandResult {
-        let (store, table) = chosenRows.place
+        let (store, table) = part.place
         var options = ReturnRows.Options(table: table, restore: restore)
         options.store = store
-        options.condition = chosenRows.condition
-        options.onConflict = chosenRows.onConflict ?? .fail
+        options.condition = part.condition
+        options.onConflict = part.onConflict ?? .fail
         options.isDryRun = true
         func run() async throws -> ReturnRows.Outcome {
             try await ReturnRows(from: folder, options: options, context: invocation.context)
@@ -250,6 +272,7 @@ struct RestoreCommand: FolderCommand {
             of: backup,
             in: folder,
             replacing: invocation.stores,
+            only: part.paths,
             context: invocation.context
         )
     }
@@ -298,6 +321,7 @@ struct RestoreCommand: FolderCommand {
         options.force = force
         options.makesSafetyBackup = invocation.profile.restore.makesSafetyBackup
         options.isDryRun = dryRun
+        options.only = part.paths
         options.limits = limits.limits
         options.application = invocation.applicationCommands
         options.announcement = invocation.announcement

@@ -14,7 +14,7 @@ struct ImportCommand: FolderCommand {
         example: "grocerydude import ~/Downloads/Stores.zip --time '2019-05-04 18:30'"
     )
 
-    @Argument(help: "The archive.", completion: .file(extensions: ["zip"]))
+    @Argument(help: "The archive.", completion: .file(extensions: ["zip", "age"]))
     var file: String
 
     @Option(
@@ -31,9 +31,12 @@ struct ImportCommand: FolderCommand {
     @Option(help: ArgumentHelp("A note, which 'list' shows.", valueName: "text"))
     var note: String?
 
+    @OptionGroup var recipients: RecipientOptions
     @OptionGroup var sameName: SameNameOptions
     @OptionGroup var folder: FolderOptions
     @OptionGroup(title: "Limits for archives of other programs") var limits: LimitOptions
+
+    var ownFlags: [FlagValue?] { recipients.flags }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         var options = ImportArchive.Options(date: invocation.now)

@@ -85,6 +85,47 @@ struct KeepingTests {
         }
     }
 
+    @Test("is on the disk before the old data goes, also if a run was killed that had moved it")
+    func flushed() async throws {
+        let origin = try await KeptScene()
+        let paths = { (kept: KeptScene) in RestorePaths(live: kept.scene.stores, .beside) }
+        let model = try KeptScene(copying: origin)
+        let plain = FaultyFileSystem()
+        _ = try await model.restore(through: plain) { $0.makesSafetyBackup = false }
+        let old = paths(model).old
+        func isMove(_ call: FaultyFileSystem.Call) -> Bool {
+            call.verb == .move && call.path != old && call.path.starts(with: old)
+        }
+        let last = try #require(plain.calls.lastIndex(where: isMove))
+        let kept = try KeptScene(copying: origin)
+        let killed = FaultyFileSystem(failing: .call(last + 1), effect: .done, staysBroken: true)
+        await #expect(throws: (any Error).self) {
+            try await kept.restore(through: killed) { $0.makesSafetyBackup = false }
+        }
+        let recovery = FaultyFileSystem()
+        _ = try await RecoverRestore(
+            of: kept.scene.stores,
+            context: kept.scene.context(),
+            fileSystem: recovery
+        ).run()
+        let moved = killed.calls.filter {
+            $0.verb == .move && $0.path.starts(with: paths(kept).old)
+                && $0.path != paths(kept).old
+        }
+        let live = Set(
+            moved.map { call in
+                var parent = call.path.removingLastComponent()
+                let isBelow = parent.removePrefix(paths(kept).old)
+                #expect(isBelow)
+                return kept.scene.stores.pushing(parent)
+            }
+        )
+        #expect(live.count > 1)
+        let synced = recovery.calls.prefix { $0.verb != .remove }.filter { $0.verb == .sync }
+        #expect(live.subtracting(synced.map(\.path)).isEmpty, "\(recovery.calls)")
+        try kept.expectWhole("killed before the flush", hasNewRows: true)
+    }
+
     @Test("goes back when what was restored is refused", arguments: KeptScene.Exchange.allCases)
     func rolledBack(exchange: KeptScene.Exchange) async throws {
         let kept = try await KeptScene(exchange)

@@ -15,9 +15,30 @@ extension StorePages {
         key: [UInt8],
         check: () throws -> Void = {}
     ) throws -> [Leaf]? {
+        try tree(of: table, key: key, check: check)?.leaves
+    }
+
+    /// Reads the leaves as `leaves(of:key:)` does, and no page of a part that another state has as well.
+    ///
+    /// - Parameters:
+    ///   - table: as the store's schema has it.
+    ///   - key: that of the hashes.
+    ///   - segments: what the other state has as well; only for the first of the two.
+    ///   - other: the other state's leaves, if those were read with `segments`.
+    ///   - check: called now and then; throws to stop.
+    /// - Returns: the leaves; `nil` as of `leaves(of:key:)`.
+    /// - Throws: `StoreError` if pages cannot be read.
+    func tree(
+        of table: TableSchema,
+        key: [UInt8],
+        sharing segments: SharedSegments? = nil,
+        with other: LeafTree? = nil,
+        check: () throws -> Void = {}
+    ) throws -> LeafTree? {
         guard !table.isWithoutRowID, table.rootPage > 1 else { return nil }
-        var walk = try LeafWalk(self, key: key)
-        return try walk.visit(table.rootPage, .min ... .max, depth: 0, check) ? walk.leaves : nil
+        var walk = try LeafWalk(self, key: key, segments, other)
+        let end = try walk.visit(table.rootPage, .min ... .max, depth: 0, check)
+        return end == .strange ? nil : LeafTree(leaves: walk.leaves, shared: walk.shared)
     }
 }
 
@@ -26,7 +47,20 @@ private struct LeafWalk {
     /// More levels than a table of 2⁶⁴ rows needs.
     private static let depthLimit = 40
 
+    /// What was found below a page.
+    enum End {
+        /// Something is not as expected.
+        case strange
+        /// Some of its pages are this state's alone, as far as is known.
+        case own
+        /// All pages are the other state's as well.
+        case shared
+    }
+
     private(set) var leaves: [Leaf] = []
+    private(set) var shared: [LeafTree.Part] = []
+    private let segments: SharedSegments?
+    private let other: LeafTree?
     private let pages: PageReader
     private let key: KeyedHash
     /// Bytes of a page that are used: extensions may reserve some at its end.
@@ -34,7 +68,13 @@ private struct LeafWalk {
     /// How many pages may still be visited, lest a damaged tree has no end.
     private var allowance: Int64
 
-    init(_ store: some StorePages, key: [UInt8]) throws {
+    init(
+        _ store: some StorePages,
+        key: [UInt8],
+        _ segments: SharedSegments?,
+        _ other: LeafTree?
+    ) throws {
+        (self.segments, self.other) = (segments, other)
         pages = PageReader(store)
         self.key = KeyedHash(key: key)
         allowance = store.pageCount
@@ -42,36 +82,66 @@ private struct LeafWalk {
     }
 
     /// Walks the tree below a page, which may hold these rowids.
-    ///
-    /// - Returns: `false` if something is not as expected.
     mutating func visit(
         _ number: Int64,
         _ rowIDs: ClosedRange<Int64>,
         depth: Int,
         _ check: () throws -> Void
-    ) throws -> Bool {
+    ) throws -> End {
+        if let known = other?.leaves(below: number, of: rowIDs) {
+            leaves += known
+            return .shared
+        }
         if allowance % 256 == 0 { try check() }
         allowance -= 1
         guard depth < Self.depthLimit, allowance >= 0, let page = try pages.page(number) else {
-            return false
+            return .strange
         }
+        let (firstLeaf, firstPart) = (leaves.count, shared.count)
+        var isWhole = isShared(number)
         switch page[0] {
         case 5:
-            guard let children = Self.children(of: page, rowIDs) else { return false }
+            guard let children = Self.children(of: page, rowIDs) else { return .strange }
             for (child, range) in children {
-                guard try visit(child, range, depth: depth + 1, check) else { return false }
+                let end = try visit(child, range, depth: depth + 1, check)
+                if end == .strange { return .strange }
+                if end == .own { isWhole = false }
             }
-            return true
         case 13:
-            var hash = key
-            hash.update(page)
-            // Other pages take this one's place in memory.
-            guard let chains = overflow(of: page) else { return false }
-            for chain in chains where try !add(chain, to: &hash) { return false }
-            leaves.append(Leaf(rowIDs: rowIDs, hash: hash.finish()))
-            return true
-        default: return false
+            let end = try add(page, rowIDs)
+            if end == .strange { return .strange }
+            if end == .own { isWhole = false }
+        default: return .strange
         }
+        guard isWhole else { return .own }
+        // It stands for all parts of it.
+        shared.removeLast(shared.count - firstPart)
+        let own = firstLeaf..<leaves.count
+        shared.append(LeafTree.Part(page: number, rowIDs: rowIDs, leaves: own))
+        return .shared
+    }
+
+    /// Adds a leaf.
+    private mutating func add(
+        _ page: UnsafeRawBufferPointer,
+        _ rowIDs: ClosedRange<Int64>
+    ) throws -> End {
+        var hash = key
+        hash.update(page)
+        // Other pages take this one's place in memory.
+        guard let chains = overflow(of: page) else { return .strange }
+        var end = End.shared
+        for chain in chains {
+            let next = try add(chain, to: &hash)
+            if next == .strange { return .strange }
+            if next == .own { end = .own }
+        }
+        leaves.append(Leaf(rowIDs: rowIDs, hash: hash.finish()))
+        return end
+    }
+
+    private func isShared(_ number: Int64) -> Bool {
+        segments?.has(page: number, ofSize: pages.pageSize) ?? false
     }
 
     /// Reads the children of an interior page, with the rowids that each may hold.
@@ -127,15 +197,17 @@ private struct LeafWalk {
     }
 
     /// Adds a chain's pages to a hash.
-    private mutating func add(_ chain: Chain, to hash: inout KeyedHash) throws -> Bool {
+    private mutating func add(_ chain: Chain, to hash: inout KeyedHash) throws -> End {
         var next = chain.first
+        var end = End.shared
         for _ in 0..<chain.count {
             allowance -= 1
-            guard allowance >= 0, let page = try pages.page(next) else { return false }
+            guard allowance >= 0, let page = try pages.page(next) else { return .strange }
+            if !isShared(next) { end = .own }
             hash.update(page)
             next = page.bigEndian32(0)
         }
-        return true
+        return end
     }
 }
 
@@ -155,6 +227,8 @@ private final class PageReader {
     }
 
     deinit { buffer.deallocate() }
+
+    var pageSize: Int { store.pageSize }
 
     /// Returns a page, until the next one is asked for; `nil` if there is none of this number.
     func page(_ number: Int64) throws -> UnsafeRawBufferPointer? {

@@ -1,0 +1,70 @@
+internal import Backups
+internal import Stores
+
+/// What became of one row so far, as state after state is looked at in the order of time.
+struct RowTrail {
+    /// What a state says of the row.
+    enum Sight {
+        case there(KeptRow)
+        case absent
+        /// Why it is not known.
+        case unknown(String)
+    }
+
+    typealias Place = RowHistory.Place
+
+    private(set) var events: [RowHistory.Event] = []
+    private(set) var first: Place?
+    private(set) var last: Place?
+    private(set) var newest: Place?
+    private(set) var end = RowHistory.End.gone
+    /// The row as it was when it was there last.
+    private(set) var row: KeptRow?
+    /// Whether it was there when it was last known.
+    private var isThere = false
+
+    /// Takes what the next state says.
+    mutating func take(_ sight: Sight, at place: Place) {
+        newest = place
+        switch sight {
+        case .there(let row): takeRow(row, at: place)
+        case .absent:
+            if isThere {
+                events.append(RowHistory.Event(place: place, change: .gone, last: last))
+            }
+            (isThere, end) = (false, .gone)
+        case .unknown(let reason):
+            if end == .unknown, let event = events.last, case .unknown(_, reason) = event.change {
+                events[events.count - 1].change = .unknown(until: place, reason: reason)
+            } else {
+                let change = RowHistory.Change.unknown(until: place, reason: reason)
+                let known = isThere ? last : nil
+                events.append(RowHistory.Event(place: place, change: change, last: known))
+            }
+            end = .unknown
+        }
+    }
+
+    /// Takes a state whose store is the same as in the one before.
+    mutating func takeSame(at place: Place) {
+        if end == .unknown, let event = events.last, case .unknown(_, let reason) = event.change {
+            events[events.count - 1].change = .unknown(until: place, reason: reason)
+        }
+        if end == .there { last = place }
+        newest = place
+    }
+
+    private mutating func takeRow(_ next: KeptRow, at place: Place) {
+        let changes = row?.changes(to: next) ?? []
+        if row == nil {
+            events.append(RowHistory.Event(place: place, change: .first(next.cells)))
+        } else if !isThere {
+            events.append(RowHistory.Event(place: place, change: .back(changes)))
+        } else if !changes.isEmpty {
+            events.append(RowHistory.Event(place: place, change: .changed(changes)))
+        }
+        first = first ?? place
+        (last, row) = (place, next)
+        (isThere, end) = (true, .there)
+    }
+}

@@ -1,0 +1,110 @@
+internal import Backups
+internal import Files
+internal import Stores
+
+/// What became of all rows that were found.
+final class RowTrails {
+    private let rows: [FoundRow]
+    private var trails: [RowTrail]
+    /// The rows of each store, by their places.
+    private let places: [String: [Int]]
+    /// What is known of each store in the state before.
+    private var marks: [String: StoreMark] = [:]
+
+    init(of rows: [FoundRow]) {
+        self.rows = rows.sorted { left, right in
+            let (store, other) = (left.store, right.store)
+            if store != other { return store < other }
+            if left.table.name != right.table.name { return left.table.name < right.table.name }
+            return left.key < right.key
+        }
+        trails = rows.map { _ in RowTrail() }
+        places = Dictionary(grouping: self.rows.indices) { [rows = self.rows] in rows[$0].store }
+    }
+
+    /// The paths of the stores that have rows.
+    var stores: [String] { places.keys.sorted() }
+
+    /// Takes what is known of a store in the next state.
+    ///
+    /// - Returns: whether it must be read.
+    @discardableResult
+    func take(_ mark: StoreMark?, of store: String, at place: RowHistory.Place) -> Bool {
+        let before = marks[store]
+        marks[store] = nil
+        switch mark {
+        case nil: take(.absent, of: store, at: place)
+        case .unknown(let reason): take(.unknown(reason), of: store, at: place)
+        case let mark?:
+            marks[store] = mark
+            guard mark == before else { return true }
+            for index in places[store] ?? [] { trails[index].takeSame(at: place) }
+        }
+        return false
+    }
+
+    private func take(_ sight: RowTrail.Sight, of store: String, at place: RowHistory.Place) {
+        for index in places[store] ?? [] { trails[index].take(sight, at: place) }
+    }
+
+    /// Reads the rows of a store in the next state.
+    ///
+    /// - Parameters:
+    ///   - store: the store.
+    ///   - path: its path.
+    ///   - place: the state.
+    ///   - failed: told why a row could not be read; returns the reason in words.
+    /// - Throws: `StoreError` if not even its schema can be read.
+    func read(
+        _ store: ReadableStore,
+        _ path: String,
+        at place: RowHistory.Place,
+        failed: (any Error) throws -> String
+    ) throws {
+        let schema = try store.reading { try store.schema() }
+        let isUTF8 = schema.encoding == "UTF-8"
+        for index in places[path] ?? [] {
+            let row = rows[index]
+            var sight = RowTrail.Sight.absent
+            if let table = schema.table(row.table.name), [.table, .shadow].contains(table.kind) {
+                let identity = TableIdentity(
+                    of: table,
+                    and: row.table,
+                    isUTF8: isUTF8 && row.isUTF8
+                )
+                do {
+                    if identity == row.identity {
+                        let found = try store.row(at: row.key, of: table, by: identity)
+                        sight = found.map { .there($0) } ?? .absent
+                    } else {
+                        sight = .unknown("its table has another key there")
+                    }
+                } catch {
+                    sight = .unknown(try failed(error))
+                }
+            }
+            trails[index].take(sight, at: place)
+        }
+    }
+
+    /// Returns what became of the rows that were there at all.
+    func histories() -> [RowHistory] {
+        zip(rows, trails).compactMap { row, trail in
+            guard let first = trail.first, let last = trail.last, let newest = trail.newest,
+                let kept = trail.row
+            else { return nil }
+            return RowHistory(
+                store: row.store,
+                table: row.table.name,
+                entity: row.entity,
+                key: kept.key,
+                properties: row.properties,
+                events: trail.events,
+                first: first,
+                last: last,
+                end: trail.end,
+                newest: newest
+            )
+        }
+    }
+}

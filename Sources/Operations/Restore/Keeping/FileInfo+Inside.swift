@@ -1,0 +1,20 @@
+internal import Files
+internal import SystemPackage
+
+extension FileInfo {
+    /// Returns the record of a path below a directory, reached without following a link; `nil` if there is
+    /// nothing, and that of the file that is in the way if there is one.
+    static func inside(_ root: FilePath, _ path: RelativePath) throws -> FileInfo? {
+        var directory = try Directory.open(root)
+        do {
+            for name in path.parent?.components ?? [] {
+                let info = try directory.info(name)
+                guard info.kind == .directory else { return info }
+                directory = try directory.directory(name)
+            }
+            return try directory.info(path.name)
+        } catch let error as FileError where error.isMissing {
+            return nil
+        }
+    }
+}

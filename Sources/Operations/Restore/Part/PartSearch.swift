@@ -1,0 +1,266 @@
+internal import Archives
+internal import Backups
+internal import Files
+internal import Stores
+internal import SystemPackage
+
+/// Finds all that belongs to paths that a person named, in a backup and in a stores directory.
+struct PartSearch {
+    private typealias Item = ArchiveExtractor.Item
+
+    /// What was named.
+    private(set) var names = RestoredPart([])
+    /// The paths that are to be exchanged; some may be in others.
+    private(set) var exchanged: Set<RelativePath> = []
+    /// The entries that are to be extracted, with their bytes.
+    private(set) var sizes: [RelativePath: Int64] = [:]
+    private(set) var fileCount = 0
+    /// Those that were named, and are stores in the backup.
+    private(set) var stores: [RelativePath] = []
+    /// Paths that are exchanged only because nothing is there.
+    private(set) var missing: Set<RelativePath> = []
+    /// Files of external data that are as the backup has them.
+    private(set) var same: [(path: RelativePath, info: FileInfo)] = []
+
+    private let backup: OpenedBackup
+    private let live: StoresDirectory
+    private let context: OperationContext
+    private let liveStores: [RelativePath: Store]
+    /// The live stores by the directories of their external data.
+    private let owners: [RelativePath: [Store]]
+    private let backedUpStores: Set<String>
+
+    /// The permission of a directory's owner to change it.
+    private static let ownerWrites: UInt16 = 0o200
+
+    init(in backup: OpenedBackup, _ live: StoresDirectory, _ context: OperationContext) throws {
+        (self.backup, self.live, self.context) = (backup, live, context)
+        let survey = try live.survey(isCancelled: context.checkCancellation)
+        liveStores = Dictionary(survey.stores.map { ($0.path, $0) }) { first, _ in first }
+        owners = Dictionary(grouping: survey.stores, by: \.supportDirectory)
+        let plan = backup.plan
+        backedUpStores = Set(plan.isDescribed ? plan.header?.stores.map(\.path) ?? [] : [])
+    }
+
+    /// Finds it.
+    ///
+    /// - Throws: see `PartPlan.init`.
+    mutating func find(_ paths: NamedPaths) throws {
+        guard !paths.haveAll else { throw PartError.everything }
+        let found = try backup.items(paths)
+        let items = found.filter { !$0.item.entry.isSpecial }
+        names = RestoredPart(items.map(\.root))
+        for root in Set(found.map(\.root)).sorted()
+        where isReserved(root) || !names.contains(root) {
+            throw PartError.reserved(root.description)
+        }
+        // External data of a store that is not named: what only the stores directory has, stays.
+        let merged = Set(names.roots.filter { owner(of: $0) != nil })
+        for root in names.roots where !merged.contains(root) {
+            try exchange(root)
+            // Its log must not become that of nothing.
+            if liveStores[root] != nil { try exchangeFiles(beside: root) }
+        }
+        for (item, root) in items where !merged.contains(root) { try take(item) }
+        try merge(items.filter { merged.contains($0.root) }.map(\.item), ofStore: false)
+        let named = items.filter { $0.item.attributes.path == $0.root }.map(\.item)
+        try refusePartsOfStores(named)
+        var beside: Set<RelativePath> = []
+        for item in named where try isStore(item) {
+            let path = item.attributes.path
+            beside.formUnion(Store.paths(beside: path))
+            try exchangeFiles(beside: path)
+        }
+        try findParts(beside: beside)
+    }
+
+    /// Finds what comes with stores that were named, and the directories that lead to what is named.
+    private mutating func findParts(beside: Set<RelativePath>) throws {
+        let supports = Set(stores.map(Store.supportDirectory)).filter { !names.contains($0) }
+        var external: [Item] = []
+        for item in try backup.items(where: { path in
+            beside.contains(path) || names.isBelow(path)
+                || sequence(first: path, next: \.parent).contains(where: supports.contains)
+        }) where !item.entry.isSpecial {
+            let path = item.attributes.path
+            if beside.contains(path) {
+                guard try isSidecar(item) else { continue }
+                try exchange(path)
+                try take(item)
+            } else if names.isBelow(path), item.attributes.kind == .directory {
+                // It is only made if it is missing.
+                if sequence(first: path, next: \.parent).contains(where: missing.contains) {
+                    try take(item)
+                }
+            } else {
+                external.append(item)
+            }
+        }
+        try merge(external, ofStore: true)
+    }
+
+    // MARK: - What is exchanged
+
+    /// Notes that a path is exchanged, or the highest directory above it that is missing.
+    private mutating func exchange(_ path: RelativePath) throws {
+        let place = try place(of: path)
+        exchanged.insert(place)
+        if place != path { missing.insert(place) }
+    }
+
+    /// Notes that the files beside a database are exchanged with it.
+    ///
+    /// One that is not there may come to be while the restored store is tried, and is then no part of the
+    /// store that comes back.
+    private mutating func exchangeFiles(beside path: RelativePath) throws {
+        for path in Store.paths(beside: path) {
+            let info = try FileInfo.inside(live.path, path)
+            if try info == nil || isSidecarHere(path) { try exchange(path) }
+        }
+    }
+
+    /// Returns what is exchanged for a path to be in its place.
+    private func place(of path: RelativePath) throws -> RelativePath {
+        var directory = try Directory.open(live.path)
+        for parent in sequence(first: path, next: \.parent).dropFirst().reversed() {
+            guard let info = try FileInfo.inside(live.path, parent) else {
+                try require(directory, for: parent)
+                return parent
+            }
+            guard info.kind == .directory else {
+                throw PartError.obstructed(path.description, at: parent.below(live.path))
+            }
+            guard try !directory.isMountPoint(parent.name) else {
+                throw RestoreError.mountInside(parent.below(live.path))
+            }
+            directory = try directory.directory(parent.name)
+        }
+        try require(directory, for: path)
+        // The entry '..' of a directory changes when it moves (rename(2)).
+        if let info = try FileInfo.inside(live.path, path), info.kind == .directory {
+            try require(directory.directory(path.name), for: path)
+        }
+        return path
+    }
+
+    private func require(_ directory: Directory, for path: RelativePath) throws {
+        guard directory.path.allowsChanges else {
+            throw PartError.unchangeable(path.below(live.path), directory: directory.path)
+        }
+    }
+
+    private func isReserved(_ path: RelativePath) -> Bool {
+        guard !ArchivedBackup.isReserved(path) else { return true }
+        guard path.parent == nil, let info = try? FileInfo.inside(live.path, path) else {
+            return false
+        }
+        return live.leavesOut(path.name, info)
+    }
+
+    // MARK: - What is extracted
+
+    private mutating func take(_ item: Item) throws {
+        let (path, kind) = (item.attributes.path, item.attributes.kind)
+        if kind == .directory, item.attributes.mode & Self.ownerWrites == 0,
+            !ArchivedBackup.mayGiveAway, isMoved(path)
+        {
+            throw PartError.unmovable(path.description)
+        }
+        guard sizes.updateValue(kind == .file ? item.size : 0, forKey: path) == nil else { return }
+        if kind == .file { fileCount += 1 }
+    }
+
+    /// Whether a directory is moved itself, and not only with another.
+    private func isMoved(_ path: RelativePath) -> Bool {
+        guard let parent = path.parent else { return true }
+        return !names.contains(parent)
+            && !sequence(first: parent, next: \.parent).contains(where: exchanged.contains)
+    }
+
+    // MARK: - Stores
+
+    private mutating func isStore(_ item: Item) throws -> Bool {
+        let path = item.attributes.path
+        guard item.attributes.kind == .file,
+            try backedUpStores.contains(path.description) || backup.isStore(item)
+        else { return false }
+        stores.append(path)
+        return true
+    }
+
+    /// Refuses to exchange the log of a store without the store.
+    private func refusePartsOfStores(_ items: [Item]) throws {
+        for item in items {
+            let path = item.attributes.path
+            guard let base = Store.database(ofFileBeside: path), !names.contains(base) else {
+                continue
+            }
+            let isOfLive = try liveStores[base] != nil && isSidecarHere(path)
+            let store = try backup.items { $0 == base }.first
+            let isOfOther = try store.map { try backup.isStore($0) && isSidecar(item) } ?? false
+            guard !isOfLive, !isOfOther else {
+                throw PartError.partOfStore(path.description, store: base.description)
+            }
+        }
+    }
+
+    /// Whether a file beside a database in the backup is SQLite's own.
+    private func isSidecar(_ item: Item) throws -> Bool {
+        guard item.attributes.kind == .file else { return false }
+        let count = Int(min(item.size, 8))
+        let start = count == 0 ? [] : try backup.source(of: item).readExactly(count: count, at: 0)
+        return Store.isSidecar(start, size: item.size, at: item.attributes.path)
+    }
+
+    /// Whether a file beside a database in the stores directory is SQLite's own.
+    private func isSidecarHere(_ path: RelativePath) throws -> Bool {
+        guard let info = try FileInfo.inside(live.path, path), info.kind == .file else {
+            return false
+        }
+        // One that cannot be read is taken for a log, as a backup takes it.
+        guard let file = try? File.open(path.below(live.path)),
+            let start = try? file.readExactly(count: Int(min(info.size, 8)), at: 0)
+        else { return true }
+        return Store.isSidecar(start, size: info.size, at: path)
+    }
+
+    // MARK: - External data
+
+    /// Returns a store that is not named and whose external data a path is, or is in.
+    private func owner(of path: RelativePath) -> Store? {
+        sequence(first: path, next: \.parent).flatMap { owners[$0] ?? [] }
+            .filter { !names.contains($0.path) }
+            .min { $0.path < $1.path }
+    }
+
+    /// Notes what of some entries is missing or another one in the stores directory.
+    private mutating func merge(_ items: [Item], ofStore isOfStore: Bool) throws {
+        for item in items.sorted(by: { $0.attributes.path < $1.attributes.path }) {
+            try context.checkCancellation()
+            let (path, kind) = (item.attributes.path, item.attributes.kind)
+            guard let info = try FileInfo.inside(live.path, path) else {
+                try exchange(path)
+                missing.insert(try place(of: path))
+                try take(item)
+                continue
+            }
+            if kind == .directory {
+                guard info.kind == .directory else {
+                    throw PartError.obstructed(path.description, at: path.below(live.path))
+                }
+                continue
+            }
+            if kind == .file, info.kind == .file,
+                try KnownContent(item).isContent(of: path.below(live.path), context)
+            {
+                same.append((path, info))
+                continue
+            }
+            if isOfStore, let other = owner(of: path) {
+                throw PartError.shared(path.description, store: other.path.description)
+            }
+            try exchange(path)
+            try take(item)
+        }
+    }
+}

@@ -1,0 +1,218 @@
+internal import Backups
+internal import Files
+internal import Operations
+internal import Stores
+
+/// What became of a row, or at the end how many were found; in JSON an object a line.
+struct HistoryAnswer: Answer {
+    private enum Content {
+        case row(RowObject)
+        case summary(Summary)
+    }
+
+    private let content: Content
+
+    init(_ history: RowHistory, _ invocation: Invocation) {
+        content = .row(RowObject(history, invocation))
+    }
+
+    init(_ outcome: FindRows.Outcome, limit: Int) {
+        content = .summary(
+            Summary(
+                rows: outcome.rows.count,
+                more: outcome.hasMore,
+                backups: outcome.backups,
+                problems: outcome.problems
+            )
+        )
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch content {
+        case .row(let row): try row.encode(to: encoder)
+        case .summary(let summary): try summary.encode(to: encoder)
+        }
+    }
+
+    func write(to console: Console) {
+        switch content {
+        case .row(let row): console.answer(lines: row.history.lines)
+        case .summary(let summary):
+            if summary.more {
+                console.message(
+                    "there are more rows than these \(summary.rows): for more of them add '--limit'"
+                )
+            } else if summary.rows == 0, summary.problems.isEmpty {
+                console.message("no row is like that")
+            }
+        }
+    }
+}
+
+private struct RowObject: Encodable {
+    struct Key: Encodable {
+        var column: String
+        var property: String?
+        var value: ValueObject
+    }
+
+    struct Cell: Encodable {
+        var column: String
+        var property: String?
+        var old: ValueObject?
+        var new: ValueObject?
+    }
+
+    struct Event: Encodable {
+        /// `first`, `changed`, `gone`, `back` or `unknown`.
+        var change: String
+        /// The first state that has it so: a backup's file name, or `live`.
+        var state: String
+        var time: LocalTime?
+        /// The last state that has it so: of a row that is not known.
+        var until: String?
+        var reason: String?
+        var cells: [Cell]
+    }
+
+    var messageType = "row"
+    var store: String
+    var table: String
+    var entity: String?
+    var key: [Key]
+    /// The first and the last state that have it: a backup's file name, or `live`.
+    var first: String
+    var last: String
+    /// What is known of it in the newest state: `there`, `gone` or `unknown`.
+    var end: String
+    var events: [Event]
+
+    let history: RowHistory
+
+    private enum CodingKeys: String, CodingKey {
+        case messageType, store, table, entity, key, first, last, end, events
+    }
+
+    init(_ history: RowHistory, _ invocation: Invocation) {
+        self.history = history
+        store = history.store
+        table = history.table
+        entity = history.entity
+        let properties = history.properties
+        key = history.key.map {
+            Key(column: $0.column, property: properties[$0.column], value: ValueObject($0.value))
+        }
+        first = history.first.name
+        last = history.last.name
+        end =
+            switch history.end {
+            case .there: "there"
+            case .gone: "gone"
+            case .unknown: "unknown"
+            }
+        events = history.events.map { event in
+            var object = Event(change: "", state: event.place.name, cells: [])
+            if case .backup(let backup) = event.place {
+                object.time = backup.time.map(invocation.local)
+            }
+            var cells: [RowChange.Cell] = []
+            switch event.change {
+            case .first(let values): (object.change, cells) = ("first", values)
+            case .changed(let values): (object.change, cells) = ("changed", values)
+            case .gone: object.change = "gone"
+            case .back(let values): (object.change, cells) = ("back", values)
+            case .unknown(let place, let reason):
+                object.change = "unknown"
+                object.until = place.name
+                object.reason = reason
+            }
+            object.cells = cells.map {
+                Cell(
+                    column: $0.column,
+                    property: properties[$0.column],
+                    old: $0.old.map(ValueObject.init),
+                    new: $0.new.map(ValueObject.init)
+                )
+            }
+            return object
+        }
+    }
+}
+
+private struct Summary: Encodable {
+    var messageType = "summary"
+    var rows: Int
+    /// Whether there are more rows than were told.
+    var more: Bool
+    /// How many backups were searched.
+    var backups: Int
+    /// Backups that could not be read, or not wholly.
+    var problems: [Problem]
+}
+
+extension RowHistory.Place {
+    /// The file name of a backup, or `live`.
+    fileprivate var name: String {
+        switch self {
+        case .backup(let backup): backup.name
+        case .live: Invocation.live
+        }
+    }
+
+    /// The name that people know.
+    fileprivate var title: String {
+        switch self {
+        case .backup(let backup): backup.displayName
+        case .live: Invocation.live
+        }
+    }
+}
+
+extension RowHistory.Event {
+    fileprivate var isUnknown: Bool { if case .unknown = change { true } else { false } }
+}
+
+extension RowHistory {
+    /// As people read it: the row, and below it what became of it.
+    fileprivate var lines: [String] {
+        let title = entity.map { "\($0) (\(table))" } ?? table
+        let key = key.map { "\(name($0.column)) \($0.value.shown)" }.joined(separator: ", ")
+        var rows: [(place: Place, text: String)] = []
+        for (index, event) in events.enumerated() {
+            let next = index + 1 < events.count ? events[index + 1].change : .gone
+            // Of a row that went while nothing was known of it, that is told before.
+            let isTold = index > 0 && events[index - 1].isUnknown
+            let isLast = event.isUnknown ? next == .gone : !isTold
+            if let last = event.last, rows.last?.place != last, isLast {
+                rows.append((last, event.isUnknown ? "last known to be there" : "last there"))
+            }
+            rows.append((event.place, text(event)))
+        }
+        if end == .there, rows.last?.place != last { rows.append((last, "still there")) }
+        let columns = Columns(rows: rows.map { ["    \($0.place.title)", $0.text] })
+        return ["\(store)  \(title)  \(key)"] + columns.lines
+    }
+
+    private func text(_ event: Event) -> String {
+        switch event.change {
+        case .first(let cells):
+            let known = Set(key.map(\.column))
+            return "first: \(text(cells.filter { !known.contains($0.column) }))"
+        case .changed(let cells): return "changed: \(text(cells))"
+        case .gone: return "gone"
+        case .back(let cells):
+            return cells.isEmpty ? "back, as it was" : "back, changed: \(text(cells))"
+        case .unknown(let place, _):
+            return place == event.place ? "not known" : "not known until \(place.title)"
+        }
+    }
+
+    private func text(_ cells: [RowChange.Cell]) -> String {
+        cells.map { cell in
+            let values = [cell.old, cell.new].compactMap { $0?.shown }
+            return "\(name(cell.column)) \(values.joined(separator: " → "))"
+        }.joined(separator: ", ")
+    }
+
+    private func name(_ column: String) -> String { properties[column] ?? column }
+}

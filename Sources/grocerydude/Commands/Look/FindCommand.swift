@@ -1,0 +1,122 @@
+internal import ArgumentParser
+internal import Backups
+internal import Operations
+internal import Stores
+
+struct FindCommand: FolderCommand {
+    static let configuration = CommandConfiguration(
+        "find",
+        "Find rows in all backups, and tell what became of each.",
+        discussion: """
+            A row is found if it is so in any backup, or in the stores directory as it is now ('live'). Then it is \
+            followed through all of them: when it was there first, when its values changed, when it was there last, \
+            and whether it came back.
+
+            TEXT is looked for in all texts of all tables, whatever the case of its letters; '%' and '_' stand for \
+            themselves. Blobs, and the tables behind virtual ones, are passed over. With '--where' a table is searched \
+            by a condition in SQL. A row is known by its primary key, else by its rowid, and its values are compared byte \
+            for byte.
+
+            A backup that cannot be read is named, and what it has is told as not known; the exit code is 3.
+            """,
+        example: "grocerydude find 'soya milk'",
+        "grocerydude find --where item \"name = 'Milk'\" --since 30d",
+        "grocerydude find --where ZITEM 'Z_PK = 12' --store Grocery-Dude.sqlite --json"
+    )
+
+    @Argument(help: "The text; or leave it out and give '--where'.")
+    var text: String?
+
+    @Option(
+        name: .customLong("where"),
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Find the rows of this table, or of this entity, that meet this, in SQL: item \"name = 'Milk'\".",
+            valueName: "table sql"
+        )
+    )
+    var condition: [String] = []
+
+    @Option(help: ArgumentHelp("Search only this store.", valueName: "path"))
+    var store: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With TEXT: search only this table, or this entity's.",
+            valueName: "name"
+        )
+    )
+    var table: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only in backups made since: 7d or 2y5m7d3h ago, or a date such as 2026-11-21.",
+            valueName: "time"
+        )
+    )
+    var since: SinceTime?
+
+    @Option(help: ArgumentHelp("The most rows to tell.", valueName: "number"))
+    var limit = 100
+
+    @OptionGroup var folder: FolderOptions
+
+    func validate() throws {
+        guard (text == nil) != condition.isEmpty else {
+            throw ValidationError("give a text, or '--where' with a table and a condition")
+        }
+        guard text != "" else {
+            throw ValidationError("the text is empty, and would be found everywhere")
+        }
+        guard condition.isEmpty || condition.count == 2 else {
+            throw ValidationError(
+                "'--where' takes a table and a condition in SQL, each as one word: item \"name = 'Milk'\""
+            )
+        }
+        guard table == nil || text != nil else {
+            throw ValidationError("'--table' goes with a text; '--where' names its table")
+        }
+        guard limit > 0 else { throw ValidationError("'--limit' must be 1 or more") }
+    }
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        let folder = try invocation.folder()
+        let (listing, unreachable) = try await folder.listWithWaiting()
+        if let unreachable { invocation.context.warnOfUnknown(unreachable) }
+        guard !listing.backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
+        var selection = BackupSelection()
+        selection.since = since?.date(now: invocation.now, in: invocation.timeZone)
+        let backups = selection(listing.backups.withoutReplaced)
+        if backups.isEmpty {
+            let reason = "no backup is as new as that: only the stores are searched"
+            invocation.context.report(.note(reason))
+        }
+        let outcome = try await FindRows(
+            in: folder,
+            with: invocation.absolute(invocation.stores),
+            options: options,
+            context: invocation.context
+        ).run(among: backups)
+        for row in outcome.rows {
+            try invocation.console.answer(HistoryAnswer(row, invocation))
+        }
+        try invocation.console.answer(HistoryAnswer(outcome, limit: limit))
+        for problem in outcome.problems { invocation.context.report(.problem(problem)) }
+        if let unreachable { throw unreachable }
+        return CommandResult(problems: outcome.problems)
+    }
+
+    private var options: FindRows.Options {
+        var options: FindRows.Options
+        if let pattern = text.flatMap(TextPattern.init) {
+            options = FindRows.Options(.text(pattern))
+            options.table = table
+        } else {
+            options = FindRows.Options(.condition(condition.last ?? ""))
+            options.table = condition.first
+        }
+        options.store = store
+        options.rowLimit = limit
+        return options
+    }
+}

@@ -1,0 +1,51 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Operations
+internal import SystemPackage
+
+struct MountCommand: FolderCommand {
+    static let configuration = CommandConfiguration(
+        "mount",
+        "Show all backups as read-only directories, until Ctrl-C.",
+        discussion: """
+            Each backup is a directory by its name, and 'latest' is a link to the newest. Only what is read is \
+            fetched, decrypted and inflated, and verified before anybody sees it; what is damaged is an \
+            input/output error. New backups appear, and deleted ones go. 'sqlite3 -readonly' opens the stores.
+
+            It ends with Ctrl-C, SIGTERM or 'fusermount3 -u DIR', with exit code 0. libfuse 3 has to be \
+            installed: the package 'fuse3' has it.
+            """,
+        example: "grocerydude mount /tmp/backups",
+        "sqlite3 -readonly /tmp/backups/latest/notes.sqlite .tables"
+    )
+
+    @Argument(help: "An empty directory.", completion: .directory)
+    var directory: String
+
+    @Flag(
+        help:
+            "Let other users look, too, as far as the files' modes let them; mind what is encrypted."
+    )
+    var allowOther = false
+
+    @OptionGroup var folder: FolderOptions
+
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        var options = MountBackups.Options(stores: invocation.absolute(invocation.stores))
+        options.allowsOthers = allowOther
+        let mount = try MountBackups(
+            of: invocation.folder(),
+            options: options,
+            context: invocation.context,
+            now: { Date() }
+        )
+        let path = FilePath(FileManager.default.currentDirectoryPath)
+            .pushing(FilePath(directory)).lexicallyNormalized()
+        try await mount.run(at: path) { count in
+            try invocation.console.answer(MountAnswer(path: path.string, backups: count))
+        }
+        if !invocation.console.isAnswerLost { invocation.console.message("unmounted") }
+        // It was to last until it is ended.
+        return CommandResult(.done)
+    }
+}

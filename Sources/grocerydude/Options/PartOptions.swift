@@ -1,0 +1,86 @@
+public import ArgumentParser
+public import Stores
+
+extension RowReturn.Conflict: ExpressibleByArgument {}
+
+/// Which part of a backup comes back: files and directories, or rows into a live store.
+struct PartOptions: ParsableArguments {
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Only put these files, directories or stores in their place, one or more, and leave all else as it is; or bring only rows of a table back: 'store:table'.",
+            valueName: "path"
+        )
+    )
+    var only: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Bring only rows of this table back, or of this entity, into the store as it is now.",
+            valueName: "table"
+        )
+    )
+    var rows: String?
+
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "Only the rows that meet this, in SQL: \"name = 'Milk'\".",
+            valueName: "sql"
+        )
+    )
+    var condition: String?
+
+    @Option(help: ArgumentHelp("With '--rows': the store that has the table.", valueName: "path"))
+    var store: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "For rows that are there with other values: \(RowReturn.Conflict.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "how"
+        )
+    )
+    var onConflict: RowReturn.Conflict?
+
+    /// Whether rows are meant, and not files.
+    var isOfRows: Bool { rows != nil || !tables.isEmpty }
+
+    /// The files and directories that are meant; none for all.
+    var paths: [String] { isOfRows ? [] : only }
+
+    /// What was named and is a table in a store; `./a:b` is a file with such a name.
+    private var tables: [String] {
+        only.filter { text in
+            guard let colon = text.lastIndex(of: ":"), !text.hasPrefix("./") else { return false }
+            let table = text[text.index(after: colon)...]
+            return colon > text.startIndex && !table.isEmpty && !table.contains("/")
+        }
+    }
+
+    /// The store, if it was named, and the table.
+    var place: (store: String?, table: String) {
+        guard let only = tables.first, let colon = only.lastIndex(of: ":") else {
+            return (store, rows ?? "")
+        }
+        return (String(only[..<colon]), String(only[only.index(after: colon)...]))
+    }
+
+    func validate() throws {
+        guard rows == nil || only.isEmpty else {
+            throw ValidationError("'--rows' and '--only' exclude each other")
+        }
+        guard tables.isEmpty || only.count == 1 else {
+            throw ValidationError(
+                "'\(tables[0])' is a table in a store, which comes back by itself; a file of that name is './\(tables[0])'"
+            )
+        }
+        guard isOfRows || condition == nil && store == nil && onConflict == nil else {
+            throw ValidationError(
+                "'--where', '--store' and '--on-conflict' go with rows: '--rows table', or '--only store:table'"
+            )
+        }
+        guard store == nil || only.isEmpty else {
+            throw ValidationError("'--store' goes with '--rows'")
+        }
+    }
+}

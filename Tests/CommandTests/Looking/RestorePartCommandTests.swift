@@ -1,0 +1,166 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// 'restore --only', as a person uses it.
+@Suite("Files, directories and stores that come back in their place")
+struct RestorePartCommandTests {
+    private let program: Program
+    private var sandbox: Sandbox { program.sandbox }
+
+    init() throws {
+        program = try Program()
+        try sandbox.directory("Remote")
+        try program.configure("stores: ~/Stores\nremote: ~/Remote\n")
+        for path in ["photos/1", "photos/deep/2", "note.txt", "a:b"] {
+            try sandbox.write("old \(path)", to: "Stores/\(path)")
+        }
+        try sql(
+            "CREATE TABLE item (id INTEGER PRIMARY KEY, name); INSERT INTO item VALUES (1, 'Milk'), (2, 'Tea')"
+        )
+        try Tool.check(
+            "sqlite3",
+            [sandbox.path("Stores/other.sqlite").string, "CREATE TABLE o (x)"]
+        )
+    }
+
+    @discardableResult
+    private func sql(_ text: String) throws -> String {
+        try Tool.check("sqlite3", [sandbox.path("Stores/Shop.sqlite").string, text])
+    }
+
+    @discardableResult
+    private func expect(_ arguments: String..., status: Int32 = 0) throws -> Tool.Outcome {
+        let outcome = try program.run(arguments)
+        #expect(outcome.status == status, "\(arguments): \(outcome.text) \(outcome.errors)")
+        return outcome
+    }
+
+    private func text(_ path: String) throws -> String {
+        String(decoding: try sandbox.read("Stores/\(path)"), as: UTF8.self)
+    }
+
+    private func change() throws {
+        try expect("backup", "--quiet")
+        try sql("DELETE FROM item WHERE id = 2")
+        for path in ["photos/1", "photos/3", "note.txt", "a:b"] {
+            try sandbox.write("new \(path)", to: "Stores/\(path)")
+        }
+        try LocalFileSystem().remove(sandbox.path("Stores/photos/deep"))
+    }
+
+    @Test("are told before, and after, and undone")
+    func words() throws {
+        try change()
+        let dry = try expect("restore", "latest", "--only", "photos", "Shop.sqlite", "--dry-run")
+        #expect(dry.text.contains("would restore 'Shop.sqlite' and 1 more from '["))
+        #expect(dry.text.contains("2 files") || dry.text.contains("3 files"))
+        #expect(dry.text.contains("  item: 1 row comes back\n"), "\(dry.text)")
+        // Not the note, which has changed too.
+        #expect(
+            dry.text.contains("  1 other file comes back, 1 is lost, 1 changes\n"),
+            "\(dry.text)"
+        )
+        #expect(try text("photos/1") == "new photos/1")
+        let done = try expect("restore", "latest", "--only", "photos", "--yes")
+        #expect(done.text.hasPrefix("restored 'photos' from '["))
+        #expect(done.errors.contains("to undo, run 'grocerydude restore --undo'"))
+        #expect(!done.errors.contains("start the application"))
+        #expect(
+            try text("photos/deep/2") == "old photos/deep/2" && text("note.txt") == "new note.txt"
+        )
+        #expect(!sandbox.exists("Stores/photos/3"))
+        let store = try expect("restore", "latest", "--yes", "--json", "--only", "Shop.sqlite")
+        let answer = try #require(store.json as? [String: Any])
+        #expect(answer["only"] as? [String] == ["Shop.sqlite"])
+        #expect(answer["stores"] as? Int == 1 && answer["files"] as? Int == 1)
+        #expect(try sql("SELECT count(*) FROM item") == "2\n")
+        // The last of the two safety backups has the store as it was, and the photos as they are.
+        try expect("restore", "--undo", "--only", "Shop.sqlite", "--yes")
+        #expect(try sql("SELECT count(*) FROM item") == "1\n")
+        #expect(try text("photos/1") == "old photos/1")
+        #expect(!sandbox.exists("Stores/.grocerydude-restore"))
+    }
+
+    @Test("are asked for by a question that says what goes, and what stays")
+    func asks() throws {
+        try change()
+        let refused = try expect("restore", "latest", "--only", "photos", "note.txt", status: 64)
+        #expect(refused.errors.contains("--yes"), "\(refused.errors)")
+        #expect(try text("note.txt") == "new note.txt")
+    }
+
+    @Test("may be called as a table in a store is, with './' before the name")
+    func colon() throws {
+        try change()
+        try expect("restore", "latest", "--only", "./a:b", "--yes")
+        #expect(try text("a:b") == "old a:b")
+        let rows = try expect("restore", "latest", "--only", "Shop.sqlite:item", "--yes")
+        #expect(rows.text.contains("row"), "\(rows.text)")
+        #expect(try sql("SELECT count(*) FROM item") == "2\n")
+    }
+
+    @Test("are refused where they make no sense, with words on what does")
+    func refusals() throws {
+        try change()
+        let before = try sandbox.contents(of: "Stores")
+        for (arguments, status, text) in [
+            (["--only", "photoz"], 1, "did you mean 'photos'?"),
+            (["--only", "nothing at all"], 1, "'grocerydude show NAME --tree'"),
+            (["--only", "."], 21, "leave out '--only'"),
+            (["--only", "photos", "--target", "Out"], 64, "'grocerydude extract'"),
+            (["--only", "photos", "--salvage"], 64, "'--salvage' goes with '--target'"),
+            (["--only", "photos", "--rows", "item"], 64, "exclude each other"),
+            (["--only", "photos", "--where", "1"], 64, "go with rows"),
+            (["--only", "photos", "Shop.sqlite:item"], 64, "a file of that name is './Shop"),
+            (["--only", "photos", "--store", "Shop.sqlite"], 64, "go with rows"),
+        ] as [([String], Int32, String)] {
+            let outcome = try program.run(["restore", "latest", "--yes"] + arguments)
+            #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
+            #expect(outcome.errors.contains(text), "\(arguments): \(outcome.errors)")
+        }
+        let dry = try expect("restore", "latest", "--only", ".", "--dry-run", status: 21)
+        #expect(dry.errors.contains("leave out '--only'"), "\(dry.errors)")
+        let near = try expect("restore", "latest", "--only", "photoz", "--dry-run", status: 1)
+        #expect(near.errors.contains("there is no 'photoz' in '["), "\(near.errors)")
+        #expect(try sandbox.contents(of: "Stores") == before)
+        #expect(!sandbox.exists("Out"))
+    }
+
+    @Test("come out of an encrypted backup, and the safety backup is encrypted too")
+    func encrypted() throws {
+        let home = try EncryptedHome()
+        #expect(try home.encrypt().status == 0)
+        try home.program.sandbox.write("other", to: "Stores/noise")
+        let arguments = ["restore", "latest", "--only", "noise", "--yes"]
+        #expect(try home.program.run(arguments).status == 12)
+        let done = try home.program.run(arguments + ["--identity", home.key])
+        #expect(done.status == 0, "\(done.errors)")
+        #expect(try home.program.sandbox.read("Stores/noise").count > 20_000)
+        #expect(try home.leaks().isEmpty)
+    }
+
+    @Test("come out of a zip of the stores directory that another program made")
+    func foreign() throws {
+        try change()
+        try sandbox.write("theirs", to: "In/Stores/photos/4")
+        try sandbox.write("theirs", to: "In/Stores/note.txt")
+        try Tool.check(
+            "zip",
+            ["-qr", sandbox.path("Remote/Theirs Stores.zip").string, "Stores"],
+            directory: sandbox.path("In")
+        )
+        try sandbox.write(sandbox.read("Stores/Shop.sqlite"), to: "In/Stores/Shop.sqlite")
+        try Tool.check(
+            "zip",
+            ["-qr", sandbox.path("Remote/Theirs Stores.zip").string, "Stores"],
+            directory: sandbox.path("In")
+        )
+        let outcome = try expect("restore", "Theirs", "--only", "photos", "--yes")
+        #expect(outcome.errors.contains("is in a directory 'Stores'"))
+        #expect(try sandbox.contents(of: "Stores/photos").paths == ["4"])
+        #expect(try text("note.txt") == "new note.txt")
+    }
+}

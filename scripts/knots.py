@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts what is crowded or tied up in a module of Swift sources.
 
-    scripts/knots.py Sources/MODULE [--files 15] [--knot 4] [--list]
+    scripts/knots.py Sources/MODULE [--files 15] [--knot 4] [--only-crowds] [--list]
 
 A file uses another if it mentions a type that the other declares, or a member that only the other
 declares: of a type that both add to, or with a name of eight letters or more that is declared nowhere
@@ -90,6 +90,7 @@ def main():
     parser.add_argument("module", type=Path, help="its folder among the sources")
     parser.add_argument("--files", type=int, default=15, help="the most files in a folder")
     parser.add_argument("--knot", type=int, default=4, help="the most files in a knot")
+    parser.add_argument("--only-crowds", action="store_true", help="count no knots")
     parser.add_argument("--list", action="store_true", help="print all knots, and their uses")
     options = parser.parse_args()
     if not options.module.is_dir():
@@ -104,7 +105,7 @@ def main():
             breaches += 1
             print(f"{folder}: {count} files, more than {options.files}")
 
-    graph = uses(options.module)
+    graph = {} if options.only_crowds else uses(options.module)
     for knot in knots(graph):
         is_breach = len(knot) > options.knot
         breaches += is_breach

@@ -115,6 +115,30 @@ struct ContainerContent {
         return edit.cell.stamp.clock <= seen ? nil : "to \(winner)"
     }
 
+    /// Returns the edits of cells that have no later stamp than what their device had heard of by then.
+    ///
+    /// Such an edit loses to what it was made over, whatever the devices' clocks say.
+    func misorderedEdits() -> [String] {
+        edits.flatMap { key, all in
+            key.column.isReserved ? [] : Self.firstWritten(all).flatMap { late in
+                all.filter { early in
+                    early.causalLength == late.causalLength && early.cell.stamp >= late.cell.stamp
+                        && early.cell.stamp.device == early.device && early.device != late.device
+                        && early.cell.stamp.clock
+                            <= sees(early.device, late.device, upTo: late.sequence)
+                }.map { "\(late.cell) of \(key) was made over \($0.cell) and is older" }
+            }
+        }
+    }
+
+    /// Returns each edit by the device that made it, as it was sent first.
+    private static func firstWritten(_ edits: [Edit]) -> some Collection<Edit> {
+        Dictionary(
+            edits.filter { $0.cell.stamp.device == $0.device }.map { ($0.cell.stamp, $0) },
+            uniquingKeysWith: { $0.sequence <= $1.sequence ? $0 : $1 }
+        ).values
+    }
+
     private func hasSeen(_ stamp: Stamp, _ header: ChangeHeader) -> Bool {
         header.device == stamp.device
             || stamp.clock <= sees(stamp.device, header.device, upTo: header.sequence)

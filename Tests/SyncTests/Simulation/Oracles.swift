@@ -24,6 +24,7 @@ struct Oracles {
         try checkViews()
         try checkHidden()
         try checkConflicts()
+        try checkOrder()
     }
 
     private func fail(_ text: String) { simulation.fail(text) }
@@ -136,5 +137,11 @@ struct Oracles {
                 }
             }
         }
+    }
+
+    /// An edit has a later stamp than all that its device knew of the cell, whatever its clock says.
+    private func checkOrder() throws {
+        let content = try ContainerContent(simulation.ledger, isLedger: true)
+        for text in content.misorderedEdits() { fail(text) }
     }
 }

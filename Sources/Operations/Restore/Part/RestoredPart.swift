@@ -10,6 +10,8 @@ struct RestoredPart: Sendable, Equatable {
     private let known: Set<RelativePath>
     /// The directories that lead to them.
     let above: Set<RelativePath>
+    private let printed: Set<Substring>
+    private let printedAbove: Set<Substring>
 
     /// Takes paths, of which some may be in others.
     init(_ paths: some Sequence<RelativePath>) {
@@ -19,6 +21,8 @@ struct RestoredPart: Sendable, Equatable {
         }
         roots = known.sorted()
         above = Set(known.flatMap { sequence(first: $0, next: \.parent).dropFirst() })
+        printed = Set(known.map { $0.description[...] })
+        printedAbove = Set(above.map { $0.description[...] })
     }
 
     /// Returns whether a path is one of them, or in one.
@@ -28,15 +32,14 @@ struct RestoredPart: Sendable, Equatable {
 
     /// Returns whether a path, as it is printed, is one of them, or in one.
     func contains(printed path: String) -> Bool {
-        let printed = Set(roots.map { $0.description[...] })
-        return sequence(first: path[...]) { path in
+        sequence(first: path[...]) { path in
             path.lastIndex(of: "/").map { path[..<$0] }
         }.contains(where: printed.contains)
     }
 
     /// Returns whether a path, as it is printed, is one of them, or in one, or leads to one.
     func leads(toPrinted path: String) -> Bool {
-        contains(printed: path) || above.contains { $0.description == path }
+        contains(printed: path) || printedAbove.contains(path[...])
     }
 
     /// Returns whether one of them is in a directory.

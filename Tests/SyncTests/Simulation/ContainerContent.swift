@@ -119,16 +119,22 @@ struct ContainerContent {
     ///
     /// Such an edit loses to what it was made over, whatever the devices' clocks say.
     func misorderedEdits() -> [String] {
-        edits.flatMap { key, all in
-            key.column.isReserved ? [] : Self.firstWritten(all).flatMap { late in
-                all.filter { early in
-                    early.causalLength == late.causalLength && early.cell.stamp >= late.cell.stamp
-                        && early.cell.stamp.device == early.device && early.device != late.device
-                        && early.cell.stamp.clock
-                            <= sees(early.device, late.device, upTo: late.sequence)
-                }.map { "\(late.cell) of \(key) was made over \($0.cell) and is older" }
+        var found: [String] = []
+        for (key, all) in edits where !key.column.isReserved {
+            for late in Self.firstWritten(all) {
+                for early in all where early.cell.stamp >= late.cell.stamp && wasKnown(early, late) {
+                    found.append("\(late.cell) of \(key) was made over \(early.cell), and is older")
+                }
             }
         }
+        return found
+    }
+
+    /// Returns whether the device of an edit had heard of another device's edit of the same cell.
+    private func wasKnown(_ early: Edit, _ late: Edit) -> Bool {
+        early.causalLength == late.causalLength && early.device != late.device
+            && early.cell.stamp.device == early.device
+            && early.cell.stamp.clock <= sees(early.device, late.device, upTo: late.sequence)
     }
 
     /// Returns each edit by the device that made it, as it was sent first.

@@ -1,7 +1,8 @@
-internal import Changes
 internal import Foundation
 internal import TestSupport
 internal import Testing
+
+@testable internal import Changes
 
 @Suite("Documents")
 struct DocumentTests {
@@ -50,8 +51,8 @@ struct DocumentTests {
         let json = """
             {"tables":{"Settings":{"identity":["Key"],"key":"shared","was":"old name","columns":
             {"new":{"was":"old"}},"references":{"list_id":"list","x_id":"none"},
-            "local":["cached"],"later":1}},
-            "exclude":["log"],"triggers":{"T":"skip","u":"run"},"more":[[[]]]}
+            "local":["cached"]}},
+            "exclude":["log"],"triggers":{"T":"skip","u":"run"}}
             """
         let map = try SyncMap(json: Array(json.utf8), name: "f")
         let table = try #require(map.tables[.of("settings")])
@@ -66,6 +67,21 @@ struct DocumentTests {
         #expect(try again(map) == map)
         #expect(try SyncMap(json: map.json(), name: "f") == map)
         #expect(try SyncMap(json: Array("{}".utf8), name: "f") == SyncMap())
+    }
+
+    @Test("a map of a later version is read, but what a person writes amiss is told")
+    func otherKeys() throws {
+        for (json, key) in [
+            (#"{"references":{"item.list_id":"list"}}"#, "references"),
+            (#"{"tables":{"a":{"identify":["x"]}}}"#, "identify"),
+            (#"{"tables":{"a":{"columns":{"x":{"is":"y"}}}}}"#, "is"),
+        ] {
+            _ = try JSONText.decode(SyncMap.self, from: Array(json.utf8))
+            let error = #expect(throws: ChangeError.self) {
+                try SyncMap(json: Array(json.utf8), name: "f")
+            }
+            #expect(error?.description.contains("'\(key)' can not stand here") == true)
+        }
     }
 
     @Test(
@@ -91,7 +107,7 @@ struct DocumentTests {
             let close = String(repeating: "]", count: depth - 1)
             return Array("{\"x\":\(inner)\(close)}".utf8)
         }
-        _ = try SyncMap(json: nested(8), name: "f")
+        _ = try JSONText.decode(SyncMap.self, from: nested(8))
         for depth in [9, 100_000] {
             #expect(
                 throws: ChangeError.malformed("f", reason: "its JSON is nested too deep")
@@ -99,7 +115,7 @@ struct DocumentTests {
         }
         // Brackets in a text are no nesting.
         let text = Array(#"{"x":"[[[[[[[[[[[[\"[[[[[["}"#.utf8)
-        _ = try SyncMap(json: text, name: "f")
+        _ = try JSONText.decode(SyncMap.self, from: text)
         let long = Array("{}".utf8) + [UInt8](repeating: 32, count: 1 << 20)
         #expect(throws: ChangeError.malformed("f", reason: "its JSON is over 1 MiB")) {
             try SyncMap(json: long, name: "f")

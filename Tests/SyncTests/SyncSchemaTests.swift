@@ -322,7 +322,8 @@ struct SyncSchemaTests {
                 == [.undeclaredReference(table: "item", column: name, parent: parent)]
         )
         let hint = try #require(schema.refusals.first?.hint)
-        #expect(hint.contains("{item.\(name): \(parent ?? "TABLE")} or none"))
+        let table = #"{"item": {"references": {"\#(name)": "\#(parent ?? "TABLE")"}}}"#
+        #expect(hint.contains(table))
         // The map answers.
         var rules = SchemaRules()
         rules["item"].references = [name.foldedIdentifier: .table(parent ?? "list")]
@@ -380,6 +381,40 @@ struct SyncSchemaTests {
         ) { $0.exclude = ["log", "code"] }
         #expect(schema.refusals == [.referenceToLeftOut(table: "item", column: "a", parent: "log")])
         #expect(schema.table("item")?.columns.map(\.reference) == [nil, nil])
+    }
+
+    @Test("refuses a reference of the map to no table, or to none whose rows have one number")
+    func unknownParent() throws {
+        for parent in ["lists", "pair"] {
+            let schema = try SchemaSandbox().schema(
+                "CREATE TABLE list (id INTEGER PRIMARY KEY, name)",
+                "CREATE TABLE pair (a, b, PRIMARY KEY (a, b))",
+                "CREATE TABLE item (id INTEGER PRIMARY KEY, list_id INTEGER)"
+            ) { $0["item"].references = ["list_id": .table(parent)] }
+            #expect(
+                schema.refusals
+                    == [.unknownReference(table: "item", column: "list_id", parent: parent)]
+            )
+        }
+    }
+
+    @Test("refuses tables and columns that would travel by one name")
+    func sameName() throws {
+        let schema = try stores.schema(
+            "CREATE TABLE a (id INTEGER PRIMARY KEY, x, y)",
+            "CREATE TABLE b (id INTEGER PRIMARY KEY, x)"
+        ) {
+            $0["b"].was = "a"
+            $0["a"].renamed = ["y": "x"]
+        }
+        #expect(
+            Set(schema.refusals.map(\.description))
+                == Set(
+                    [SyncRefusal.sameName("a", other: "b"), .sameName("a.x", other: "a.y")].map(
+                        \.description
+                    )
+                )
+        )
     }
 
     @Test("has a digest of the tables that sync alone")

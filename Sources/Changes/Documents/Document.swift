@@ -84,17 +84,22 @@ enum JSONText {
     static let maximumLength = 1 << 20
     static let maximumDepth = 8
 
-    /// Decodes a document.
+    /// Decodes a document, perhaps one in which nobody but this version has written.
     static func decode<Content: Document>(
         _ type: Content.Type,
-        from bytes: [UInt8]
+        from bytes: [UInt8],
+        refusesOtherKeys: Bool = false
     ) throws(FormatBreach) -> Content {
         guard bytes.count <= maximumLength else { throw FormatBreach("its JSON is over 1 MiB") }
         guard depth(of: bytes) <= maximumDepth else {
             throw FormatBreach("its JSON is nested too deep")
         }
         do {
-            let content = try JSONDecoder().decode(type, from: Data(bytes))
+            let decoder = JSONDecoder()
+            if let key = CodingUserInfoKey.refusesOtherKeys {
+                decoder.userInfo[key] = refusesOtherKeys
+            }
+            let content = try decoder.decode(type, from: Data(bytes))
             try content.check()
             return content
         } catch let breach as FormatBreach {
@@ -140,6 +145,37 @@ enum JSONText {
         }
         return deepest
     }
+}
+
+extension CodingUserInfoKey {
+    fileprivate static let refusesOtherKeys = CodingUserInfoKey(rawValue: "refusesOtherKeys")
+}
+
+extension Decoder {
+    /// Throws if an object has other keys than these, and whoever decodes it refuses them.
+    func checkKeys<Key: CodingKey & CaseIterable>(_: Key.Type) throws {
+        guard let key = CodingUserInfoKey.refusesOtherKeys, userInfo[key] as? Bool == true else {
+            return
+        }
+        let known = Key.allCases.map(\.stringValue)
+        let keys = try container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+        if let other = keys.sorted().first(where: { !known.contains($0) }) {
+            let names = known.map { "'\($0)'" }.joined(separator: ", ")
+            throw FormatBreach("'\(other)' can not stand here; \(names) can")
+        }
+    }
+}
+
+/// Any key of an object.
+private struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init?(stringValue: String) {
+        self.stringValue = stringValue
+    }
+
+    init?(intValue: Int) { nil }
 }
 
 extension KeyedDecodingContainer {

@@ -42,12 +42,12 @@ public struct SyncMap: Document {
 
     public init() {}
 
-    /// Reads a map from a person's file.
+    /// Reads a map from a person's file, in which a key that nobody knows is a mistake.
     ///
     /// - Throws: `ChangeError.malformed`.
     public init(json: [UInt8], name: String) throws {
         do {
-            self = try JSONText.decode(SyncMap.self, from: json)
+            self = try JSONText.decode(SyncMap.self, from: json, refusesOtherKeys: true)
         } catch {
             throw ChangeError.malformed(name, reason: error.reason)
         }
@@ -80,11 +80,12 @@ public struct SyncMap: Document {
 }
 
 extension SyncMap: Codable {
-    private enum CodingKeys: String, CodingKey {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
         case tables, exclude, triggers
     }
 
     public init(from decoder: any Decoder) throws {
+        try decoder.checkKeys(CodingKeys.self)
         let values = try decoder.container(keyedBy: CodingKeys.self)
         tables = try named(values.decodeIfPresent([String: Table].self, forKey: .tables), tableName)
         exclude = Set(
@@ -107,15 +108,30 @@ extension SyncMap: Codable {
 }
 
 extension SyncMap.Table: Codable {
-    private enum CodingKeys: String, CodingKey {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
         case identity, key, was, columns, references, local
     }
 
     private struct Column: Codable {
+        private enum CodingKeys: String, CodingKey, CaseIterable {
+            case was
+        }
+
         var was: String?
+
+        init(was: String?) {
+            self.was = was
+        }
+
+        init(from decoder: any Decoder) throws {
+            try decoder.checkKeys(CodingKeys.self)
+            was = try decoder.container(keyedBy: CodingKeys.self)
+                .decodeIfPresent(String.self, forKey: .was)
+        }
     }
 
     public init(from decoder: any Decoder) throws {
+        try decoder.checkKeys(CodingKeys.self)
         let values = try decoder.container(keyedBy: CodingKeys.self)
         identity = try values.decodeIfPresent([String].self, forKey: .identity)?.map(columnName)
         if let key = try values.decodeIfPresent(String.self, forKey: .key) {

@@ -81,10 +81,17 @@ package final class RowFinder {
         return found
     }
 
+    /// Returns the greatest rowid of a table; 0 if it is empty.
+    ///
+    /// - Throws: `StoreError`.
+    package func greatestRowID(of table: TableSchema) throws -> Int64 {
+        try snapshot.greatestRowID(of: table) ?? 0
+    }
+
     /// Reads columns of the row at a local key.
     ///
     /// - Parameters:
-    ///   - columns: their places in the table's.
+    ///   - columns: their places in the table's; with none it tells whether there is such a row.
     ///   - table: as the snapshot's schema has it.
     ///   - key: the row's.
     /// - Returns: the values; `nil` if there is no such row.
@@ -94,7 +101,8 @@ package final class RowFinder {
         of table: TableSchema,
         at key: RowKey
     ) throws -> [StoredValue]? {
-        let list = columns.map { table.columns[$0].name.sqlIdentifier }.joined(separator: ", ")
+        let names = columns.map { table.columns[$0].name.sqlIdentifier }
+        let list = names.isEmpty ? "1" : names.joined(separator: ", ")
         let match = table.localKeyNames.map { "\($0) = ?" }.joined(separator: " AND ")
         let prepared = try prepared(
             "SELECT \(list) FROM main.\(table.name.sqlIdentifier) WHERE \(match)"

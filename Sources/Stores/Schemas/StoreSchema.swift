@@ -52,7 +52,7 @@ public struct TableSchema: Equatable, Sendable {
     public let primaryKey: [Int]
     /// The place of the column that is another name of the rowid (INTEGER PRIMARY KEY).
     public let rowIDAlias: Int?
-    public let indexes: [IndexSchema]
+    public internal(set) var indexes: [IndexSchema]
     public let references: [ReferenceSchema]
     /// In the order of their names' bytes.
     public let triggers: [TriggerSchema]
@@ -61,6 +61,33 @@ public struct TableSchema: Equatable, Sendable {
     public func column(_ name: String) -> Int? {
         let name = name.foldedIdentifier
         return columns.firstIndex { $0.name.foldedIdentifier == name }
+    }
+
+    /// Returns the table as if it had a UNIQUE constraint on columns, compared byte for byte.
+    ///
+    /// SQLite knows nothing of that constraint; a name with this beginning cannot be an index's of the store
+    /// (https://www.sqlite.org/fileformat2.html, 2.6).
+    package func unique(by places: [Int]) -> TableSchema {
+        let keys = places.map {
+            IndexSchema.Key(
+                column: $0,
+                isExpression: false,
+                collation: "BINARY",
+                isDescending: false
+            )
+        }
+        var table = self
+        table.indexes.append(
+            IndexSchema(
+                name: IndexSchema.assumedName,
+                isUnique: true,
+                isPartial: false,
+                origin: .unique,
+                keys: keys,
+                sql: nil
+            )
+        )
+        return table
     }
 
     /// The places of the columns whose values are stored because someone gave them.
@@ -133,6 +160,11 @@ public struct IndexSchema: Equatable, Sendable {
     public let keys: [Key]
     /// The statement that made it; `nil` if a constraint of the table did.
     public let sql: String?
+
+    fileprivate static let assumedName = "sqlite_assumed"
+
+    /// Whether the store has no such index: searches by it read the whole table.
+    package var isAssumed: Bool { name == Self.assumedName }
 }
 
 /// A foreign key (https://www.sqlite.org/foreignkeys.html).

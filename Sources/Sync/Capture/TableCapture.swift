@@ -26,6 +26,8 @@ final class TableCapture {
     var occurrences: [RowID: UInt64] = [:]
     /// Rows that were found again, at other keys.
     var found: Set<RowID> = []
+    /// Ids that were made of columns the map names, of rows that are not shown yet.
+    private var named: Set<RowID> = []
 
     init(_ table: TableMapping, _ kind: Capture.Kind, _ capture: Capture) throws {
         self.table = table
@@ -49,6 +51,7 @@ final class TableCapture {
             try scan(nil, snapshot, access)
         }
         try access.setLeaves(leaves, of: table.name)
+        try splitRenamed(capture)
         try splitReused(capture)
         if capture.options.meaning == .merge { try splitOthers() }
         try guardRows(capture)
@@ -74,13 +77,17 @@ final class TableCapture {
                 gone.append(row)
                 old = try shadow.next()
             }
-            if hasNullKey(cursor) { continue }
-            let new = try self.new(at: cursor)
             greatestKey = key
             guard let row = old, row.key == key else {
-                news.append(new)
+                if !hasNullKey(cursor) { news.append(try self.new(at: cursor)) }
                 continue
             }
+            if hasNullKey(cursor) {
+                gone.append(row)
+                old = try shadow.next()
+                continue
+            }
+            let new = try self.new(at: cursor)
             if row.image != new.image { changed.append((row, new.values, new.image)) }
             old = try shadow.next()
         }
@@ -96,17 +103,29 @@ final class TableCapture {
         return New(key: cursor.key, values: values, image: table.image(values, numbers))
     }
 
-    /// A row with NULL in its key is the same row as no other: it does not sync.
+    /// A row with NULL in its key is the same row as no other: it does not sync, unless it has another key.
     func hasNullKey(_ cursor: borrowing TableCursor) -> Bool {
-        guard let places = table.identifyingPlaces else { return false }
+        guard let places = table.identifyingPlaces, !table.keepsRenamed else { return false }
         return cursor.columns.indices.contains {
             places.contains(cursor.columns[$0]) && cursor.storageClass($0) == .null
         }
     }
 
+    /// Takes a row that is called otherwise for another one, if nothing else identifies it.
+    private func splitRenamed(_ capture: Capture) throws {
+        guard table.isNamed, !table.keepsRenamed, let places = table.identifyingPlaces else {
+            return
+        }
+        try split { parts, values in
+            zip(table.columns, numbers).contains { column, number in
+                places.contains(column.place) && parts[number] != column.part(values)
+            }
+        }
+    }
+
     /// A key that SQLite gave out again is another row: the table's highest, and nothing is as it was.
     private func splitReused(_ capture: Capture) throws {
-        guard table.identity == .content, !table.neverReusesKeys, table.columns.count >= 3,
+        guard table.hasOwnIDs, !table.neverReusesKeys, table.columns.count >= 3,
             let last = changed.last, last.old.key == greatestKey
         else { return }
         let parts = Dictionary(try last.old.image.parts().map { ($0.column, $0.part) }) { $1 }
@@ -124,19 +143,28 @@ final class TableCapture {
     /// In a store that was replaced it was inserted in another history: as an edit it would yield, and be
     /// lost.
     private func splitOthers() throws {
-        guard table.identity == .content else { return }
+        guard table.hasOwnIDs else { return }
+        try split { parts, values in
+            let differing = zip(table.columns, numbers).filter { column, number in
+                parts[number] != column.part(values)
+            }
+            return differing.count * 2 > table.columns.count
+        }
+    }
+
+    /// Takes the rows that are other ones by what was at their keys, and what is, for gone and new.
+    private func split(
+        if isOther: (_ old: [Int64: RowImage.Part], _ new: [StoredValue]) -> Bool
+    ) throws {
         let all = changed
         changed = []
         for row in all {
             let parts = Dictionary(try row.old.image.parts().map { ($0.column, $0.part) }) { $1 }
-            let differing = zip(table.columns, numbers).filter { column, number in
-                parts[number] != column.part(row.values)
-            }
-            if differing.count * 2 <= table.columns.count {
-                changed.append(row)
-            } else {
+            if isOther(parts, row.values) {
                 gone.append(row.old)
                 news.append(New(key: row.old.key, values: row.values, image: row.image))
+            } else {
+                changed.append(row)
             }
         }
     }
@@ -164,7 +192,20 @@ final class TableCapture {
         try self.match(&capture)
         // A key of the shadow may be another row's now.
         for row in gone { try capture.access.hide(row, in: table.name) }
+        if table.isNamed { keepMoved() }
         try showNews(capture)
+    }
+
+    /// Takes a row that is gone at one key and new at another by the same name for one that was changed.
+    private func keepMoved() {
+        var old = Dictionary(gone.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        news.removeAll { new in
+            guard var row = old.removeValue(forKey: new.id) else { return false }
+            row.key = new.key
+            changed.append((row, new.values, new.image))
+            return true
+        }
+        gone = gone.filter { old[$0.id] != nil }
     }
 
     /// Finds new rows among those of the state that the shadow has lost sight of, after an accident.
@@ -201,20 +242,41 @@ final class TableCapture {
             try capture.access.show(shown, in: table.name)
             try capture.access.forgetFormerKey(of: row.id)
         }
+        named = []
     }
 
     /// Returns the id of a new row: made of its key or content, that of a row that is back, or a random one.
     func id(of row: New, _ capture: inout Capture, _ isCyclic: Bool) throws -> RowID {
-        if let places = table.identifyingPlaces {
-            let key = try places.map { place in
-                let column = table.columns.first { $0.place == place }
-                guard let column else { throw capture.access.damaged("a key has no column") }
-                return (column.name, try capture.wire(row.values[column.index], of: column))
-            }
-            return RowID(key: key, in: table.name)
+        if let key = try key(of: row, capture) {
+            return try free(RowID(key: key, in: table.name), for: row, &capture)
         }
         if kind == .seed { return try contentID(of: row, capture, isCyclic) }
         return try formerID(of: row, capture) ?? capture.makeID()
+    }
+
+    /// Returns the values of the columns that identify a row; `nil` if none do, or it has no name.
+    private func key(of row: New, _ capture: Capture) throws -> [(ColumnName, Value)]? {
+        guard let places = table.identifyingPlaces else { return nil }
+        let key = try places.map { place in
+            let column = table.columns.first { $0.place == place }
+            guard let column else { throw capture.access.damaged("a key has no column") }
+            return (column.name, try capture.wire(row.values[column.index], of: column))
+        }
+        return table.isNamed && key.contains { $0.1 == .null } ? nil : key
+    }
+
+    /// Returns the id that the columns make which the map names, or a random one if another row has it.
+    ///
+    /// That row is called otherwise by now, or two are called the same.
+    private func free(_ id: RowID, for row: New, _ capture: inout Capture) throws -> RowID {
+        guard table.isNamed else { return id }
+        let shown = try goneIDs.contains(id) ? nil : capture.access.shown(id)
+        if shown.map({ $0.key == row.key }) ?? true, named.insert(id).inserted { return id }
+        if kind == .seed {
+            let names = (table.identifyingPlaces ?? []).map { table.schema.columns[$0].name }
+            throw SyncRefusal.ambiguousIdentity(table: table.schema.name, columns: names)
+        }
+        return capture.makeID()
     }
 
     private func contentID(of row: New, _ capture: Capture, _ isCyclic: Bool) throws -> RowID {

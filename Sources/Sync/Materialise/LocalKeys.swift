@@ -6,13 +6,15 @@ internal import Stores
 /// A key is never given out twice: a row that is deleted keeps its own, should it come back.
 struct LocalKeys {
     private let access: SidecarAccess
+    private let finder: RowFinder
     private var keys: [RowID: Int64] = [:]
     /// Those that were given here, and the greatest, by table.
     private var given: [TableName: Set<Int64>] = [:]
     private var greatest: [TableName: Int64] = [:]
 
-    init(_ access: SidecarAccess) {
+    init(_ access: SidecarAccess, _ finder: RowFinder) {
         self.access = access
+        self.finder = finder
     }
 
     /// Returns the key of a row that is alive.
@@ -34,7 +36,7 @@ struct LocalKeys {
             if case .rowID(let number)? = try access.shown(row.id)?.key {
                 keys[row.id] = number
             } else if case .rowID(let number)? = try access.formerKey(of: row.id),
-                try isFree(number, in: table.name)
+                try isFree(number, in: table)
             {
                 give(number, to: row.id, in: table.name)
             } else {
@@ -44,13 +46,13 @@ struct LocalKeys {
         if newcomers.isEmpty { return }
         // Core Data has a counter of its own.
         var next = max(
-            try greatest[table.name] ?? access.greatestKey(in: table.name),
+            try greatest[table.name] ?? greatestKey(of: table),
             given[table.name]?.max() ?? 0,
             table.coreData?.counter?.greatestKey ?? 0
         )
         for row in newcomers {
             if case .integer(let hint)? = row.hint, hint > 0, hint < 1 << 53,
-                try isFree(hint, in: table.name),
+                try isFree(hint, in: table),
                 try access.formerID(at: .rowID(hint), in: table.name) == nil
             {
                 give(hint, to: row.id, in: table.name)
@@ -77,9 +79,18 @@ struct LocalKeys {
         }
     }
 
-    private func isFree(_ number: Int64, in table: TableName) throws -> Bool {
-        guard given[table]?.contains(number) != true else { return false }
-        return try access.id(at: .rowID(number), in: table) == nil
+    private func isFree(_ number: Int64, in table: TableMapping) throws -> Bool {
+        guard given[table.name]?.contains(number) != true,
+            try access.id(at: .rowID(number), in: table.name) == nil
+        else { return false }
+        return try !table.isNamed || finder.values([], of: table.schema, at: .rowID(number)) == nil
+    }
+
+    /// Returns the greatest key of a table's rows; those that do not sync, since NULL is in their names, have
+    /// some too.
+    private func greatestKey(of table: TableMapping) throws -> Int64 {
+        let shown = try access.greatestKey(in: table.name)
+        return try table.isNamed ? max(shown, finder.greatestRowID(of: table.schema)) : shown
     }
 
     private mutating func give(_ number: Int64, to id: RowID, in table: TableName) {

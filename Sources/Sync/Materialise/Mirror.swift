@@ -94,7 +94,8 @@ extension Mirror {
     ) throws -> [RowKey]? {
         var found: [RowKey] = []
         for index in table.indexes where index.isUnique {
-            guard let terms = indexTerms[index.name] else { return nil }
+            // A search through the table for each row would take longer than a look at all rows.
+            guard let terms = indexTerms[index.name], !index.isAssumed else { return nil }
             guard let key = try key(of: index, terms, values, table) else { continue }
             found += try finder.keys(
                 of: table,

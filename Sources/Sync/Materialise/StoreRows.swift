@@ -136,8 +136,9 @@ struct StoreRows {
         let shape = Shape(verb: .insert, table: step.table.name, columns: given)
         let insertion = try prepared(shape) {
             let stored = schema.storedColumns
-            let list = given.map { schema.columns[stored[$0]].name.sqlIdentifier }
-            let marks = given.map { _ in "?" }.joined(separator: ", ")
+            var list = given.map { schema.columns[stored[$0]].name.sqlIdentifier }
+            if let hidden = schema.hiddenRowID { list.append(hidden) }
+            let marks = list.map { _ in "?" }.joined(separator: ", ")
             return """
                 INSERT OR ABORT INTO main.\(schema.name.sqlIdentifier)
                 (\(list.joined(separator: ", "))) VALUES (\(marks))
@@ -146,6 +147,7 @@ struct StoreRows {
         for (place, index) in given.enumerated() {
             try insertion.statement.bind(values[index] ?? .null, at: CInt(place + 1))
         }
+        if schema.hiddenRowID != nil { try bind(step.key, to: insertion, from: given.count + 1) }
         return try run(insertion)
     }
 
@@ -287,12 +289,16 @@ extension StoreRows {
 }
 
 extension TableSchema {
+    /// The rowid's name if it is the local key and no column shows it.
+    fileprivate var hiddenRowID: String? { primaryKey.isEmpty ? rowIDName : nil }
+
     /// The condition that finds a row by its local key.
     fileprivate var keyCondition: String { keyCondition(of: name) }
 
     fileprivate func keyCondition(of table: String) -> String {
         let table = table.sqlIdentifier
         if let rowIDAlias { return "\(table).\(columns[rowIDAlias].name.sqlIdentifier) = ?" }
+        if let hiddenRowID { return "\(table).\(hiddenRowID) = ?" }
         return primaryKey.map { "\(table).\(columns[$0].name.sqlIdentifier) = ?" }
             .joined(separator: " AND ")
     }

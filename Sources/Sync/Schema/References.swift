@@ -53,11 +53,21 @@ struct References {
     ) {
         for (column, target) in rule.sorted(by: { $0.key < $1.key }) {
             guard case .table(let name) = target, let place = table.schema.column(column),
-                let parent = schema.table(name),
                 !(found[table.name] ?? []).contains(where: { $0.columns == [place] })
             else { continue }
-            let key = parent.rowIDAlias.map { [$0] } ?? parent.primaryKey
-            guard key.count == 1 else { continue }
+            let parent = schema.table(name)
+            let key = parent.map { parent in parent.rowIDAlias.map { [$0] } ?? parent.primaryKey }
+            guard let parent, let key, key.count == 1 else {
+                // The number would travel as it is, and name another row elsewhere.
+                refusals.append(
+                    .unknownReference(
+                        table: table.schema.name,
+                        column: table.schema.columns[place].name,
+                        parent: name
+                    )
+                )
+                continue
+            }
             add(table, [place], parent, key, .none, false)
         }
     }

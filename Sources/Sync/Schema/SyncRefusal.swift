@@ -20,8 +20,14 @@ public enum SyncRefusal: ExplainedError, Equatable {
     case undeclaredReference(table: String, column: String, parent: String?)
     /// A reference by number to rows that do not sync, whose numbers others cannot know.
     case referenceToLeftOut(table: String, column: String, parent: String)
+    /// The map says that a column refers to a table that is not there, or whose rows no single number names.
+    case unknownReference(table: String, column: String, parent: String)
     /// The map identifies rows by a column that is not there, or that is a number of this file alone.
     case identity(table: String, column: String)
+    /// The map identifies rows by columns in which two of them are alike.
+    case ambiguousIdentity(table: String, columns: [String])
+    /// Two tables, or two columns of one, would travel by the same name.
+    case sameName(String, other: String)
 
     public var description: String {
         switch self {
@@ -43,8 +49,17 @@ public enum SyncRefusal: ExplainedError, Equatable {
             "'\(table).\(column)' looks like a reference"
         case .referenceToLeftOut(let table, let column, let parent):
             "'\(table).\(column)' refers to '\(parent)', which does not sync"
+        case .unknownReference(let table, let column, let parent):
+            "the map says that '\(table).\(column)' refers to rows of '\(parent)', and there is no such table"
+                + " whose rows have one number as their key"
         case .identity(let table, let column):
             "the map identifies rows of '\(table)' by '\(column)', which cannot be"
+        case .ambiguousIdentity(let table, let columns):
+            "the map identifies rows of '\(table)' by \(columns.map { "'\($0)'" }.joined(separator: ", ")),"
+                + " and two rows are alike in that"
+        case .sameName(let name, let other):
+            "'\(name)' and '\(other)' would travel by the same name: the map says that one was called as the"
+                + " other is"
         }
     }
 
@@ -55,13 +70,17 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .collation(let table, _, _), .function(let table, _), .unwritable(let table, _):
             "leave '\(table)' out by 'exclude' in the map"
         case .mixedTrigger(let trigger, _):
-            "say in the map whether changes of others run it: triggers: {\(trigger): run} or skip"
-        case .strangeTrigger(let trigger, _): "say in the map: triggers: {\(trigger): skip}"
+            #"say in the map whether changes of others run it: {"triggers": {"\#(trigger)": "run"}}, or "skip""#
+        case .strangeTrigger(let trigger, _):
+            #"say in the map: {"triggers": {"\#(trigger)": "skip"}}"#
         case .undeclaredReference(let table, let column, let parent):
-            "say in the map: references: {\(table).\(column): \(parent ?? "TABLE")} or none"
+            #"say in the map: {"tables": {"\#(table)": {"references": {"\#(column)": "\#(parent ?? "TABLE")"}}}}, or "none" if it is no reference"#
         case .referenceToLeftOut(let table, _, let parent):
             "name the identity of '\(parent)' in the map, or leave '\(table)' out as well"
+        case .unknownReference: "name a table that it has, or say 'none' if it is no reference"
         case .identity: "name columns that it has, and that mean the same everywhere"
+        case .ambiguousIdentity: "name columns that tell all rows apart, or make one row of the two"
+        case .sameName: "take 'was' out of the map, unless the old name is gone from the store"
         }
     }
 }

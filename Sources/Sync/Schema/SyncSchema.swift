@@ -80,6 +80,7 @@ public struct SyncSchema: Sendable {
         tables = SyncTable.parentsFirst(
             qualified.map { $0.table(references.found[$0.name] ?? [], rules) }
         )
+        refusals += tables.sameNames
         digest = Self.digest(of: tables)
         isCoreData = coreData != nil
         let probe = try SchemaProbe(schema)
@@ -120,6 +121,27 @@ public struct SyncSchema: Sendable {
     }
 }
 
+extension [SyncTable] {
+    /// The names by which two tables, or two columns of one, would travel.
+    fileprivate var sameNames: [SyncRefusal] {
+        var refusals: [SyncRefusal] = []
+        var tables: [String: String] = [:]
+        for table in self {
+            if let other = tables.updateValue(table.name, forKey: table.wireName) {
+                refusals.append(.sameName(other, other: table.name))
+            }
+            var columns: [String: String] = [:]
+            for column in table.columns {
+                let name = "\(table.name).\(table.schema.columns[column.place].name)"
+                if let other = columns.updateValue(name, forKey: column.wireName) {
+                    refusals.append(.sameName(other, other: name))
+                }
+            }
+        }
+        return refusals
+    }
+}
+
 extension SchemaRules {
     /// Returns the names of tables, columns and triggers that a store has not.
     fileprivate func unknownNames(in schema: StoreSchema) -> [String] {
@@ -130,6 +152,7 @@ extension SchemaRules {
                 continue
             }
             let columns = Set(rules.renamed.keys).union(rules.references.keys).union(rules.local)
+                .union(rules.identity ?? [])
             for column in columns where table.column(column) == nil {
                 unknown.insert("\(name).\(column)")
             }

@@ -17,11 +17,29 @@ struct TableMapping {
     /// Whether a key that was given out never is again.
     var neverReusesKeys: Bool { schema.isAutoincrement || coreData != nil }
 
+    /// Whether the local keys of its rows are rowids.
+    var hasRowIDs: Bool { schema.rowIDAlias != nil || schema.primaryKey.isEmpty }
+
     /// The order in which its rows are read: that of their local keys.
-    var order: TableCursor.Order { schema.rowIDAlias == nil ? .primaryKey : .local }
+    var order: TableCursor.Order { hasRowIDs ? .local : .primaryKey }
 
     /// Whether its rows have a number that is this store's alone.
-    var isNumbered: Bool { schema.rowIDAlias != nil && sharedKey == nil }
+    var isNumbered: Bool { hasRowIDs && sharedKey == nil }
+
+    /// Whether a row keeps its id while the columns change by which it got it.
+    ///
+    /// It does if it has a key besides them. A rowid that no column shows is none: VACUUM changes it.
+    var keepsRenamed: Bool { isNamed && !schema.primaryKey.isEmpty }
+
+    /// Whether a row's id is not made of its local key.
+    var hasOwnIDs: Bool {
+        if case .key = identity { false } else { true }
+    }
+
+    /// Whether the group's map names the columns by which its rows are identified.
+    var isNamed: Bool {
+        if case .named = identity { true } else { false }
+    }
 
     /// The column that travels and is the rowid's other name: then the number is the same everywhere.
     var sharedKey: ColumnMapping? { columns.first { $0.place == schema.rowIDAlias } }
@@ -73,7 +91,11 @@ extension TableMapping {
     private init?(_ table: SyncTable, _ tables: [String: SyncTable]) {
         guard let name = TableName(table.wireName) else { return nil }
         self.name = name
-        schema = table.schema
+        if case .named(let places) = table.identity, !table.schema.isUnique(by: places) {
+            schema = table.schema.unique(by: places)
+        } else {
+            schema = table.schema
+        }
         identity = table.identity
         coreData = table.coreData
         let stored = table.schema.storedColumns
@@ -149,6 +171,15 @@ extension Sidecar {
         let rules = try read { SchemaRules(try $0.map) }
         let schema = try SyncSchema(of: snapshot, rules: rules)
         return (schema, TableMapping.mappings(of: schema.tables))
+    }
+}
+
+extension TableSchema {
+    /// Returns whether no two rows of the table have the same values in some columns, but for NULL.
+    func isUnique(by places: [Int]) -> Bool {
+        indexes.contains { index in
+            index.isUnique && index.isPlain && Set(index.keys.map(\.column)) == Set(places)
+        }
     }
 }
 

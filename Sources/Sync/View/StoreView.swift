@@ -162,6 +162,11 @@ struct StoreView {
                 case .integer(let number) = taken[place]
             else { throw access.damaged("a row of '\(table.name)' has no number") }
             key = .rowID(number)
+        } else if table.hasRowIDs {
+            guard let number = keys.key(of: row.id) else {
+                throw access.damaged("a row of '\(table.name)' has no number")
+            }
+            key = .rowID(number)
         } else {
             let stored = table.schema.storedColumns
             key = RowKey(

@@ -40,7 +40,7 @@ struct ViewLook {
     ///
     /// - Throws: `StoreError`, `SidecarError`.
     func view() throws -> StoreView {
-        let ground = try TrialGround(tables, LocalKeys(access))
+        let ground = try TrialGround(tables, LocalKeys(access, finder))
         let isNew = try access.bytes("view") != tables.viewSignature
         if isNew {
             try access.alterAll()

@@ -122,7 +122,8 @@ struct ContainerContent {
         var found: [String] = []
         for (key, all) in edits where !key.column.isReserved {
             for late in Self.firstWritten(all) {
-                for early in all where early.cell.stamp >= late.cell.stamp && wasKnown(early, late) {
+                for early in all where early.cell.stamp >= late.cell.stamp && wasKnown(early, late)
+                {
                     found.append("\(late.cell) of \(key) was made over \(early.cell), and is older")
                 }
             }

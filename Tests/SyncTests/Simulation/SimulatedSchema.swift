@@ -13,6 +13,8 @@ struct SimulatedSchema {
     var upgrade: [String] = []
     /// Edits that only the next version makes.
     var laterEdits: [String] = []
+    /// The group's map.
+    var map = "{}"
 
     static let all: [SimulatedSchema] = [
         lists, tree, cycle, unique, strange, search, noteBook, words,

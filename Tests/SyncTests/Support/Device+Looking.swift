@@ -15,7 +15,9 @@ extension Device {
             for table in tables {
                 var cursor = try snapshot.rows(of: table.schema, order: table.order)
                 while try cursor.next() {
-                    guard let id = try access.id(at: cursor.key, in: table.name) else {
+                    let id = try access.id(at: cursor.key, in: table.name)
+                    if try id == nil && table.isNamed && table.hasNullName(cursor) { continue }
+                    guard let id else {
                         content["\(table.name) \(cursor.key)"] = [.null]
                         continue
                     }
@@ -36,10 +38,10 @@ extension Device {
     func planned() throws -> (steps: Int, dirty: Int64) {
         let sidecar = try Sidecar(in: sidecarPath)
         defer { try? sidecar.close() }
-        return try withTables { _, tables, access in
+        return try withTables { snapshot, tables, access in
             let view = try StoreView(
                 of: ViewPart(all: tables, access),
-                TrialGround(tables, LocalKeys(access)),
+                TrialGround(tables, LocalKeys(access, RowFinder(snapshot))),
                 access,
                 BlobCache(sidecar: sidecar, files: ExternalFiles(of: store))
             )
@@ -62,6 +64,16 @@ extension Device {
                 let schema = try SyncSchema(of: snapshot, rules: SchemaRules(access.map))
                 return try body(snapshot, TableMapping.mappings(of: schema.tables), access)
             }
+        }
+    }
+}
+
+extension TableMapping {
+    /// Returns whether the row at which a cursor stands has no name, so that it does not sync.
+    fileprivate func hasNullName(_ cursor: borrowing TableCursor) throws -> Bool {
+        cursor.columns.indices.contains { index in
+            identifyingPlaces?.contains(cursor.columns[index]) == true
+                && cursor.storageClass(index) == .null
         }
     }
 }

@@ -142,6 +142,16 @@ struct NamedRowsTests {
         try expectEqual(Self.things, ["of desk|a|1", "of phone|a|1", "x|c|5"])
     }
 
+    @Test("are not taken for what was at their number before")
+    func reusedNumber() async throws {
+        try await begin()
+        try desk.edit("DELETE FROM thing; DELETE FROM kind")
+        try await exchange(desk, phone, at: 2)
+        try desk.edit("INSERT INTO kind VALUES (1, NULL, 4), (2, 'a', 5)")
+        try await exchange(desk, phone, at: 3)
+        try expectEqual(Self.kinds, ["NULL|4", "a|5"])
+    }
+
     @Test("have room beside rows with neither a key nor a name, which stay at home")
     func keylessAndNameless() async throws {
         try await begin()

@@ -312,6 +312,8 @@ final class TableCapture {
 
     /// A row that was deleted and is back at its key is the same row, unless SQLite gave the key out again.
     private func formerID(of row: New, _ capture: Capture) throws -> RowID? {
+        // What had a name is known by it, and another new row may have that.
+        if table.isNamed { return nil }
         if row.key == greatestKey, !table.neverReusesKeys,
             capture.options.meaning == .edits
         {

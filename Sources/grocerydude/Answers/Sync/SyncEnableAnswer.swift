@@ -38,6 +38,8 @@ struct SyncEnableAnswer: Answer {
         var onlyHere: Int64?
         var onlyThere: Int64?
         var deletedThere: Int64?
+        /// Those only here that are like rows only there.
+        var doubled: Int64?
     }
 
     struct LeftOutTable: Encodable {
@@ -63,7 +65,8 @@ struct SyncEnableAnswer: Answer {
                 alike: join?.alike,
                 onlyHere: join?.onlyHere,
                 onlyThere: join?.onlyThere,
-                deletedThere: join?.deletedThere
+                deletedThere: join?.deletedThere,
+                doubled: join?.doubled
             )
         }
         leftOut = plan.preview.leftOut.map {
@@ -109,7 +112,17 @@ extension EnableSync.Plan {
                 "known by \(how)" + (join?.tables[table.name]?.words ?? ""),
             ]
         }
-        return Columns(rows: rows, right: [1]).lines
+        var known: [String] = []
+        if match == .again {
+            known.append("  '\(device)' took part before: rows without keys are found by their content")
+        }
+        for (name, table) in (join?.tables ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard table.doubled > 0 else { continue }
+            known.append(
+                "  \(counted(Int(table.doubled), "row", "rows")) of '\(name)' would be there twice: '--match content' makes one of rows that are alike"
+            )
+        }
+        return Columns(rows: rows, right: [1]).lines + known
             + preview.leftOut.map { "  left out: \($0)" }
     }
 }

@@ -1,6 +1,7 @@
 internal import Files
 internal import Operations
 internal import Sync
+internal import SystemPackage
 
 /// What was exchanged, a store each.
 struct SyncRunAnswer: Answer {
@@ -16,6 +17,10 @@ struct SyncRunAnswer: Answer {
     func write(to console: Console) {
         let rows = stores.map { [$0.store, (dryRun ? "would do: " : "") + $0.line] }
         for line in Columns(rows: rows).lines { console.done(line) }
+        for store in stores {
+            guard let yielded = store.yielded else { continue }
+            console.message("'\(store.store)' as it was is kept in '\(yielded)'")
+        }
     }
 
     /// One store.
@@ -30,13 +35,15 @@ struct SyncRunAnswer: Answer {
         var held: Int64
         var conflicts: Int64
         var waiting: [WaitingAnswer]
+        /// The copy of the store that was kept before it yielded to the container.
+        var yielded: String?
         /// The text of its error.
         var error: String?
         fileprivate let line: String
 
         private enum CodingKeys: CodingKey {
             case store, group, state, decision, sent, taken, written, held, conflicts, waiting,
-                error
+                yielded, error
         }
 
         init(_ synced: SyncedStore, _ invocation: Invocation) {
@@ -64,6 +71,7 @@ struct SyncRunAnswer: Answer {
             held = overview.held
             conflicts = overview.conflicts
             waiting = overview.waiting.map { WaitingAnswer($0, invocation) }
+            yielded = synced.yielded.map { printable($0) }
             error = synced.error.map(explain)
             line = synced.line
         }
@@ -123,13 +131,20 @@ extension SyncedStore {
             parts.append(written)
         }
         if outcome.trouble != nil { parts.append("cut off") }
-        var text = parts.isEmpty ? "in step, nothing new" : parts.joined(separator: ", ")
+        let isBehind = overview.state == .behind && !outcome.isPutOff
+        var text =
+            parts.isEmpty
+            ? isBehind ? "nothing new" : "in step, nothing new" : parts.joined(separator: ", ")
         if outcome.isPutOff {
             text += "; \(counted(Int(overview.unwritten), "row waits", "rows wait"))"
         }
         if newConflicts > 0 {
             text += "; \(counted(Int(newConflicts), "conflict", "conflicts"))"
         }
+        if newHeld > 0 {
+            text += "; \(counted(Int(newHeld), "row", "rows")) not shown here"
+        }
+        if isBehind { text += "; \(overview.behind)" }
         return text
     }
 

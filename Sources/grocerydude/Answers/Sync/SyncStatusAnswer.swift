@@ -64,6 +64,7 @@ struct SyncStatusAnswer: Answer {
             devices = overview.devices.map { Device($0, invocation) }
             tables = Table.tables(overview, outcome.preview)
             lines = overview.lines(of: store, devices, invocation)
+            lines += (outcome.preview?.leftOut ?? []).map { "  left out: \($0)" }
         }
     }
 
@@ -154,9 +155,7 @@ extension SyncOverview {
         lines += waiting.map { "  waiting for '\($0.file)': \($0.reason)" }
         if held > 0 {
             let rows = counted(Int(held), "row is", "rows are")
-            lines.append(
-                "  \(rows) not shown here: the store's schema does not allow it, or something is missing"
-            )
+            lines.append("  \(rows) not shown here: see 'grocerydude sync conflicts'")
         }
         if conflicts > 0 {
             let edits = counted(Int(conflicts), "edit", "edits")
@@ -182,11 +181,19 @@ extension SyncOverview {
             return "in step with \(counted(count, "device", "devices"))"
         case .localOnly: return localOnly
         case .needsDecision: return "needs a decision: \(decisionText ?? decision ?? "")"
-        case .behind:
-            let parts = [
-                (unsentChanges, "sent"), (unwritten, "written"), (Int64(waiting.count), "read"),
-            ].filter { $0.0 > 0 }.map { "\($0.0) not \($0.1)" }
-            return "behind, \(parts.joined(separator: ", "))"
+        case .behind: return behind
         }
+    }
+
+    /// What is said of a store of which something is not exchanged yet.
+    var behind: String {
+        let parts = [
+            counted(Int(unsentChanges), "change", "changes") + " not sent",
+            counted(Int(unwritten), "row", "rows") + " not written",
+            counted(waiting.count, "file", "files") + " not read",
+        ]
+        let isThere = [unsentChanges > 0, unwritten > 0, !waiting.isEmpty]
+        let present = zip(parts, isThere).filter(\.1).map(\.0)
+        return "behind, " + present.joined(separator: ", ")
     }
 }

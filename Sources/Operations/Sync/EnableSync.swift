@@ -92,8 +92,6 @@ public struct EnableSync: Sendable {
     /// - Throws: `SyncError`, `RemoteError`, `StoreError`, `SidecarError`, `FileError`, `CancellationError`.
     public func run(_ store: Store, confirm: (Plan) throws -> Bool) async throws -> Outcome? {
         let group = try group(of: store)
-        guard store.location.allowsWriting, store.location.removingLastComponent().allowsChanges
-        else { throw SyncError.readOnlyStore(store.path.description) }
         try refusePlaces()
         let container = Container(
             try folder(options.container),
@@ -149,6 +147,8 @@ public struct EnableSync: Sendable {
     // MARK: - Looking
 
     private func plan(_ store: Store, _ container: Container) async throws -> Plan {
+        guard store.location.allowsWriting, store.location.removingLastComponent().allowsChanges
+        else { throw SyncError.readOnlyStore(store.path.description) }
         let look = try await Enrolment(in: container).look()
         let agreed = try agreedMap(look, container)
         let preview = try store.withSnapshot(context) { snapshot in
@@ -199,8 +199,10 @@ public struct EnableSync: Sendable {
         )
     }
 
-    /// Returns how rows are found: a device that the group knows by its name has its rows, whose ids it has
-    /// lost. Without keys they would be doubled, unless they are still as they were at first.
+    /// Returns how rows are found among the group's.
+    ///
+    /// A device that the group knows by its name has its rows, and has lost their ids. Without keys they would
+    /// be doubled, unless they are still as they were at first.
     private func match(for look: Enrolment.Look) -> JoinMatch? {
         guard !look.begins else { return nil }
         return options.match ?? (look.devices.contains(options.device) ? .again : nil)

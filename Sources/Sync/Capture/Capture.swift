@@ -120,8 +120,9 @@ struct Capture {
         }
     }
 
-    /// Shows rows again that the map had left out, so that they are the same rows: what was edited
-    /// meanwhile is an edit of now. Rows that went meanwhile are no deletions, and come back.
+    /// Shows rows again that the map had left out, so that they are the same rows.
+    ///
+    /// What was edited meanwhile is an edit of now. Rows that went are no deletions, and come back.
     private func bringBack(_ table: TableMapping, _ snapshot: StoreSnapshot) throws {
         guard try access.hasParked(table.name) else { return }
         var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: nil)

@@ -43,8 +43,9 @@ extension Sidecar {
         directory.appending(reason.rawValue + (number == 1 ? "" : "-\(number)") + ".sqlite")
     }
 
-    /// Keeps a copy of a store. Those of earlier times stay, and one that is just like the newest is it.
+    /// Keeps a copy of a store, beside those of earlier times.
     ///
+    /// The newest of those is the copy if it is just like the store.
     /// It is written beside, synced and then renamed, so that a copy that is there is whole.
     ///
     /// - Returns: the copy.
@@ -106,8 +107,8 @@ extension Sidecar {
         }
         for offset in stride(from: 0, to: size, by: count) {
             let counts = try zip(files, parts).map { try $0.read(into: $1, at: offset) }
-            guard counts[0] == counts[1], let (a, b) = parts[0].baseAddress.map({ ($0, $0 + count) }),
-                memcmp(a, b, counts[0]) == 0
+            guard counts[0] == counts[1], let start = buffer.baseAddress,
+                memcmp(start, start + count, counts[0]) == 0
             else { return false }
         }
         return true

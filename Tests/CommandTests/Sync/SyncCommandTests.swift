@@ -211,7 +211,8 @@ struct SyncCommandTests {
         try phone.run("items", "add", "Figs")
         #expect(try phone.run("sync").status == 0)
         let application = try StoreApplication(on: desk.store, "SELECT count(*) FROM item")
-        try program.sandbox.write("sync: {while_open: false}\n", to: "desk/\(Program.configuration)")
+        let settings = "desk/\(Program.configuration)"
+        try program.sandbox.write("sync: {while_open: false}\n", to: settings)
         let outcome = try desk.run("sync")
         #expect(outcome.status == 24, "\(outcome.errors)")
         #expect(try desk.items().count == 12)

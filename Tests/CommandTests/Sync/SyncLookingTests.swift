@@ -55,10 +55,9 @@ struct SyncLookingTests {
         try program.sandbox.write("no file of sync", to: "Shared/grocery-dude/log/x.changes")
         let behind = try desk.run("sync")
         #expect(behind.status == 0)
-        #expect(
-            behind.text == "Grocery-Dude.sqlite  nothing new; behind, 1 file not read\n",
-            "\(behind.text)"
-        )
+        #expect(behind.text.hasSuffix("  sent 1 change; behind, 1 file not read\n"))
+        let again = try desk.run("sync").text
+        #expect(again.hasSuffix("  nothing new; behind, 1 file not read\n"), "\(again)")
         #expect(try desk.run("sync", "status").text.contains("  waiting for 'x.changes': "))
         #expect(try status()["state"] as? String == "behind")
         #expect(text.contains("  left out: 'grdb_migrations' tells"))

@@ -88,7 +88,10 @@ struct SyncTroubleTests {
         #expect(try desk.items() == phone.items() && desk.items().count == 14)
     }
 
-    @Test("double no row without a key where what was kept is gone, or was left", arguments: [false, true])
+    @Test(
+        "double no row without a key where what was kept is gone, or was left",
+        arguments: [false, true]
+    )
     func deletedSidecarOfNumbers(leaves: Bool) throws {
         for home in [desk, phone] {
             try home.replaceStore(

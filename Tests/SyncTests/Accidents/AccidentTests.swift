@@ -199,7 +199,11 @@ struct AccidentTests {
         let sidecar = try Sidecar(in: phone.sidecarPath)
         defer { try? sidecar.close() }
         func keep() throws {
-            let cut = try StoresCut(of: [phone.store], scratchParent: phone.options.scratch, busyTimeout: .seconds(1))
+            let cut = try StoresCut(
+                of: [phone.store],
+                scratchParent: phone.options.scratch,
+                busyTimeout: .seconds(1)
+            )
             try sidecar.keepBefore(#require(cut.members.first).snapshot)
         }
         try keep()

@@ -70,8 +70,10 @@ extension SidecarAccess {
     /// Forgets what a table showed that the schema has no more, or that the map leaves out: its rows are
     /// held from now on.
     ///
-    /// - Parameter keepsIDs: whether the table may still have its rows, which are then found again by
-    ///   `bringBack`.
+    /// - Parameters:
+    ///   - table: the table.
+    ///   - keepsIDs: whether it may still have its rows, which are then found again by `bringBack`.
+    /// - Throws: `SidecarError`.
     func leave(_ table: TableName, keepsIDs: Bool) throws {
         let number = try number(of: table)
         try run("INSERT OR IGNORE INTO dirty (id) SELECT id FROM shown WHERE t = ?", [number])
@@ -104,7 +106,9 @@ extension SidecarAccess {
         )
     }
 
-    /// Ends the return of a table: it is one that was there before. Rows that are gone keep their keys.
+    /// Ends the return of a table: it is one that was there before.
+    ///
+    /// Rows that are gone keep their keys.
     func endReturn(of table: TableName) throws {
         let number = try number(of: table)
         try run(

@@ -20,6 +20,7 @@ extension SidecarAccess {
     /// Goes on under a new id: another device may write, or have written, under this one.
     ///
     /// - Parameter now: milliseconds since 1970.
+    /// - Throws: `SidecarError`.
     func renew(at now: Int64) throws {
         try set("renewed", now)
         let was = try former + [own]

@@ -11,7 +11,7 @@ struct SyncRunAnswer: Answer {
 
     init(_ synced: [SyncedStore], isDryRun: Bool = false, _ invocation: Invocation) {
         dryRun = isDryRun
-        stores = synced.map { StoreAnswer($0, invocation) }
+        stores = synced.map { StoreAnswer($0, isDryRun: isDryRun, invocation) }
     }
 
     func write(to console: Console) {
@@ -46,7 +46,7 @@ struct SyncRunAnswer: Answer {
                 yielded, error
         }
 
-        init(_ synced: SyncedStore, _ invocation: Invocation) {
+        init(_ synced: SyncedStore, isDryRun: Bool, _ invocation: Invocation) {
             let (overview, outcome) = (synced.overview, synced.outcome ?? ExchangeOutcome())
             store = synced.store
             group = overview.group
@@ -73,7 +73,7 @@ struct SyncRunAnswer: Answer {
             waiting = overview.waiting.map { WaitingAnswer($0, invocation) }
             yielded = synced.yielded.map { printable($0) }
             error = synced.error.map(explain)
-            line = synced.line
+            line = synced.line(isDryRun: isDryRun)
         }
     }
 
@@ -112,7 +112,7 @@ struct WaitingAnswer: Encodable {
 
 extension SyncedStore {
     /// What was exchanged, for people.
-    fileprivate var line: String {
+    fileprivate func line(isDryRun: Bool) -> String {
         guard let outcome else { return overview.decision == nil ? "failed" : "needs a decision" }
         guard outcome.hasContainer else {
             return overview.localOnly
@@ -131,10 +131,10 @@ extension SyncedStore {
             parts.append(written)
         }
         if outcome.trouble != nil { parts.append("cut off") }
-        let isBehind = overview.state == .behind && !outcome.isPutOff
-        var text =
-            parts.isEmpty
-            ? isBehind ? "nothing new" : "in step, nothing new" : parts.joined(separator: ", ")
+        // What is only tried is not written, and of what is put off the error tells.
+        let behind = overview.behind(isOfFilesAlone: isDryRun || outcome.isPutOff)
+        let nothing = behind == nil ? "in step, nothing new" : "nothing new"
+        var text = parts.isEmpty ? nothing : parts.joined(separator: ", ")
         if outcome.isPutOff {
             text += "; \(counted(Int(overview.unwritten), "row waits", "rows wait"))"
         }
@@ -144,7 +144,7 @@ extension SyncedStore {
         if newHeld > 0 {
             text += "; \(counted(Int(newHeld), "row", "rows")) not shown here"
         }
-        if isBehind { text += "; \(overview.behind)" }
+        if let behind { text += "; \(behind)" }
         return text
     }
 

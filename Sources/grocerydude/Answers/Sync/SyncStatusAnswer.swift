@@ -181,19 +181,22 @@ extension SyncOverview {
             return "in step with \(counted(count, "device", "devices"))"
         case .localOnly: return localOnly
         case .needsDecision: return "needs a decision: \(decisionText ?? decision ?? "")"
-        case .behind: return behind
+        case .behind: return behind(isOfFilesAlone: false) ?? "behind"
         }
     }
 
-    /// What is said of a store of which something is not exchanged yet.
-    var behind: String {
-        let parts = [
-            counted(Int(unsentChanges), "change", "changes") + " not sent",
-            counted(Int(unwritten), "row", "rows") + " not written",
-            counted(waiting.count, "file", "files") + " not read",
-        ]
-        let isThere = [unsentChanges > 0, unwritten > 0, !waiting.isEmpty]
-        let present = zip(parts, isThere).filter(\.1).map(\.0)
-        return "behind, " + present.joined(separator: ", ")
+    /// Says what of a store is not exchanged yet.
+    ///
+    /// - Parameter isOfFilesAlone: whether only files that cannot be read are told of.
+    /// - Returns: `nil` if nothing is left.
+    func behind(isOfFilesAlone: Bool) -> String? {
+        let counts = [
+            (isOfFilesAlone ? 0 : Int(unsentChanges), "change", "changes", "sent"),
+            (isOfFilesAlone ? 0 : Int(unwritten), "row", "rows", "written"),
+            (waiting.count, "file", "files", "read"),
+        ].filter { $0.0 > 0 }
+        if counts.isEmpty { return nil }
+        return "behind, "
+            + counts.map { "\(counted($0.0, $0.1, $0.2)) not \($0.3)" }.joined(separator: ", ")
     }
 }

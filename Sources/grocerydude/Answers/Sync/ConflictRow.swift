@@ -72,7 +72,7 @@ struct ConflictRow: AnswerRow {
         console.answer(lines: Columns(rows: cells, right: [0]).lines)
         let unshown = rows.filter { $0.number == nil }
         if !unshown.isEmpty { console.answer(lines: Self.lines(unshown, several)) }
-        if rows.isEmpty { console.message("no edit has lost, and no row is not shown") }
+        if rows.isEmpty { console.message("no edit has lost, and all rows are shown") }
     }
 
     /// The most rows that are not shown that a person is told of one by one.

@@ -17,6 +17,14 @@ public enum ChangeError: ExplainedError, Equatable {
     /// What should be written does not fit the format's limits.
     case beyondLimit(String)
 
+    /// Whether only a newer version of the program can read the file.
+    public var isOfVersion: Bool {
+        switch self {
+        case .newer, .unknownKind, .encrypted: true
+        case .incomplete, .otherKind, .malformed, .beyondLimit: false
+        }
+    }
+
     public var description: String {
         switch self {
         case .incomplete(let name): "'\(name)' is not complete, or damaged: its hash is another"

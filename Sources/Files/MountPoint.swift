@@ -31,6 +31,13 @@ extension FilePath {
     }
 }
 
+extension FilePath {
+    /// Whether this file may be read and written, as far as permissions and the file system say.
+    public var allowsWriting: Bool {
+        withPlatformString { faccessat(AT_FDCWD, $0, R_OK | W_OK, AT_EACCESS) } == 0
+    }
+}
+
 extension Directory {
     /// Whether something is mounted at a name in this directory; see `FilePath.isMountPoint()`.
     ///

@@ -12,4 +12,10 @@ extension StoreError {
         default: self = .unreadable(name, reason: reason)
         }
     }
+
+    /// The error as one of a writer: what cannot be opened or done is no matter of reading.
+    package var ofWriting: StoreError {
+        guard case .unreadable(let name, let reason) = self else { return self }
+        return .unwritable(name, reason: reason)
+    }
 }

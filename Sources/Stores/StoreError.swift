@@ -10,6 +10,8 @@ public enum StoreError: ExplainedError, Equatable {
     case busy(String)
     /// SQLite cannot open or read it for another reason.
     case unreadable(String, reason: String)
+    /// SQLite cannot write to it.
+    case unwritable(String, reason: String)
     /// Writers were faster than we, every time.
     case neverStill(String)
 
@@ -21,6 +23,8 @@ public enum StoreError: ExplainedError, Equatable {
         case .busy(let store):
             "the store '\(store)' is locked by another process, which lets nobody read it"
         case .unreadable(let store, let reason): "the store '\(store)' cannot be read: \(reason)"
+        case .unwritable(let store, let reason):
+            "the store '\(store)' cannot be written: \(reason)"
         case .neverStill(let store): "no moment was found at which '\(store)' could be read"
         }
     }
@@ -31,6 +35,8 @@ public enum StoreError: ExplainedError, Equatable {
             "restore an older backup, or repair it: https://www.sqlite.org/recovery.html"
         case .damagedPage: "try an older backup; a copy in another place may be whole"
         case .busy: "close the application, or try again when its transaction has ended"
+        case .unwritable(let store, _):
+            "see that you may write to '\(store)' and to its directory, and that its disk is not read-only"
         case .unreadable, .neverStill: nil
         }
     }

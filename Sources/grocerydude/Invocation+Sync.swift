@@ -18,9 +18,16 @@ extension Invocation {
 
     /// Reads a map.
     ///
-    /// - Throws: `FileError`, `ChangeError.malformed`.
+    /// - Throws: `FileError`, `CommandError.badMap`.
     func syncMap(at path: FilePath) throws -> SyncMap {
-        try SyncMap(json: File.contents(of: path, limit: 1 << 20), name: printable(path))
+        do {
+            return try SyncMap(
+                json: File.contents(of: path, limit: 1 << 20),
+                name: printable(path)
+            )
+        } catch ChangeError.malformed(let name, let reason) {
+            throw CommandError.badMap(name, reason: reason)
+        }
     }
 
     /// The address of the container that the settings name.

@@ -264,5 +264,9 @@ struct CompactionTests {
         try await scene.exchange(phone, desk, phone)
         #expect(try phone.ids().count == 2)
         #expect(try scene.items(desk) == scene.items(phone))
+        for (device, other) in [(desk, "phone"), (phone, "desk")] {
+            let devices = try scene.overview(of: device).devices
+            #expect(devices.map(\.title) == [other])
+        }
     }
 }

@@ -49,19 +49,23 @@ struct JoinMatchTests {
         try phone.edit("INSERT INTO item VALUES (9, 'figs', 1, 1)")
     }
 
-    private func join(_ match: JoinMatch?) async throws -> JoinPreview {
-        let before = try scene.sandbox.contents(of: "Container")
-        let enrolment = Enrolment(in: phone.container())
-        let look = try await enrolment.look()
-        let preview = try await JoinPreview(
+    private func preview(_ match: JoinMatch?) async throws -> JoinPreview {
+        try await JoinPreview(
             of: phone.store,
             joining: phone.container(),
-            look,
+            Enrolment(in: phone.container()).look(),
             excluded: [],
             match: match,
             at: scene.now,
             options: phone.options
         )
+    }
+
+    private func join(_ match: JoinMatch?) async throws -> JoinPreview {
+        let before = try scene.sandbox.contents(of: "Container")
+        let enrolment = Enrolment(in: phone.container())
+        let look = try await enrolment.look()
+        let preview = try await preview(match)
         #expect(try scene.sandbox.contents(of: "Container") == before)
         #expect(try !Sidecar.isThere(in: phone.sidecarPath))
         let sidecar = try Sidecar(in: phone.sidecarPath)
@@ -107,6 +111,26 @@ struct JoinMatchTests {
             #expect(try names(device) == ["figs|1", "milk|5", "tea|1"])
             #expect(try device.rows("SELECT id FROM tag") == ["a desk 1"])
             #expect(try device.rows("SELECT count(*) FROM flag") == ["2"])
+        }
+    }
+
+    @Test("that took part before finds rows without keys by their content, and leaves others")
+    func again() async throws {
+        try await begin()
+        // What both have had since the seed, and one of it twice.
+        for device in [desk, phone] {
+            try device.edit("INSERT INTO item VALUES (20, 'jam', 4, 1), (21, 'jam', 4, 1)")
+        }
+        try await scene.exchange(desk)
+        let unmatched = try await preview(nil)
+        #expect(unmatched.tables["item"]?.doubled == 2)
+        let preview = try await join(.again)
+        let item = try #require(preview.tables["item"])
+        #expect(item == .init(alike: 4, onlyHere: 1, onlyThere: 0, deletedThere: 1))
+        for device in [desk, phone] {
+            #expect(try names(device) == ["figs|1", "jam|4", "jam|4", "milk|5", "tea|1"])
+            // Equal but for their keys: two rows.
+            #expect(try device.rows("SELECT count(*) FROM tag") == ["2"])
         }
     }
 

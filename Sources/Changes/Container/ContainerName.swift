@@ -118,6 +118,12 @@ public enum ContainerName: Hashable, Sendable {
         self = name
     }
 
+    /// Whether a name is like those of files that are read at each run, also that of a copy that another
+    /// program made: all others are left alone, unless their content is ours.
+    public static func isMeant(by file: String) -> Bool {
+        [".changes", ".part", ".base", ".card", ".map"].contains { file.contains($0) }
+    }
+
     private static func parse(_ file: String) -> ContainerName? {
         guard let dot = file.lastIndex(of: ".") else {
             return Digest(hex: Array(file.utf8)).map { .blob($0) }

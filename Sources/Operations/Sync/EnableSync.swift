@@ -44,6 +44,8 @@ public struct EnableSync: Sendable {
         public var preview: SyncPreview
         /// What becomes of the rows; `nil` if the store begins the group.
         public var join: JoinPreview?
+        /// How rows are found among the group's, besides by their ids.
+        public var match: JoinMatch?
     }
 
     /// What was done.
@@ -136,7 +138,7 @@ public struct EnableSync: Sendable {
             plan.look,
             map: plan.look.begins ? map : SyncMap(),
             excluded: plan.look.begins ? [] : map.exclude,
-            match: plan.look.begins ? nil : options.match,
+            match: plan.match,
             at: running.date,
             program: running.program
         )
@@ -145,6 +147,8 @@ public struct EnableSync: Sendable {
     // MARK: - Looking
 
     private func plan(_ store: Store, _ container: Container) async throws -> Plan {
+        guard store.location.allowsWriting, store.location.removingLastComponent().allowsChanges
+        else { throw SyncError.readOnlyStore(store.path.description) }
         let look = try await Enrolment(in: container).look()
         let agreed = try agreedMap(look, container)
         let preview = try store.withSnapshot(context) { snapshot in
@@ -165,8 +169,11 @@ public struct EnableSync: Sendable {
         for unknown in preview.unknownNames {
             context.warn("the map tells of '\(unknown)', which '\(name)' has not")
         }
-        guard !preview.tables.isEmpty else { throw SyncError.nothingToSync(store: name) }
+        guard !preview.tables.isEmpty else {
+            throw SyncError.nothingToSync(store: name, preview.leftOut)
+        }
         var join: JoinPreview?
+        let match = self.match(for: look)
         if !look.begins {
             var exchange = StoreExchange.Options(scratch: context.scratch, program: running.program)
             exchange.check = context.checkCancellation
@@ -175,7 +182,7 @@ public struct EnableSync: Sendable {
                 joining: container,
                 look,
                 excluded: map.exclude,
-                match: options.match,
+                match: match,
                 at: running.date,
                 options: exchange
             )
@@ -187,8 +194,18 @@ public struct EnableSync: Sendable {
             device: options.device,
             look: look,
             preview: preview,
-            join: join
+            join: join,
+            match: match
         )
+    }
+
+    /// Returns how rows are found among the group's.
+    ///
+    /// A device that the group knows by its name has its rows, and has lost their ids. Without keys they would
+    /// be doubled, unless they are still as they were at first.
+    private func match(for look: Enrolment.Look) -> JoinMatch? {
+        guard !look.begins else { return nil }
+        return options.match ?? (look.devices.contains(options.device) ? .again : nil)
     }
 
     /// Returns what this device will go by: who joins a group goes by its map, and may leave out more.
@@ -255,7 +272,7 @@ public struct EnableSync: Sendable {
             throw SyncError.storesInsideContainer(stores, options.container)
         }
         guard try FileInfo(of: path).kind == .directory else {
-            throw RemoteError.notAFolder(options.container)
+            throw SyncError.containerIsNoFolder(options.container)
         }
         guard path.allowsChanges else {
             throw RemoteError.readOnly(options.container, reason: "it may not be changed")

@@ -16,7 +16,7 @@ public struct ForgetDevice: Sendable {
     /// Notes that a device is forgotten; the next exchange tells the others.
     ///
     /// - Parameters:
-    ///   - text: its name, or the first digits of its id.
+    ///   - text: its name, what stands for it in lists, or the first digits of its id.
     ///   - store: the store whose group it is in.
     ///   - date: now.
     ///   - program: the program and its version, as files tell it.
@@ -33,7 +33,11 @@ public struct ForgetDevice: Sendable {
             let sidecar = try Sidecar(in: directory)
             defer { try? sidecar.close() }
             let devices = try SyncOverview(of: sidecar).devices
-            let found = devices.filter { $0.name == text || $0.id.hasPrefix(text) }
+            var found = devices.filter {
+                $0.title == text || $0.name == text || $0.id.hasPrefix(text)
+            }
+            // Of two by one name, one that is forgotten is not meant.
+            if found.count > 1 { found.removeAll(where: \.isForgotten) }
             guard found.count == 1, let device = found.first, !text.isEmpty,
                 let id = Changes.DeviceID(hex: device.id)
             else { throw SyncError.noDevice(text, devices.map(\.title)) }

@@ -36,7 +36,9 @@ public struct PublishMap: Sendable {
             guard preview.refusals.isEmpty else {
                 throw SyncError.refused(store: name, preview.refusals)
             }
-            guard !preview.tables.isEmpty else { throw SyncError.nothingToSync(store: name) }
+            guard !preview.tables.isEmpty else {
+                throw SyncError.nothingToSync(store: name, preview.leftOut)
+            }
             for unknown in preview.unknownNames {
                 context.warn("the map tells of '\(unknown)', which '\(name)' has not")
             }

@@ -4,6 +4,7 @@ public import Foundation
 public import Remotes
 public import Stores
 public import Sync
+internal import Synchronization
 internal import SystemPackage
 
 /// Exchanges stores with their groups: each by itself, whatever becomes of another.
@@ -113,6 +114,7 @@ public struct RunSync: Sendable {
             return result
         }
         try sidecar.note(store: store.location)
+        let kept = KeptCopy()
         let writing = StoreReservation(store, options.writesWhileOpen, context)
         do {
             var exchangeOptions = StoreExchange.Options(
@@ -127,6 +129,7 @@ public struct RunSync: Sendable {
             let (commands, context) = (options.commands, context)
             exchangeOptions.willWrite = { try await commands.runBefore($0, store, context) }
             exchangeOptions.didWrite = { try await commands.runAfter($0, store, context) }
+            exchangeOptions.kept = { kept.path = $0 }
             exchangeOptions.reserve = { try await writing.make() }
             let address = options.container ?? before.container ?? ""
             result.outcome = try await StoreExchange(
@@ -145,8 +148,20 @@ public struct RunSync: Sendable {
         try sidecar.note(result.error as? SyncDecision, isAway: isAway)
         result.overview = try SyncOverview(of: sidecar)
         result.newConflicts = result.overview.conflicts - before.conflicts
+        result.newHeld = result.overview.held - before.held
+        result.yielded = kept.path
         let reason = writing.reason(rows: result.overview.unwritten)
         result.judge(putOffBy: reason, at: options.date)
         return result
+    }
+}
+
+/// The copy that an exchange kept of a store, also if it failed later.
+private final class KeptCopy: Sendable {
+    private let kept = Mutex<FilePath?>(nil)
+
+    var path: FilePath? {
+        get { kept.withLock { $0 } }
+        set { kept.withLock { $0 = newValue } }
     }
 }

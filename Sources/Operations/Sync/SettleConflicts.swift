@@ -13,13 +13,27 @@ public struct SettleConflicts: Sendable {
         self.context = context
     }
 
-    /// Returns the edits that lost, the newest first, and what is known of the store.
+    /// What a person may want to settle.
+    public struct List: Sendable {
+        /// The edits that lost, the newest first.
+        public var conflicts: [SyncConflict]
+        /// The rows that are alive and not shown.
+        public var unshown: [UnshownRow]
+        /// What is known of the store.
+        public var overview: SyncOverview
+    }
+
+    /// Returns the edits that lost, and the rows that are not shown.
     ///
     /// - Throws: `SidecarError`, `FileError`.
-    public func list(_ store: Store) throws -> (conflicts: [SyncConflict], overview: SyncOverview) {
+    public func list(_ store: Store) throws -> List {
         let sidecar = try Sidecar(in: places.sidecar(of: store))
         defer { try? sidecar.close() }
-        return (try sidecar.conflicts(), try SyncOverview(of: sidecar))
+        return List(
+            conflicts: try sidecar.conflicts(),
+            unshown: try sidecar.unshownRows(),
+            overview: try SyncOverview(of: sidecar)
+        )
     }
 
     /// Makes the value that lost a new edit; the next exchange writes and sends it.

@@ -28,8 +28,10 @@ final class StoreReservation: Sendable {
             try writesWhileOpen
             ?? !store.withSnapshot(context) { try $0.schema().isCoreData }
         if !mayBeOpen {
-            let users = try store.users()
-            guard users.isEmpty else {
+            do {
+                // An idle connection has no lock in a rollback mode: the system's list tells of it.
+                try Store.refuseIfInUse([store])
+            } catch RestoreError.storesInUse(_, let users) {
                 refusal.withLock { $0 = .open(users) }
                 return nil
             }

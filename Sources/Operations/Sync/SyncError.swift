@@ -22,12 +22,16 @@ public enum SyncError: ExplainedError {
     /// It cannot sync until a person decides something.
     case refused(store: String, [SyncRefusal])
     /// The store has no table that syncs.
-    case nothingToSync(store: String)
+    case nothingToSync(store: String, [LeftOut])
+    /// The store, or its directory, may not be changed: nothing that arrives could be written.
+    case readOnlyStore(String)
     case noTable(String, store: String)
     /// The group has another map than the one that was named.
     case otherMap(group: String)
     case badGroup(String)
     case noContainerNamed
+    /// What is named as the container is another file than a directory.
+    case containerIsNoFolder(String)
     case containerInsideStores(String, FilePath)
     case storesInsideContainer(FilePath, String)
     /// Another program synchronises the directory that the stores are in.
@@ -52,6 +56,8 @@ public enum SyncError: ExplainedError {
     case lockedStores(FilePath, rows: Int64, by: LockHolder?)
     /// Files of the container have been unreadable for a day; the first of them.
     case unreadFiles(store: String, count: Int, first: String, reason: String)
+    /// Files of the container are of a newer version; why the first of them is not read.
+    case newerFiles(store: String, count: Int, reason: String)
 
     public var description: String {
         switch self {
@@ -71,11 +77,17 @@ public enum SyncError: ExplainedError {
         case .refused(let store, let refusals):
             "'\(store)' cannot sync as it is, nothing was changed: "
                 + refusals.map(\.description).joined(separator: "; ")
-        case .nothingToSync(let store): "'\(store)' has no table that syncs"
+        case .nothingToSync(let store, let leftOut):
+            "'\(store)' has no table that syncs"
+                + (leftOut.isEmpty
+                    ? "" : ": \(leftOut.map(\.description).joined(separator: "; "))")
+        case .readOnlyStore(let store):
+            "'\(store)' may not be written: what others change could not arrive"
         case .noTable(let name, let store): "there is no table '\(name)' in '\(store)'"
         case .otherMap(let group): "the group '\(group)' has another map"
         case .badGroup(let name): "'\(name)' is no name for a group"
         case .noContainerNamed: "no container is named"
+        case .containerIsNoFolder(let address): "the container '\(address)' is not a directory"
         case .containerInsideStores(let address, let stores):
             "the container '\(address)' is inside the stores directory '\(printable(stores))', or is it"
         case .storesInsideContainer(let stores, let address):
@@ -97,6 +109,8 @@ public enum SyncError: ExplainedError {
             "\(Self.waiting(rows)), since '\(printable(path))' is locked by \(holder?.description ?? "another run")"
         case .unreadFiles(let store, let count, let first, let reason):
             "\(counted(count, "file", "files")) for '\(store)' could not be read for a day, such as '\(first)': \(reason)"
+        case .newerFiles(let store, let count, let reason):
+            "\(counted(count, "file", "files")) for '\(store)' of a newer version: \(reason)"
         }
     }
 
@@ -107,10 +121,17 @@ public enum SyncError: ExplainedError {
         case .notEnabled: nil
         case .storeGone: "put it back, or have it leave its group"
         case .alreadyEnabled: "leave that group first; the store stays as it is"
-        case .refused(_, let refusals): refusals.lazy.compactMap(\.hint).first
-        case .nothingToSync, .noTable: "see the names of its tables"
+        case .refused(_, let refusals):
+            Self.list(refusals.compactMap(\.hint))
+        case .nothingToSync(_, let leftOut):
+            leftOut.contains { $0.reason == .noPrimaryKey }
+                ? "say in a map which columns tell rows apart" : "see the names of its tables"
+        case .noTable: "see the names of its tables"
+        case .readOnlyStore(let store):
+            "see that you may write to '\(store)' and to its directory, and that its disk is not read-only"
         case .otherMap: "go by the group's map, or publish another for all"
         case .badGroup: "use 1 to 40 of the letters a to z, digits and hyphens"
+        case .containerIsNoFolder: "name a directory"
         case .noContainerNamed: "name a folder that your machines share"
         case .containerInsideStores, .storesInsideContainer: "name a folder elsewhere"
         case .synchronisedFolder:
@@ -127,6 +148,7 @@ public enum SyncError: ExplainedError {
         case .openStore: "close the application; the next run writes what waits"
         case .lockedStores: "the next run writes what waits"
         case .unreadFiles: "see what is in the container, and whether its folder is copied wholly"
+        case .newerFiles: "update this program"
         }
     }
 
@@ -154,6 +176,13 @@ public enum SyncError: ExplainedError {
 
     private static func waiting(_ count: Int64) -> String {
         counted(Int(count), "change waits", "changes wait")
+    }
+
+    /// Returns several pieces of advice as one, each once.
+    private static func list(_ hints: [String]) -> String? {
+        var distinct: [String] = []
+        for hint in hints where !distinct.contains(hint) { distinct.append(hint) }
+        return distinct.isEmpty ? nil : distinct.joined(separator: "; ")
     }
 
     private static func list(_ users: [LockHolder]) -> String {

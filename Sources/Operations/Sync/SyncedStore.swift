@@ -1,5 +1,6 @@
 internal import Foundation
 public import Sync
+public import SystemPackage
 
 /// One store after an exchange, or an attempt at one.
 public struct SyncedStore: Sendable {
@@ -11,6 +12,10 @@ public struct SyncedStore: Sendable {
     public var overview = SyncOverview()
     /// How many edits lost in this exchange.
     public var newConflicts: Int64 = 0
+    /// The copy of the store that was kept before it yielded to the container.
+    public var yielded: FilePath?
+    /// How many rows more are not shown than before.
+    public var newHeld: Int64 = 0
     /// Why it was not done, or only in part.
     public var error: (any Error)?
 
@@ -32,14 +37,19 @@ public struct SyncedStore: Sendable {
         } else if outcome.isPutOff {
             error = reason
         } else {
-            let late = overview.waiting.filter { date.timeIntervalSince($0.since) > 86_400 }
+            let late = overview.waiting.filter {
+                $0.isNewer || date.timeIntervalSince($0.since) > 86_400
+            }
             guard let first = late.first else { return }
-            error = SyncError.unreadFiles(
-                store: store,
-                count: late.count,
-                first: first.file,
-                reason: first.reason
-            )
+            error =
+                late.allSatisfy(\.isNewer)
+                ? SyncError.newerFiles(store: store, count: late.count, reason: first.reason)
+                : SyncError.unreadFiles(
+                    store: store,
+                    count: late.count,
+                    first: first.file,
+                    reason: first.reason
+                )
         }
     }
 }

@@ -13,9 +13,6 @@ public enum Rejoining: String, CaseIterable, Sendable {
 }
 
 extension Sidecar {
-    /// The copy of a store that yielded to the container.
-    public var yielded: FilePath { directory.appending("yielded.sqlite") }
-
     /// Notes that a store was replaced by another state of itself: the next exchange asks what that means.
     ///
     /// A store that takes no part has no sidecar; then nothing is done.

@@ -40,7 +40,7 @@ extension StoreExchange {
         identity.isRolledBack = try await hasUnknownFiles(listing)
         try sidecar.write { access in
             try access.set("place", place)
-            if identity.isMoved || identity.isRolledBack { try access.renew() }
+            if identity.isMoved || identity.isRolledBack { try access.renew(at: now) }
             if identity.mustMatch { try access.set("rolled", 1) }
             if identity.hasMovedStore { try access.set("store", storePlace) }
         }

@@ -87,6 +87,7 @@ struct Capture {
     mutating func run(_ snapshot: StoreSnapshot) throws {
         finder = RowFinder(snapshot)
         try leaveMissingTables()
+        for table in tables { try bringBack(table, snapshot) }
         for group in TableOrder(tables).groups { try run(group, snapshot) }
         for table in tables { try access.setSeeded(table.name) }
     }
@@ -112,9 +113,21 @@ struct Capture {
     /// The rows of a table that the schema has no more are no deletions: they are held.
     private func leaveMissingTables() throws {
         let names = Set(tables.map(\.name))
+        let map = try access.map
+        let excluded = Set(map.exclude.map { map.tables[$0]?.was ?? $0 })
         for name in try access.seededTables() where !names.contains(name) {
-            try access.leave(name)
+            try access.leave(name, keepsIDs: excluded.contains(name))
         }
+    }
+
+    /// Shows rows again that the map had left out, so that they are the same rows.
+    ///
+    /// What was edited meanwhile is an edit of now. Rows that went are no deletions, and come back.
+    private func bringBack(_ table: TableMapping, _ snapshot: StoreSnapshot) throws {
+        guard try access.hasParked(table.name) else { return }
+        var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: nil)
+        while try cursor.next() { try access.bringBack(cursor.key, in: table.name) }
+        try access.endReturn(of: table.name)
     }
 
     /// Makes an id that nobody has.

@@ -10,6 +10,11 @@ public enum JoinMatch: String, CaseIterable, Sendable {
     case copy
     /// By keys alone: rows without are new ones.
     case key
+    /// By equal content where rows have no keys: this device took part before, and what it knew is gone.
+    case again
+
+    /// Those that a person may choose.
+    public static let allCases: [JoinMatch] = [.content, .copy, .key]
 }
 
 /// The rows of the group that those of a table may be, each for one of them.
@@ -42,10 +47,11 @@ struct JoinMatching {
         }
     }
 
-    /// Takes a row with such content, in the order of ids.
-    mutating func take(_ values: [Value]) -> RowID? {
+    /// Takes a row with such content: one that had a number elsewhere, else the first in the order of ids.
+    mutating func take(_ values: [Value], number: Int64? = nil) -> RowID? {
         guard var ids = byContent[values], !ids.isEmpty else { return nil }
-        let id = ids.removeFirst()
+        let numbered = number.flatMap { byNumber[$0] } ?? []
+        let id = ids.remove(at: ids.firstIndex(where: numbered.contains) ?? 0)
         byContent[values] = ids
         return id
     }
@@ -72,12 +78,17 @@ extension TableCapture {
         let known = Set(try news.map(\.id).filter { try capture.access.known($0) != nil })
         var matching = try JoinMatching(table, table.columns, but: known, capture.access)
         for index in news.indices where !known.contains(news[index].id) {
-            var found: RowID?
-            if mode == .copy, case .rowID(let number) = news[index].key {
-                found = matching.take(number)
-            } else if mode == .content {
-                found = matching.take(try content(of: news[index], table.columns, capture))
-            }
+            var number: Int64?
+            if case .rowID(let rowID) = news[index].key { number = rowID }
+            let found =
+                if mode == .copy {
+                    number.flatMap { matching.take($0) }
+                } else {
+                    matching.take(
+                        try content(of: news[index], table.columns, capture),
+                        number: number
+                    )
+                }
             if let found { news[index].id = found }
         }
     }

@@ -111,6 +111,7 @@ struct Intake {
         do {
             bytes = try await container.read(file, in: folder.rawValue)
         } catch let error as ChangeError {
+            guard ContainerName.isMeant(by: file.name) else { return try leaveAlone(file) }
             try wait(for: file, error)
             return
         } catch RemoteError.noFile {
@@ -118,11 +119,19 @@ struct Intake {
             return
         } catch let error as FileError where !error.isNoSpace {
             // That tells nothing of its content: the next run tries again.
-            try wait(for: file, error, triedAt: 0)
+            let kind = ContainerName.isMeant(by: file.name) ? nil : WaitingFile.Kind.foreign
+            try wait(for: file, error, kind, triedAt: 0)
             return
         }
-        guard EnvelopeHead.isOurs(bytes) || bytes.allSatisfy({ $0 == 0 }) else {
-            // Another program's, or a file that the folder's own program has not fetched.
+        let isOurs = EnvelopeHead.isOurs(bytes)
+        if !isOurs, !ContainerName.isMeant(by: file.name),
+            bytes.isEmpty || bytes.contains(where: { $0 != 0 })
+        {
+            try leaveAlone(file)
+            return
+        }
+        guard isOurs || bytes.allSatisfy({ $0 == 0 }) else {
+            // Another program's under a name of ours, or one that the folder's own has not fetched.
             try wait(for: file, ChangeError.malformed(file.name, reason: "it is no file of sync"))
             return
         }
@@ -164,9 +173,16 @@ struct Intake {
         }
     }
 
+    /// Passes over a file of another program's, such as those that show folders leave in them.
+    private func leaveAlone(_ file: RemoteFile) throws {
+        let error = ChangeError.malformed(file.name, reason: "it is no file of sync")
+        try wait(for: file, error, .foreign)
+    }
+
     private func wait(
         for file: RemoteFile,
         _ error: any ExplainedError,
+        _ kind: WaitingFile.Kind? = nil,
         triedAt tried: Int64? = nil
     ) throws {
         try sidecar.write {
@@ -174,6 +190,7 @@ struct Intake {
                 for: file.name,
                 size: file.size,
                 explain(error),
+                kind ?? ((error as? ChangeError)?.isOfVersion == true ? .newer : .unread),
                 at: now,
                 tried: tried ?? now
             )
@@ -187,6 +204,7 @@ struct Intake {
         _ file: RemoteFile,
         _ access: SidecarAccess,
         sequence: UInt64 = 0,
+        clock: UInt64 = 0,
         heard: UInt64 = 0
     ) throws {
         let seen = SeenFile(
@@ -196,6 +214,7 @@ struct Intake {
             kind: kind,
             device: device,
             sequence: sequence,
+            clock: clock,
             heard: heard
         )
         try access.see(seen, at: now)
@@ -213,7 +232,15 @@ struct Intake {
             }
             let own = try access.own
             let heard = card.content.seen.first { $0.device == own }?.clock ?? 0
-            try see(card.id, .card, card.header.device, file, access, heard: heard)
+            try see(
+                card.id,
+                .card,
+                card.header.device,
+                file,
+                access,
+                clock: card.header.clock,
+                heard: heard
+            )
             if try card.header.device != access.own, card.content.gone == nil {
                 try access.setName(card.content.name, of: card.header.device)
             }

@@ -52,6 +52,8 @@ public struct StoreExchange {
         public var reserve: @Sendable () async throws -> (any Sendable)? = { () }
         /// Called once before rows are written, with those that are planned; an error leaves them unwritten.
         public var willWrite: @Sendable ([WrittenRow]) async throws -> Void = { _ in }
+        /// Told the copy that is kept of a store before it yields to the container.
+        public var kept: @Sendable (FilePath) -> Void = { _ in }
         /// Called after rows were written.
         public var didWrite: @Sendable ([WrittenRow]) async throws -> Void = { _ in }
         /// Throws to end the run; called between steps.
@@ -124,7 +126,7 @@ public struct StoreExchange {
         }
         if let listing, !takesFirst { isTaken = try await intake(listing, &outcome) }
         if outcome.taken.unknownOwn > 0 || outcome.taken.isForgotten {
-            try sidecar.write { try $0.renew() }
+            try sidecar.write { try $0.renew(at: now) }
         }
         try adoptMap()
         try pass(.taken)
@@ -190,7 +192,7 @@ public struct StoreExchange {
             let (schema, tables) = try sidecar.tables(in: snapshot)
             if let refusal = schema.refusals.first { throw refusal }
             let version = try StoreVersion(of: store, snapshot)
-            if rejoining == .container { try sidecar.keep(snapshot, as: sidecar.yielded) }
+            if rejoining == .container { options.kept(try sidecar.keep(snapshot, as: .yielded)) }
             try sidecar.write { access in
                 let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)

@@ -17,6 +17,8 @@ public struct JoinPreview: Sendable {
         public var onlyThere: Int64 = 0
         /// Those that were deleted elsewhere, and go from the store.
         public var deletedThere: Int64 = 0
+        /// Those that are only here, and like rows that are only there.
+        public var doubled: Int64 = 0
     }
 
     /// By the names of the store's tables.
@@ -74,6 +76,7 @@ public struct JoinPreview: Sendable {
         for table in try exchange.mappings() {
             var counts = Table()
             try sidecar.read { access in
+                var others = try access.contents(of: table, among: alive)
                 try access.forEachShown(in: table.name) { row in
                     if try alive.contains(row.id) || access.isStoodFor(row.id) {
                         counts.alike += 1
@@ -81,6 +84,11 @@ public struct JoinPreview: Sendable {
                         counts.deletedThere += 1
                     } else {
                         counts.onlyHere += 1
+                        guard let state = try access.known(row.id)?.state else { return }
+                        let content = table.values(of: state)
+                        guard let count = others[content], count > 0 else { return }
+                        others[content] = count - 1
+                        counts.doubled += 1
                     }
                 }
                 counts.onlyThere =
@@ -105,6 +113,22 @@ extension SidecarAccess {
     /// Whether another row is shown for one since both are alike.
     fileprivate func isStoodFor(_ id: RowID) throws -> Bool {
         try known(id)?.state.cell(.same) != nil
+    }
+
+    /// The contents of the rows that the store does not show, and how many have each; none of a table with
+    /// keys.
+    fileprivate func contents(
+        of table: TableMapping,
+        among alive: Set<RowID>
+    ) throws -> [[Value]: Int] {
+        guard table.identifyingPlaces == nil else { return [:] }
+        var contents: [[Value]: Int] = [:]
+        try forEachKnown { row in
+            guard row.table == table.name, alive.contains(row.id), try shown(row.id) == nil
+            else { return }
+            contents[table.values(of: row.state), default: 0] += 1
+        }
+        return contents
     }
 
     fileprivate func aliveCount(in table: TableName, among alive: Set<RowID>) throws -> Int64 {

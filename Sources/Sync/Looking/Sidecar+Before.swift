@@ -1,35 +1,65 @@
 internal import Files
+internal import Foundation
 public import Stores
 public import SystemPackage
 
 extension Sidecar {
-    /// The copy of the store from before it took part; `nil` if there is none.
-    public var copyBefore: FilePath? {
-        get throws { try FileInfo.ifPresent(before) == nil ? nil : before }
+    /// The reasons for which a copy of a store is kept.
+    enum Kept: String {
+        /// It is about to take part.
+        case before
+        /// It yields to the container.
+        case yielded
     }
 
-    /// Keeps a copy of the store as it is before it takes part; one of an earlier time is replaced.
+    /// The copy of the store from before it took part last; `nil` if there is none.
+    public var copyBefore: FilePath? {
+        get throws { try copies(.before).last }
+    }
+
+    /// Keeps a copy of the store as it is before it takes part, beside those of earlier times.
     ///
     /// - Throws: `StoreError`, `FileError`; what `checkCancellation` throws.
     public func keepBefore(
         _ snapshot: StoreSnapshot,
         checkCancellation: () throws -> Void = {}
     ) throws {
-        try keep(snapshot, as: before, checkCancellation: checkCancellation)
+        try keep(snapshot, as: .before, checkCancellation: checkCancellation)
     }
 
-    /// Keeps a copy of a store; one of an earlier time is replaced.
+    /// Returns the copies that were kept for a reason, the oldest first.
     ///
+    /// - Throws: `FileError`.
+    func copies(_ reason: Kept) throws -> [FilePath] {
+        var paths: [FilePath] = []
+        while true {
+            let path = copy(reason, number: paths.count + 1)
+            guard try FileInfo.ifPresent(path) != nil else { return paths }
+            paths.append(path)
+        }
+    }
+
+    private func copy(_ reason: Kept, number: Int) -> FilePath {
+        directory.appending(reason.rawValue + (number == 1 ? "" : "-\(number)") + ".sqlite")
+    }
+
+    /// Keeps a copy of a store, beside those of earlier times.
+    ///
+    /// The newest of those is the copy if it is just like the store.
     /// It is written beside, synced and then renamed, so that a copy that is there is whole.
     ///
+    /// - Returns: the copy.
     /// - Throws: `StoreError`, `FileError`; what `checkCancellation` throws.
+    @discardableResult
     func keep(
         _ snapshot: StoreSnapshot,
-        as path: FilePath,
+        as reason: Kept,
         checkCancellation: () throws -> Void = {}
-    ) throws {
+    ) throws -> FilePath {
         let fileSystem = LocalFileSystem()
-        let draft = LocalFileSystem.draft(of: path)
+        let present = try copies(reason)
+        let path = copy(reason, number: present.count + 1)
+        let draft = LocalFileSystem.draft(of: copy(reason, number: 1))
         try fileSystem.remove(draft)
         do {
             let file = try File.create(draft)
@@ -55,8 +85,32 @@ extension Sidecar {
             try? fileSystem.remove(draft)
             throw error
         }
-        try fileSystem.remove(path)
+        // A run that was killed after it kept one keeps no other.
+        if let newest = present.last, try Self.areEqual(draft, newest) {
+            try fileSystem.remove(draft)
+            return newest
+        }
         try fileSystem.move(draft, to: path)
         try fileSystem.sync(directory)
+        return path
+    }
+
+    private static func areEqual(_ one: FilePath, _ other: FilePath) throws -> Bool {
+        let size = try FileInfo(of: one).size
+        guard try FileInfo(of: other).size == size else { return false }
+        let files = try [one, other].map { try File.open($0) }
+        let count = 1 << 20
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * count, alignment: 4096)
+        defer { buffer.deallocate() }
+        let parts = [0, count].map {
+            UnsafeMutableRawBufferPointer(rebasing: buffer[$0..<$0 + count])
+        }
+        for offset in stride(from: 0, to: size, by: count) {
+            let counts = try zip(files, parts).map { try $0.read(into: $1, at: offset) }
+            guard counts[0] == counts[1], let start = buffer.baseAddress,
+                memcmp(start, start + count, counts[0]) == 0
+            else { return false }
+        }
+        return true
     }
 }

@@ -148,7 +148,7 @@ extension SidecarAccess {
 
 extension SidecarAccess {
     /// Returns a short text of a row, its name if it has one.
-    fileprivate func title(of id: RowID) throws -> String? {
+    func title(of id: RowID) throws -> String? {
         let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
         let texts = try (cells.isEmpty ? lost(id) : cells).compactMap {
             cell -> (name: String, text: String)? in

@@ -10,6 +10,8 @@ public struct SyncOverview: Sendable {
         public var id: String
         /// As its card says; `nil` if none has come.
         public var name: String?
+        /// A name for people, which no other device has.
+        public var title: String
         /// When it wrote the last of its files that was read, by its own clock; `nil` if none was.
         public var heard: Date?
         /// Whether it said that it has all that this device has sent.
@@ -17,9 +19,6 @@ public struct SyncOverview: Sendable {
         public var isForgotten: Bool
         /// The greatest reading of its clock that was heard, as a time.
         public var clock: Date
-
-        /// A name for people.
-        public var title: String { name ?? String(id.prefix(8)) }
     }
 
     /// A table of the group.
@@ -37,6 +36,8 @@ public struct SyncOverview: Sendable {
         /// When it was first tried.
         public var since: Date
         public var reason: String
+        /// Whether only a newer version of the program can read it.
+        public var isNewer: Bool
     }
 
     /// How a store is.
@@ -82,6 +83,8 @@ public struct SyncOverview: Sendable {
     public var map = SyncMap()
     public var waiting: [Waiting] = []
     public var devices: [Device] = []
+    /// The names of devices under ids that they had before, too.
+    var names: [String: String] = [:]
     public var tables: [Table] = []
 
     /// The overview of a store that does not take part.
@@ -120,9 +123,15 @@ public struct SyncOverview: Sendable {
             if let row = files.first { (knownFiles, knownBytes) = (row[0], row[1]) }
             map = try access.map
             waiting = try access.waitingFiles().map {
-                Waiting(file: $0.name, since: Date(milliseconds: $0.since), reason: $0.reason)
+                Waiting(
+                    file: $0.name,
+                    since: Date(milliseconds: $0.since),
+                    reason: $0.reason,
+                    isNewer: $0.kind == .newer
+                )
             }
             devices = try access.overviewDevices()
+            names = try access.deviceNames()
             tables = try access.overviewTables()
         }
     }
@@ -136,38 +145,11 @@ public struct SyncOverview: Sendable {
 
     /// The name of a device for people.
     public func title(of id: String) -> String {
-        devices.first { $0.id == id }?.title ?? String(id.prefix(8))
+        devices.first { $0.id == id }?.title ?? names[id] ?? String(id.prefix(8))
     }
 }
 
 extension SidecarAccess {
-    fileprivate func overviewDevices() throws -> [SyncOverview.Device] {
-        let own = try own
-        let said = try integer("said") ?? 0
-        return try rows(
-            """
-            SELECT d.id, d.name, d.wall, d.gone, d.clock,
-                (SELECT max(heard) FROM seen WHERE seen.device = d.n) AS heard
-            FROM device AS d ORDER BY d.name, d.id
-            """
-        ).compactMap { row in
-            guard let id = DeviceID(bytes: row.bytes(0)), id != own else { return nil }
-            let wall: Int64 = row["wall"]
-            return SyncOverview.Device(
-                id: id.description,
-                name: row["name"],
-                heard: wall == 0 ? nil : Date(milliseconds: wall),
-                hasAll: (row["heard"] as Int64? ?? -1) >= said,
-                isForgotten: row["gone"] as Int64 != 0,
-                clock: Date(
-                    milliseconds: HybridClock.milliseconds(
-                        of: UInt64(clamping: row["clock"] as Int64)
-                    )
-                )
-            )
-        }
-    }
-
     fileprivate func overviewTables() throws -> [SyncOverview.Table] {
         try rows(
             """

@@ -62,7 +62,9 @@ struct StoreWrite {
                 store.path.description,
                 code: error.resultCode.rawValue,
                 message: error.message
-            )
+            ).ofWriting
+        } catch let error as StoreError {
+            throw error.ofWriting
         }
     }
 

@@ -14,7 +14,8 @@ extension Sidecar {
 
     /// Gives the store the content that it had before it took part, in one transaction of SQLite's.
     ///
-    /// Whoever has the store open sees it change as by any other writer. The copy stays.
+    /// Whoever has the store open sees it change as by any other writer. The copy stays, and so do older
+    /// ones.
     ///
     /// - Throws: `StoreError`; `.busy` if another writer does not end. Then the store is as it was.
     public func putBack(_ store: Store) throws {
@@ -22,8 +23,9 @@ extension Sidecar {
         configuration.busyMode = .timeout(5)
         var source = configuration
         source.readonly = true
+        guard let copy = try copyBefore else { return }
         do {
-            let before = try DatabaseQueue(path: before.string, configuration: source)
+            let before = try DatabaseQueue(path: copy.string, configuration: source)
             defer { try? before.close() }
             let queue = try DatabaseQueue(path: store.location.string, configuration: configuration)
             defer { try? queue.close() }
@@ -34,11 +36,11 @@ extension Sidecar {
                 store.path.description,
                 code: error.resultCode.rawValue,
                 message: error.message
-            )
+            ).ofWriting
         }
     }
 
-    /// Removes what is kept of a store that takes part no more; the copy from before stays.
+    /// Removes what is kept of a store that takes part no more; copies of it stay.
     ///
     /// It begins with the database: without that, the rest means nothing.
     ///

@@ -20,8 +20,6 @@ public final class Sidecar: Sendable {
     let path: FilePath
     /// The directory of files that wait for upload.
     let outbox: FilePath
-    /// The copy of the store from before it took part.
-    package var before: FilePath { directory.appending("before.sqlite") }
 
     /// Opens the sidecar in a directory, which is made if it is missing.
     ///

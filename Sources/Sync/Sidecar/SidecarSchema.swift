@@ -14,6 +14,9 @@ enum SidecarSchema {
         migrator.registerMigration("2") { database in
             try database.execute(sql: parts)
         }
+        migrator.registerMigration("3") { database in
+            try database.execute(sql: leftOut)
+        }
         return migrator
     }
 
@@ -78,5 +81,13 @@ enum SidecarSchema {
             dead = (SELECT count(*) FROM row WHERE row.t = tab.t AND cl % 2 = 0);
         -- waits: it was looked at in this run, and what it needs is not here.
         ALTER TABLE dirty ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
+        """
+
+    private static let leftOut = """
+        -- What tables showed that the map leaves out, should they be taken in again.
+        CREATE TABLE parked (t INTEGER, h BLOB, id BLOB NOT NULL, cl INTEGER NOT NULL, image BLOB NOT NULL,
+            PRIMARY KEY (t, h)) WITHOUT ROWID;
+        -- kind: see WaitingFile.Kind.
+        ALTER TABLE waiting ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
         """
 }

@@ -66,6 +66,7 @@ struct BlobRound {
         let cover = Cover(try access.standIns())
         return try listing.all.allSatisfy { folder, file in
             try folder == .info || access.file(named: file.name) != nil
+                || access.isForeign(file.name)
                 || access.hasSeen(name: file.name, size: file.size)
                 || cover.id(of: file.name, in: folder) != nil
         }

@@ -87,7 +87,8 @@ struct ExitStatus: RawRepresentable, Equatable {
         case KeyError.exists, KeyError.noRecipients: self = .failed
         case is KeyError: self = .password
         case CommandError.answerLost: self = .partial
-        case CommandError.tooFewThreads, CommandError.alreadyLinked, CommandError.sharesDefault:
+        case CommandError.tooFewThreads, CommandError.alreadyLinked, CommandError.sharesDefault,
+            CommandError.badMap:
             self = .failed
         case is CommandError, is ConfigurationError, is UsageError: self = .usage
         default: self = .failed
@@ -197,15 +198,15 @@ struct ExitStatus: RawRepresentable, Equatable {
 
     private init(_ error: SyncError) {
         switch error {
-        case .noContainer: self = .notFound
+        case .noContainer, .containerIsNoFolder: self = .notFound
         case .cutOff(let cause, _): self = error.isOfAbsence ? .notFound : ExitStatus(cause)
         case .openStore, .storeInUse: self = .inUse
         case .lockedStores: self = .locked
-        case .unreadFiles: self = .partial
+        case .unreadFiles, .newerFiles: self = .partial
         case .noContainerNamed, .severalStores, .badGroup: self = .usage
         case .noStore, .noStores, .notEnabled, .alreadyEnabled, .refused, .nothingToSync, .noTable,
             .containerInsideStores, .storesInsideContainer, .synchronisedFolder, .nothingBefore,
-            .noConflict, .noDevice, .storeGone, .otherMap:
+            .noConflict, .noDevice, .storeGone, .otherMap, .readOnlyStore:
             self = .failed
         }
     }
@@ -214,7 +215,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         switch error {
         case .busy: self = .inUse
         case .damagedPage: self = .damaged
-        case .damaged, .unreadable, .neverStill: self = .failed
+        case .damaged, .unreadable, .unwritable, .neverStill: self = .failed
         }
     }
 }

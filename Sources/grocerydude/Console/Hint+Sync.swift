@@ -10,10 +10,12 @@ extension Hint {
         case .noStore, .severalStores: "name one with '--store NAME'"
         case .noStores: "name the directory of your stores with '--stores DIR'"
         case .notEnabled: "have a store take part with 'grocerydude sync enable --container FOLDER'"
-        case .noContainerNamed, .containerInsideStores, .storesInsideContainer:
+        case .noContainerNamed, .containerInsideStores, .storesInsideContainer,
+            .containerIsNoFolder:
             error.hint.map { "\($0) with '--container FOLDER'" }
         case .badGroup: error.hint.map { "\($0) for '--group'" }
-        case .refused: error.hint.map { "\($0), and name its file with '--map FILE'" }
+        case .refused(_, let refusals): Hint.after(refusals)
+        case .nothingToSync(_, let leftOut): Hint.after(leftOut)
         case .openStore: "close the application, or write all the same with '--while-open'"
         case .lockedStores: "wait for it with '--lock-wait 60s'; the next run writes what waits"
         case .storeGone(let store, _):
@@ -28,7 +30,8 @@ extension Hint {
             "see that its disk is mounted: the next run sends what waits; if it was emptied, run 'grocerydude sync seed'"
         case .noDevice: "see 'grocerydude sync status'"
         case .cutOff(let cause, _) where !error.isOfAbsence: Hint.after(cause)
-        case .cutOff, .nothingToSync, .noTable, .synchronisedFolder, .storeInUse, .unreadFiles:
+        case .cutOff, .noTable, .synchronisedFolder, .storeInUse, .unreadFiles, .newerFiles,
+            .readOnlyStore:
             error.hint
         }
     }

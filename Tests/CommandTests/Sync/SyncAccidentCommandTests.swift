@@ -60,6 +60,51 @@ struct SyncAccidentCommandTests {
         #expect(try items(desk) == items(phone))
     }
 
+    @Test("tell where what yielded is kept, and replace no copy")
+    func yielded() throws {
+        let remote = try program.sandbox.directory("Remote").string
+        #expect(try desk.run("backup", "--remote", remote).status == 0)
+        for (item, name) in [("Honey", "yielded.sqlite"), ("Nuts", "yielded-2.sqlite")] {
+            #expect(try desk.run("restore", "latest", "--remote", remote, "--yes").status == 0)
+            try desk.run("items", "add", item)
+            let told = try desk.run("sync", "rejoin", "--take", "container", "--yes")
+            #expect(told.status == 0 && told.errors.contains("/\(name)'"), "\(told.errors)")
+            #expect(try !items(desk).contains(item))
+            let copy = try desk.sidecar.appending(name)
+            #expect(try FileInfo.ifPresent(copy) != nil)
+        }
+        let answer = try desk.run("sync", "rejoin", "--take", "container", "--yes", "--json").json
+        let stores = (answer as? [String: Any])?["stores"] as? [[String: Any]]
+        #expect((stores?.first?["yielded"] as? String)?.hasSuffix(".sqlite") == true)
+    }
+
+    @Test("rejoin, and agree to no map by that")
+    func waitingMap() throws {
+        let map = try program.sandbox.write(#"{"exclude": ["location_at_home"]}"#, to: "map.json")
+        #expect(try phone.run("sync", "seed", "--map", map.string, "--yes").status == 0)
+        let waits = try desk.run("sync", "rejoin", "--take", "merge", "--yes")
+        #expect(waits.status == 26 && waits.errors.contains("leaves out 'location_at_home'"))
+        #expect(waits.errors.contains("grocerydude sync --accept-changes"))
+        #expect(try desk.run("sync").status == 26)
+        #expect(try desk.run("sync", "--accept-changes").status == 0)
+        #expect(try desk.run("sync", "rejoin", "--take", "merge", "--yes").status == 0)
+    }
+
+    @Test("forget one of two devices by one name, and the same one no more than once")
+    func forgetOfTwo() throws {
+        #expect(try phone.run("sync", "disable", "--yes").status == 0)
+        #expect(try phone.enable().status == 0)
+        #expect(try desk.run("sync").status == 0)
+        let text = try desk.run("sync", "status").text
+        let titles = text.split(separator: "\n").filter { $0.hasPrefix("  phone (") }
+        #expect(titles.count == 2, "\(text)")
+        let unclear = try desk.run("sync", "forget", "phone", "--yes")
+        #expect(unclear.status == 1 && unclear.errors.contains("phone ("), "\(unclear.errors)")
+        let title = try #require(titles.first?.split(separator: ")").first).dropFirst(2) + ")"
+        #expect(try desk.run("sync", "forget", String(title), "--yes").status == 0)
+        #expect(try desk.run("sync", "forget", "phone", "--yes").status == 0)
+    }
+
     @Test("forget a device by its name, and no other")
     func forget() throws {
         #expect(try desk.run("sync").status == 0)

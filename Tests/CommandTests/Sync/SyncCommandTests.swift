@@ -119,7 +119,9 @@ struct SyncCommandTests {
         try refused(desk.stores, 1, "is inside the stores directory")
         try refused(desk.path, 1, "is inside the container")
         try refused(desk.path.appending("Nowhere"), 10, "there is no remote folder")
-        try refused(try program.sandbox.write("x", to: "file"), 10, "is not a directory")
+        let file = try program.sandbox.write("x", to: "file")
+        try refused(file, 10, "is not a directory")
+        try refused(file, 10, "hint: name a directory with '--container FOLDER'")
         let none = try desk.run("sync", "enable", "--yes")
         #expect(none.status == 64 && none.errors.contains("--container FOLDER"))
         let group = try desk.run(
@@ -143,6 +145,8 @@ struct SyncCommandTests {
         #expect(several.errors.contains("hint: name one with '--store NAME'"))
         let empty = try desk.enable("--store", "b")
         #expect(empty.status == 1 && empty.errors.contains("'b.sqlite' has no table that syncs"))
+        #expect(empty.errors.contains("'a' has no primary key: name its identity in the map"))
+        #expect(empty.errors.contains(#"{"tables": {"a": {"identity": ["COLUMN"]}}}"#))
         #expect(try Directory.open(desk.container).names().isEmpty)
         let unknown = try desk.run("sync")
         #expect(unknown.status == 1 && unknown.errors.contains("does not take part in any group"))
@@ -197,6 +201,50 @@ struct SyncCommandTests {
         #expect(try desk.run("sync", "--while-open").status == 0)
         #expect(try desk.items().count == 13)
         application.kill()
+    }
+
+    @Test("do not write under an application that is idle, and has no lock")
+    func idle() throws {
+        try desk.sql("PRAGMA journal_mode = DELETE")
+        #expect(try desk.enable().status == 0)
+        #expect(try phone.enable().status == 0)
+        try phone.run("items", "add", "Figs")
+        #expect(try phone.run("sync").status == 0)
+        let application = try StoreApplication(on: desk.store, "SELECT count(*) FROM item")
+        let settings = "desk/\(Program.configuration)"
+        try program.sandbox.write("sync: {while_open: false}\n", to: settings)
+        let outcome = try desk.run("sync")
+        #expect(outcome.status == 24, "\(outcome.errors)")
+        #expect(try desk.items().count == 12)
+        try application.end()
+        #expect(try desk.run("sync").status == 0)
+        #expect(try desk.items().count == 13)
+    }
+
+    @Test("are told of every reason for which a store cannot sync, and of the way out of each")
+    func severalReasons() throws {
+        try desk.replaceStore(
+            """
+            CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE item (id INTEGER PRIMARY KEY, list_id INTEGER, name TEXT);
+            CREATE TABLE tag (id INTEGER PRIMARY KEY, item_id INTEGER);
+            INSERT INTO list VALUES (1, 'a');
+            INSERT INTO item VALUES (1, 1, 'b');
+            INSERT INTO tag VALUES (1, 1);
+            """
+        )
+        let outcome = try desk.enable()
+        #expect(outcome.status == 1)
+        for hint in ["references: {item.list_id: list}", "references: {tag.item_id: item}"] {
+            #expect(outcome.errors.contains(hint), "\(outcome.errors)")
+        }
+        #expect(outcome.errors.contains("and name its file with '--map FILE'"))
+        try desk.replaceStore("SELECT 1")
+        try LocalFileSystem().remove(desk.store)
+        try desk.sql("PRAGMA encoding = 'UTF-16le'; CREATE TABLE a (x TEXT PRIMARY KEY)")
+        let wide = try desk.enable()
+        #expect(wide.errors.contains("hint: write it anew"), "\(wide.errors)")
+        #expect(!wide.errors.contains("--map"))
     }
 
     @Test("write a store of Core Data only while it is closed, unless they are told to")

@@ -53,12 +53,89 @@ struct SyncLookingTests {
         try LocalFileSystem().move(away, to: desk.container)
         // A file that cannot be read waits, and after a day the run says so.
         try program.sandbox.write("no file of sync", to: "Shared/grocery-dude/log/x.changes")
-        #expect(try desk.run("sync").status == 0)
+        let behind = try desk.run("sync")
+        #expect(behind.status == 0)
+        #expect(behind.text.hasSuffix("  sent 1 change; behind, 1 file not read\n"))
+        let again = try desk.run("sync").text
+        #expect(again.hasSuffix("  nothing new; behind, 1 file not read\n"), "\(again)")
         #expect(try desk.run("sync", "status").text.contains("  waiting for 'x.changes': "))
         #expect(try status()["state"] as? String == "behind")
+        #expect(text.contains("  left out: 'grdb_migrations' tells"))
         try Tool.check("sqlite3", [path.string, "UPDATE waiting SET since = since - 90000000"])
         let late = try desk.run("sync")
         #expect(late.status == 3 && late.errors.contains("could not be read for a day"))
+        try LocalFileSystem().remove(program.sandbox.path("Shared/grocery-dude/log/x.changes"))
+        // One of a newer version cannot become readable by itself.
+        let log = program.sandbox.path("Shared/grocery-dude/log")
+        let name = try #require(try Directory.open(log).names().first).description
+        var bytes = try File.contents(of: log.appending(name), limit: 1 << 20)
+        bytes[11] = 9
+        let digest = bytes.dropLast(32).withUnsafeBytes { Digest(of: $0) }
+        bytes.replaceSubrange(bytes.count - 32..<bytes.count, with: digest.bytes)
+        try LocalFileSystem().write(bytes, to: log.appending("newer.changes"))
+        let newer = try desk.run("sync")
+        #expect(newer.status == 3 && newer.text.contains("1 file not read"), "\(newer.errors)")
+        #expect(newer.errors.contains("it is of version 9 of the format"))
+        #expect(newer.errors.contains("hint: update this program"))
+    }
+
+    @Test("leave files of other programs in the container alone, and say nothing of them")
+    func foreign() throws {
+        for (name, content) in [
+            ("log/desktop.ini", "[.ShellClassInfo]"), ("info/.DS_Store", "Bud1"), ("base/Icon", ""),
+            ("info/desktop.ini", "[.ShellClassInfo]"),
+        ] {
+            try program.sandbox.write(content, to: "Shared/grocery-dude/\(name)")
+        }
+        // One of ours under another's name is read all the same.
+        try phone.run("items", "add", "Nuts")
+        let log = program.sandbox.path("Shared/grocery-dude/log")
+        let before = Set(try Directory.open(log).names().map(\.description))
+        #expect(try phone.run("sync").status == 0)
+        let sent = try Directory.open(log).names().map(\.description)
+            .filter { !before.contains($0) }
+        let file = try #require(sent.first)
+        try LocalFileSystem().move(log.appending(file), to: log.appending("Document.bin"))
+        #expect(try desk.run("sync").status == 0)
+        #expect(try desk.items().contains("Nuts"))
+        #expect(try desk.run("sync").text == "Grocery-Dude.sqlite  in step, nothing new\n")
+        #expect(try status()["state"] as? String == "in_step")
+        #expect((try status()["waiting"] as? [Any])?.isEmpty == true)
+        for name in ["log/desktop.ini", "info/.DS_Store", "base/Icon"] {
+            #expect(program.sandbox.exists("Shared/grocery-dude/\(name)"))
+        }
+    }
+
+    @Test("list the rows that are not shown, with the reason")
+    func unshown() throws {
+        for home in [desk, phone] {
+            #expect(try home.run("sync", "disable", "--yes").status == 0)
+            try home.replaceStore(
+                """
+                CREATE TABLE list (id TEXT PRIMARY KEY, name TEXT);
+                CREATE TABLE entry (id TEXT PRIMARY KEY, title TEXT,
+                    list_id TEXT NOT NULL REFERENCES list(id));
+                """
+            )
+            try home.sql("INSERT INTO list VALUES ('l', 'home')")
+            #expect(try home.enable("--group", "lists").status == 0)
+        }
+        try phone.sql("DELETE FROM list")
+        #expect(try phone.run("sync").status == 0)
+        try desk.sql("INSERT INTO entry VALUES ('e', 'jam', 'l')")
+        let run = try desk.run("sync")
+        #expect(run.status == 0 && run.text.contains("; 1 row not shown here"), "\(run.text)")
+        let text = try desk.run("sync", "status").text
+        #expect(text.contains("1 row is not shown here: see 'grocerydude sync conflicts'"))
+        let list = try desk.run("sync", "conflicts").text
+        #expect(list.contains("not shown here:\n"), "\(list)")
+        #expect(list.contains("entry  'jam'  a row that it belongs to"), "\(list)")
+        let rows = try #require(
+            try desk.run("sync", "conflicts", "--json").json as? [[String: Any]]
+        )
+        let row = try #require(rows.first { $0["kind"] as? String == "held" })
+        #expect(row["why"] as? String == "parent" && row["title"] as? String == "jam")
+        #expect((row["row"] as? String)?.count == 32 && row["number"] == nil)
     }
 
     @Test("list what lost, and make it an edit again")
@@ -139,5 +216,10 @@ struct SyncLookingTests {
         #expect(try desk.run("sync").status == 0)
         #expect(try phone.items() == desk.items())
         #expect(try phone.items().contains("Figs"))
+        // The copy from the very first time is still there.
+        let first = try phone.sidecar.appending("before.sqlite")
+        let count = try Tool.check("sqlite3", [first.string, "SELECT count(*) FROM item"])
+        #expect(count == "12\n")
+        #expect(try desk.run("sync", "disable", "--yes").errors.contains("before-2.sqlite'"))
     }
 }

@@ -76,6 +76,13 @@ final class AccidentScene {
         try await exchange(phone, desk, phone)
     }
 
+    /// What a device knows of its group.
+    func overview(of device: Device) throws -> SyncOverview {
+        let sidecar = try Sidecar(in: device.sidecarPath)
+        defer { try? sidecar.close() }
+        return try SyncOverview(of: sidecar)
+    }
+
     func items(_ device: Device) throws -> [String] {
         try device.rows(
             """

@@ -1,7 +1,10 @@
 import Changes
 import Files
 import Foundation
+import GRDB
 import Remotes
+import Stores
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -36,6 +39,12 @@ struct AccidentTests {
             try access.rows("SELECT was FROM device WHERE length(was) > 0").map { $0.bytes(0) }
         }
         #expect(try was == [phone.ids()[0].bytes])
+        // Both are there, by names that tell them apart.
+        try phone.edit("INSERT INTO item (name) VALUES ('still here')")
+        try await scene.exchange(phone, desk)
+        let titles = try scene.overview(of: desk).devices.map(\.title)
+        #expect(titles.count == 2 && Set(titles).count == 2)
+        #expect(titles.allSatisfy { $0.hasPrefix("phone (") }, "\(titles)")
     }
 
     @Test("a disk that was rolled back heals with no question")
@@ -52,6 +61,11 @@ struct AccidentTests {
         #expect(try scene.items(phone) == ["milk|7|home"])
         #expect(try scene.items(desk) == ["milk|7|home"])
         #expect(try phone.ids().count == 2)
+        // The id that it had is no other device.
+        try phone.edit("INSERT INTO item (name) VALUES ('jam')")
+        try await scene.exchange(phone, desk)
+        #expect(try scene.overview(of: desk).devices.map(\.title) == ["phone"])
+        #expect(try scene.overview(of: phone).devices.map(\.title) == ["desk"])
     }
 
     @Test("a sidecar that was rolled back finds its rows again, and doubles none")
@@ -162,9 +176,45 @@ struct AccidentTests {
         try await scene.exchange(desk, phone)
         #expect(try scene.items(desk) == ["bread|1|home", "milk|7|home"])
         #expect(try scene.items(phone) == scene.items(desk))
+        // It yields again: the first copy stays.
+        try phone.edit("INSERT INTO item (name) VALUES ('only here')")
+        phone.options.rejoining = .container
+        try await scene.exchange(phone)
+        phone.options.rejoining = nil
         let sidecar = try Sidecar(in: phone.sidecarPath)
         defer { try? sidecar.close() }
-        #expect(try FileInfo.ifPresent(sidecar.yielded) != nil)
+        let copies = try sidecar.copies(.yielded)
+        #expect(copies.map { $0.lastComponent?.string } == ["yielded.sqlite", "yielded-2.sqlite"])
+        let counts = try copies.map { copy in
+            try DatabaseQueue(path: copy.string).read {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM item WHERE name = 'only here'")
+            }
+        }
+        #expect(counts == [0, 1])
+    }
+
+    @Test("copies of a store from before it took part stay, and one that is the same is kept once")
+    func copiesBefore() async throws {
+        try await scene.begin()
+        let sidecar = try Sidecar(in: phone.sidecarPath)
+        defer { try? sidecar.close() }
+        func keep() throws {
+            let cut = try StoresCut(
+                of: [phone.store],
+                scratchParent: phone.options.scratch,
+                busyTimeout: .seconds(1)
+            )
+            try sidecar.keepBefore(#require(cut.members.first).snapshot)
+        }
+        try keep()
+        try keep()
+        #expect(try sidecar.copies(.before).count == 1)
+        try phone.edit("DELETE FROM item")
+        try keep()
+        #expect(try sidecar.copies(.before).count == 2)
+        #expect(try sidecar.copyBefore?.lastComponent?.string == "before-2.sqlite")
+        try sidecar.putBack(phone.store)
+        #expect(try scene.items(phone).isEmpty)
     }
 
     @Test("a store that was put back to its last capture, before what arrived was written, asks")

@@ -18,12 +18,23 @@ struct SeenFile {
 
 /// A file of the container that cannot be read yet.
 struct WaitingFile: Equatable {
+    /// What may become of it.
+    enum Kind: Int64 {
+        /// It may become whole.
+        case unread
+        /// Only a newer version of the program can read it.
+        case newer
+        /// It is another program's, and is left alone.
+        case foreign
+    }
+
     var name: String
     var size: Int64
     /// Milliseconds since 1970.
     var since: Int64
     var tried: Int64
     var reason: String
+    var kind: Kind
 }
 
 /// A file of this device.
@@ -94,31 +105,40 @@ extension SidecarAccess {
         try row("SELECT * FROM waiting WHERE name = ?", [name]).map(WaitingFile.init)
     }
 
+    /// The files that cannot be read, without those of other programs.
     func waitingFiles() throws -> [WaitingFile] {
-        try rows("SELECT * FROM waiting ORDER BY name").map(WaitingFile.init)
+        try rows("SELECT * FROM waiting WHERE kind <> ? ORDER BY name", [foreign])
+            .map(WaitingFile.init)
     }
+
+    /// Whether a file is another program's, as far as is known.
+    func isForeign(_ name: String) throws -> Bool { try waiting(name)?.kind == .foreign }
+
+    private var foreign: Int64 { WaitingFile.Kind.foreign.rawValue }
 
     func wait(
         for name: String,
         size: Int64,
         _ reason: String,
+        _ kind: WaitingFile.Kind = .unread,
         at now: Int64,
         tried: Int64
     ) throws {
         let since = try waiting(name)?.since ?? now
         try run(
             """
-            INSERT OR REPLACE INTO waiting (name, size, since, tried, reason)
-            VALUES (?, ?, ?, ?, ?)
+            INSERT OR REPLACE INTO waiting (name, size, since, tried, reason, kind)
+            VALUES (?, ?, ?, ?, ?, ?)
             """,
-            [name, size, since, tried, reason]
+            [name, size, since, tried, reason, kind.rawValue]
         )
     }
 
     /// Forgets files that wait and are in the container no more.
     func keepWaiting(_ names: Set<String>) throws {
-        for file in try waitingFiles() where !names.contains(file.name) {
-            try run("DELETE FROM waiting WHERE name = ?", [file.name])
+        for row in try rows("SELECT name FROM waiting") {
+            let name: String = row[0]
+            if !names.contains(name) { try run("DELETE FROM waiting WHERE name = ?", [name]) }
         }
     }
 }
@@ -228,7 +248,8 @@ extension WaitingFile {
             size: row["size"],
             since: row["since"],
             tried: row["tried"],
-            reason: row["reason"]
+            reason: row["reason"],
+            kind: Kind(rawValue: row["kind"]) ?? .unread
         )
     }
 }

@@ -1,6 +1,7 @@
 internal import Changes
 internal import Foundation
 internal import GRDB
+internal import Stores
 
 /// A row that is alive and not shown.
 struct HeldRow: Equatable {
@@ -66,12 +67,59 @@ extension SidecarAccess {
         try rows("SELECT t FROM tab WHERE seeded = 1").map { try table($0[0]) }
     }
 
-    /// Forgets what a table showed that the schema has no more: its rows are held from now on.
-    func leave(_ table: TableName) throws {
+    /// Forgets what a table showed that the schema has no more, or that the map leaves out: its rows are
+    /// held from now on.
+    ///
+    /// - Parameters:
+    ///   - table: the table.
+    ///   - keepsIDs: whether it may still have its rows, which are then found again by `bringBack`.
+    /// - Throws: `SidecarError`.
+    func leave(_ table: TableName, keepsIDs: Bool) throws {
         let number = try number(of: table)
         try run("INSERT OR IGNORE INTO dirty (id) SELECT id FROM shown WHERE t = ?", [number])
+        try run("DELETE FROM parked WHERE t = ?", [number])
+        if keepsIDs {
+            try run(
+                "INSERT INTO parked (t, h, id, cl, image) SELECT t, h, id, cl, image FROM shown WHERE t = ?",
+                [number]
+            )
+        } else {
+            try run("DELETE FROM key WHERE t = ?", [number])
+        }
         try run("DELETE FROM shown WHERE t = ?", [number])
-        try run("DELETE FROM key WHERE t = ?", [number])
         try run("UPDATE tab SET seeded = 0 WHERE t = ?", [number])
+    }
+
+    /// Whether the ids of a table's rows were kept when the map left it out.
+    func hasParked(_ table: TableName) throws -> Bool {
+        try row("SELECT 1 FROM parked WHERE t = ? LIMIT 1", [number(of: table)]) != nil
+    }
+
+    /// Shows a row again as it was when the map left its table out; nothing if it was not there.
+    func bringBack(_ key: RowKey, in table: TableName) throws {
+        try run(
+            """
+            INSERT OR IGNORE INTO shown (t, h, id, cl, image)
+            SELECT t, h, id, cl, image FROM parked WHERE t = ? AND h = ?
+            """,
+            [number(of: table), Data(key.bytes)]
+        )
+    }
+
+    /// Ends the return of a table: it is one that was there before.
+    ///
+    /// Rows that are gone keep their keys.
+    func endReturn(of table: TableName) throws {
+        let number = try number(of: table)
+        try run(
+            """
+            INSERT OR IGNORE INTO key (t, h, id) SELECT t, h, id FROM parked
+            WHERE t = ?1 AND NOT EXISTS (SELECT 1 FROM shown WHERE shown.id = parked.id)
+            """,
+            [number]
+        )
+        try run("DELETE FROM parked WHERE t = ?", [number])
+        try run("INSERT OR IGNORE INTO dirty (id) SELECT id FROM shown WHERE t = ?", [number])
+        try setSeeded(table)
     }
 }

@@ -18,7 +18,11 @@ extension SidecarAccess {
     var ownIDs: Set<DeviceID> { get throws { try Set(former + [own]) } }
 
     /// Goes on under a new id: another device may write, or have written, under this one.
-    func renew() throws {
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    /// - Throws: `SidecarError`.
+    func renew(at now: Int64) throws {
+        try set("renewed", now)
         let was = try former + [own]
         let device = DeviceID(high: .random(in: 1 ... .max), low: .random(in: .min ... .max))
         try set("was", bytes: was.flatMap(\.bytes))

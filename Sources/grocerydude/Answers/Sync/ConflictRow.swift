@@ -3,11 +3,12 @@ internal import Operations
 internal import Stores
 internal import Sync
 
-/// An edit that lost.
+/// An edit that lost, or a row that is not shown.
 struct ConflictRow: AnswerRow {
     var store: String
-    var number: Int64
-    var found: LocalTime
+    /// Of an edit that lost.
+    var number: Int64?
+    var found: LocalTime?
     var table: String
     var row: String
     var title: String?
@@ -17,6 +18,20 @@ struct ConflictRow: AnswerRow {
     var lost: String?
     var wonBy: String?
     var lostBy: String?
+    /// Why a row is not shown: a word, and in words.
+    var why: String?
+    var reason: String?
+
+    /// Makes the line of a row that is not shown.
+    init(_ unshown: UnshownRow, of store: Store) {
+        self.store = store.path.description
+        table = unshown.table
+        row = unshown.row
+        title = unshown.title
+        kind = "held"
+        why = unshown.why
+        reason = unshown.reason
+    }
 
     init(
         _ conflict: SyncConflict,
@@ -46,15 +61,33 @@ struct ConflictRow: AnswerRow {
 
     static func write(_ rows: [ConflictRow], to console: Console) {
         let several = Set(rows.map(\.store)).count > 1
-        let cells = rows.map { row in
+        let cells = rows.compactMap { row -> [String]? in
+            guard let number = row.number, let found = row.found else { return nil }
             let place = [row.table, row.column].compactMap(\.self).joined(separator: ".")
             return [
-                "\(row.number)", "\(row.found)", place, row.title.map { "'\($0)'" } ?? "",
+                "\(number)", "\(found)", place, row.title.map { "'\($0)'" } ?? "",
                 row.sentence, several ? row.store : "",
             ]
         }
         console.answer(lines: Columns(rows: cells, right: [0]).lines)
-        if rows.isEmpty { console.message("no edit has lost") }
+        let unshown = rows.filter { $0.number == nil }
+        if !unshown.isEmpty { console.answer(lines: Self.lines(unshown, several)) }
+        if rows.isEmpty { console.message("no edit has lost, and all rows are shown") }
+    }
+
+    /// The most rows that are not shown that a person is told of one by one.
+    private static let most = 100
+
+    private static func lines(_ unshown: [ConflictRow], _ several: Bool) -> [String] {
+        let cells = unshown.prefix(most).map { row in
+            [
+                "  \(row.row.prefix(8))", row.table, row.title.map { "'\($0)'" } ?? "",
+                row.reason ?? "", several ? row.store : "",
+            ]
+        }
+        let more = unshown.count - cells.count
+        return ["not shown here:"] + Columns(rows: cells).lines
+            + (more > 0 ? ["  and \(more) more: see them with '--json'"] : [])
     }
 
     private var sentence: String {

@@ -12,6 +12,8 @@ struct SyncEnableAnswer: Answer {
     /// Whether it begins the group, and joins none.
     var begins: Bool
     var devices: [String]
+    /// How rows are found among the group's, besides by keys and what they were at first.
+    var match: String?
     var tables: [Table]
     var leftOut: [LeftOutTable]
     /// The copy of the store from before.
@@ -23,8 +25,8 @@ struct SyncEnableAnswer: Answer {
     private let first: SyncRunAnswer?
 
     private enum CodingKeys: CodingKey {
-        case messageType, store, group, container, device, begins, devices, tables, leftOut, before
-        case dryRun, exchange
+        case messageType, store, group, container, device, begins, devices, match, tables, leftOut
+        case before, dryRun, exchange
     }
 
     struct Table: Encodable {
@@ -38,6 +40,8 @@ struct SyncEnableAnswer: Answer {
         var onlyHere: Int64?
         var onlyThere: Int64?
         var deletedThere: Int64?
+        /// Those only here that are like rows only there.
+        var doubled: Int64?
     }
 
     struct LeftOutTable: Encodable {
@@ -53,6 +57,7 @@ struct SyncEnableAnswer: Answer {
         device = plan.device
         begins = plan.look.begins
         devices = plan.look.devices
+        match = plan.match?.rawValue
         tables = plan.preview.tables.map { [plan] table in
             let join = plan.join?.tables[table.name]
             return Table(
@@ -63,7 +68,8 @@ struct SyncEnableAnswer: Answer {
                 alike: join?.alike,
                 onlyHere: join?.onlyHere,
                 onlyThere: join?.onlyThere,
-                deletedThere: join?.deletedThere
+                deletedThere: join?.deletedThere,
+                doubled: join?.doubled
             )
         }
         leftOut = plan.preview.leftOut.map {
@@ -109,7 +115,13 @@ extension EnableSync.Plan {
                 "known by \(how)" + (join?.tables[table.name]?.words ?? ""),
             ]
         }
-        return Columns(rows: rows, right: [1]).lines
+        let again = "  '\(device)' took part before: rows without keys are found by their content"
+        let doubled = (join?.tables ?? [:]).filter { $0.value.doubled > 0 }
+            .sorted { $0.key < $1.key }
+            .map { name, table in
+                "  \(counted(Int(table.doubled), "row", "rows")) of '\(name)' would be there twice: '--match content' makes one of rows that are alike"
+            }
+        return Columns(rows: rows, right: [1]).lines + (match == .again ? [again] : []) + doubled
             + preview.leftOut.map { "  left out: \($0)" }
     }
 }

@@ -1,6 +1,7 @@
 internal import Files
 internal import Operations
 internal import Sync
+internal import SystemPackage
 
 /// What was exchanged, a store each.
 struct SyncRunAnswer: Answer {
@@ -10,12 +11,16 @@ struct SyncRunAnswer: Answer {
 
     init(_ synced: [SyncedStore], isDryRun: Bool = false, _ invocation: Invocation) {
         dryRun = isDryRun
-        stores = synced.map { StoreAnswer($0, invocation) }
+        stores = synced.map { StoreAnswer($0, isDryRun: isDryRun, invocation) }
     }
 
     func write(to console: Console) {
         let rows = stores.map { [$0.store, (dryRun ? "would do: " : "") + $0.line] }
         for line in Columns(rows: rows).lines { console.done(line) }
+        for store in stores {
+            guard let yielded = store.yielded else { continue }
+            console.message("'\(store.store)' as it was is kept in '\(yielded)'")
+        }
     }
 
     /// One store.
@@ -30,16 +35,18 @@ struct SyncRunAnswer: Answer {
         var held: Int64
         var conflicts: Int64
         var waiting: [WaitingAnswer]
+        /// The copy of the store that was kept before it yielded to the container.
+        var yielded: String?
         /// The text of its error.
         var error: String?
         fileprivate let line: String
 
         private enum CodingKeys: CodingKey {
             case store, group, state, decision, sent, taken, written, held, conflicts, waiting,
-                error
+                yielded, error
         }
 
-        init(_ synced: SyncedStore, _ invocation: Invocation) {
+        init(_ synced: SyncedStore, isDryRun: Bool, _ invocation: Invocation) {
             let (overview, outcome) = (synced.overview, synced.outcome ?? ExchangeOutcome())
             store = synced.store
             group = overview.group
@@ -64,8 +71,9 @@ struct SyncRunAnswer: Answer {
             held = overview.held
             conflicts = overview.conflicts
             waiting = overview.waiting.map { WaitingAnswer($0, invocation) }
+            yielded = synced.yielded.map { printable($0) }
             error = synced.error.map(explain)
-            line = synced.line
+            line = synced.line(isDryRun: isDryRun)
         }
     }
 
@@ -104,7 +112,7 @@ struct WaitingAnswer: Encodable {
 
 extension SyncedStore {
     /// What was exchanged, for people.
-    fileprivate var line: String {
+    fileprivate func line(isDryRun: Bool) -> String {
         guard let outcome else { return overview.decision == nil ? "failed" : "needs a decision" }
         guard outcome.hasContainer else {
             return overview.localOnly
@@ -123,13 +131,20 @@ extension SyncedStore {
             parts.append(written)
         }
         if outcome.trouble != nil { parts.append("cut off") }
-        var text = parts.isEmpty ? "in step, nothing new" : parts.joined(separator: ", ")
+        // What is only tried is not written, and of what is put off the error tells.
+        let behind = overview.behind(isOfFilesAlone: isDryRun || outcome.isPutOff)
+        let nothing = behind == nil ? "in step, nothing new" : "nothing new"
+        var text = parts.isEmpty ? nothing : parts.joined(separator: ", ")
         if outcome.isPutOff {
             text += "; \(counted(Int(overview.unwritten), "row waits", "rows wait"))"
         }
         if newConflicts > 0 {
             text += "; \(counted(Int(newConflicts), "conflict", "conflicts"))"
         }
+        if newHeld > 0 {
+            text += "; \(counted(Int(newHeld), "row", "rows")) not shown here"
+        }
+        if let behind { text += "; \(behind)" }
         return text
     }
 

@@ -64,6 +64,7 @@ struct SyncStatusAnswer: Answer {
             devices = overview.devices.map { Device($0, invocation) }
             tables = Table.tables(overview, outcome.preview)
             lines = overview.lines(of: store, devices, invocation)
+            lines += (outcome.preview?.leftOut ?? []).map { "  left out: \($0)" }
         }
     }
 
@@ -154,9 +155,7 @@ extension SyncOverview {
         lines += waiting.map { "  waiting for '\($0.file)': \($0.reason)" }
         if held > 0 {
             let rows = counted(Int(held), "row is", "rows are")
-            lines.append(
-                "  \(rows) not shown here: the store's schema does not allow it, or something is missing"
-            )
+            lines.append("  \(rows) not shown here: see 'grocerydude sync conflicts'")
         }
         if conflicts > 0 {
             let edits = counted(Int(conflicts), "edit", "edits")
@@ -182,11 +181,22 @@ extension SyncOverview {
             return "in step with \(counted(count, "device", "devices"))"
         case .localOnly: return localOnly
         case .needsDecision: return "needs a decision: \(decisionText ?? decision ?? "")"
-        case .behind:
-            let parts = [
-                (unsentChanges, "sent"), (unwritten, "written"), (Int64(waiting.count), "read"),
-            ].filter { $0.0 > 0 }.map { "\($0.0) not \($0.1)" }
-            return "behind, \(parts.joined(separator: ", "))"
+        case .behind: return behind(isOfFilesAlone: false) ?? "behind"
         }
+    }
+
+    /// Says what of a store is not exchanged yet.
+    ///
+    /// - Parameter isOfFilesAlone: whether only files that cannot be read are told of.
+    /// - Returns: `nil` if nothing is left.
+    func behind(isOfFilesAlone: Bool) -> String? {
+        let counts = [
+            (isOfFilesAlone ? 0 : Int(unsentChanges), "change", "changes", "sent"),
+            (isOfFilesAlone ? 0 : Int(unwritten), "row", "rows", "written"),
+            (waiting.count, "file", "files", "read"),
+        ].filter { $0.0 > 0 }
+        if counts.isEmpty { return nil }
+        return "behind, "
+            + counts.map { "\(counted($0.0, $0.1, $0.2)) not \($0.3)" }.joined(separator: ", ")
     }
 }

@@ -7,7 +7,7 @@ internal import Sync
 struct SyncConflictsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "conflicts",
-        "Show the edits that lost to others, take one back, or forget them.",
+        "Show the edits that lost and the rows that are not shown, take an edit back, or forget them.",
         example: "grocerydude sync conflicts --since 2d",
         "grocerydude sync conflicts take 3",
         subcommands: [List.self, Take.self, Clear.self],
@@ -17,7 +17,11 @@ struct SyncConflictsCommand: AsyncParsableCommand {
     struct List: SyncingCommand {
         static let configuration = CommandConfiguration(
             "list",
-            "Show what lost, to what, and whose it was.",
+            "Show what lost, to what, and whose it was; and rows that are not shown, with the reason.",
+            discussion: """
+                A row that others have and this store cannot show is kept, and appears once it can: \
+                if its schema allows it, or what it belongs to is there. '--since' leaves those rows out.
+                """,
             example: "grocerydude sync conflicts"
         )
 
@@ -40,9 +44,12 @@ struct SyncConflictsCommand: AsyncParsableCommand {
             var rows: [ConflictRow] = []
             for store in try store.stores(in: places) {
                 let settling = SettleConflicts(in: places, context: invocation.context)
-                let (conflicts, overview) = try settling.list(store)
-                rows += conflicts.filter { conflict in start.map { conflict.found >= $0 } ?? true }
-                    .map { ConflictRow($0, of: store, overview, invocation) }
+                let list = try settling.list(store)
+                rows += list.conflicts
+                    .filter { conflict in start.map { conflict.found >= $0 } ?? true }
+                    .map { ConflictRow($0, of: store, list.overview, invocation) }
+                // Nobody knows since when a row is not shown.
+                if start == nil { rows += list.unshown.map { ConflictRow($0, of: store) } }
             }
             return try invocation.answer(rows)
         }

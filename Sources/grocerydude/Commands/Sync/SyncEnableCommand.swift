@@ -140,4 +140,11 @@ struct SyncEnableCommand: SyncingCommand {
     }
 }
 
-extension JoinMatch: ExpressibleByArgument {}
+extension JoinMatch: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let match = Self.allCases.first(where: { $0.rawValue == argument }) else {
+            return nil
+        }
+        self = match
+    }
+}

@@ -34,7 +34,8 @@ struct SyncRejoinCommand: SyncingCommand {
             case .container: "Replace the data here by what the others have? A copy is kept."
             }
         guard try invocation.confirm(question, yes: yes) else { return .declined }
-        return try await invocation.exchange(stores.store, acceptsChanges: true, rejoining: take)
+        // That accepts what the data mean, and no map that waits.
+        return try await invocation.exchange(stores.store, acceptsChanges: false, rejoining: take)
     }
 }
 

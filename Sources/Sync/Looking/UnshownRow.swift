@@ -1,0 +1,60 @@
+internal import Changes
+internal import Foundation
+internal import GRDB
+
+/// A row of the group that the store does not show, as a person sees it.
+public struct UnshownRow: Sendable {
+    public var table: String
+    /// The row's id, 32 hexadecimal digits.
+    public var row: String
+    /// A text of the row by which a person may know it.
+    public var title: String?
+    /// The reason, as a word.
+    public var why: String
+    /// That of the row that it waits for, or that is shown for it.
+    public var other: String?
+
+    /// The reason in words.
+    public var reason: String {
+        let other = self.other.map { " ('\($0)')" } ?? ""
+        return switch HeldRow.Why(rawValue: why) {
+        case .unborn: "only an edit of it has come, and not yet the row"
+        case .table: "the store has no such table, or the map leaves it out"
+        case .reference: "it refers to a table to which the store's schema has no reference"
+        case .same: "it is one with another row\(other)"
+        case .refused: "the store's schema does not allow its values"
+        case .parent: "a row that it belongs to\(other) is deleted, or not shown either"
+        case .unique: "another row\(other) has a value that only one may have"
+        case .unsettled: "it and others take from each other what only one may have"
+        case .blob: "a long value of it is not in the container"
+        case nil: why
+        }
+    }
+}
+
+extension Sidecar {
+    /// Returns the rows that are alive and not shown, by their tables.
+    ///
+    /// - Throws: `SidecarError`.
+    public func unshownRows() throws -> [UnshownRow] {
+        try read { access in
+            try access.rows(
+                """
+                SELECT held.id, held.key, held.t, held.why FROM held JOIN tab ON tab.t = held.t
+                ORDER BY tab.name, held.why, held.id
+                """
+            ).map { row in
+                guard let id = RowID(bytes: row.bytes(0)) else {
+                    throw access.damaged("a row that is not shown has no id")
+                }
+                return UnshownRow(
+                    table: try access.table(row["t"]).description,
+                    row: id.description,
+                    title: try access.title(of: id),
+                    why: row["why"],
+                    other: try RowID(bytes: row.bytes(1)).flatMap { try access.title(of: $0) }
+                )
+            }
+        }
+    }
+}

@@ -34,7 +34,8 @@ extension SyncRefusal {
         switch self {
         case .encoding, .coreData: false
         case .collation, .function, .unwritable, .mixedTrigger, .strangeTrigger,
-            .undeclaredReference, .referenceToLeftOut, .identity:
+            .undeclaredReference, .referenceToLeftOut, .unknownReference, .identity, .ambiguousIdentity,
+            .sameName:
             true
         }
     }

@@ -100,7 +100,11 @@ struct RowReturnTests {
         #expect {
             try bring("item", .replace)
         } throws: {
-            if case RowReturnError.unknownRival("item", key: "id = 1", index: _) = $0 { true } else { false }
+            if case RowReturnError.unknownRival("item", key: "id = 1", index: _) = $0 {
+                true
+            } else {
+                false
+            }
         }
     }
 
@@ -175,7 +179,11 @@ struct RowReturnTests {
         #expect {
             try bring("t")
         } throws: {
-            if case RowReturnError.refused("t", key: "id = 2", reason: _) = $0 { true } else { false }
+            if case RowReturnError.refused("t", key: "id = 2", reason: _) = $0 {
+                true
+            } else {
+                false
+            }
         }
         #expect(try content("SELECT count(*) FROM t") == "0\n")
     }
@@ -201,7 +209,10 @@ struct RowReturnTests {
     @Test("whose parents are missing are refused when they are tried, too")
     func parents() throws {
         try make(
-            ["CREATE TABLE p (id INTEGER PRIMARY KEY)", "CREATE TABLE c (id INTEGER PRIMARY KEY, p REFERENCES p)"],
+            [
+                "CREATE TABLE p (id INTEGER PRIMARY KEY)",
+                "CREATE TABLE c (id INTEGER PRIMARY KEY, p REFERENCES p)",
+            ],
             ["INSERT INTO p VALUES (1)", "INSERT INTO c VALUES (1, 1)"],
             live: []
         )
@@ -220,7 +231,11 @@ struct RowReturnTests {
         #expect {
             try bring("t")
         } throws: {
-            if case RowReturnError.needsApplication("t", store: "live.sqlite", _) = $0 { true } else { false }
+            if case RowReturnError.needsApplication("t", store: "live.sqlite", _) = $0 {
+                true
+            } else {
+                false
+            }
         }
     }
 
@@ -245,7 +260,9 @@ struct RowReturnTests {
         ]
     }
 
-    @Test("of Core Data get the numbers that the model has now, and their keys are not given out again")
+    @Test(
+        "of Core Data get the numbers that the model has now, and their keys are not given out again"
+    )
     func entities() throws {
         try stores.run(
             "old.sqlite",
@@ -254,7 +271,10 @@ struct RowReturnTests {
         )
         try stores.run(
             "live.sqlite",
-            coreData("(1, 'Place', 0, 4), (2, 'Area', 0, 0), (3, 'Home', 1, 0), (4, 'Shop', 1, 0)", "ZNAME, Z1_NEXT")
+            coreData(
+                "(1, 'Place', 0, 4), (2, 'Area', 0, 0), (3, 'Home', 1, 0), (4, 'Shop', 1, 0)",
+                "ZNAME, Z1_NEXT"
+            )
         )
         #expect(try bring("ZPLACE").inserted == 2)
         #expect(try content("SELECT Z_PK, Z_ENT, Z1_NEXT FROM ZPLACE") == "7|3|4\n9|4|\n")

@@ -35,7 +35,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
 
     public var description: String {
         switch self {
-        case .noBackup(let name, let address, _): "there is no backup named '\(name)' in '\(address)'"
+        case .noBackup(let name, let address, _):
+            "there is no backup named '\(name)' in '\(address)'"
         case .noBackups(let address): "there is no backup in '\(address)'"
         case .noneUntil(let moment, let address):
             "there is no backup of \(moment) or before in '\(address)'"

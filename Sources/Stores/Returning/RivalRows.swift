@@ -77,7 +77,9 @@ final class RivalRows {
         }
         self.searches = searches
         let condition = keyNames.enumerated().map { "\($1) IS ?\($0 + 1)" }
-        deletion = try prepare("DELETE FROM \(subject) WHERE \(condition.joined(separator: " AND "))")
+        deletion = try prepare(
+            "DELETE FROM \(subject) WHERE \(condition.joined(separator: " AND "))"
+        )
         shadows = Set(schema.tables.filter { $0.kind == .shadow }.map(\.name))
         hasVirtualTables = schema.tables.contains { $0.kind == .virtual }
     }

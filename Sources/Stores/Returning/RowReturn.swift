@@ -132,7 +132,8 @@ public struct RowReturn {
         case .primaryKey:
             // NULLs in a key are no key: any number of rows may have them.
             let keys = into.primaryKey.map { "\(into.columns[$0].name.sqlIdentifier) IS NULL" }
-            let sql = "SELECT EXISTS (SELECT 1 FROM (\(selection)) WHERE \(keys.joined(separator: " OR ")))"
+            let sql =
+                "SELECT EXISTS (SELECT 1 FROM (\(selection)) WHERE \(keys.joined(separator: " OR ")))"
             return try source.reading { try source.number(sql) } == 0 ? .primaryKey : .content
         }
     }

@@ -229,7 +229,8 @@ struct PartSearch {
             }
             let isOfLive = try liveStores[base] != nil && isSidecarHere(path)
             let store = try backup.items { $0 == base }.first
-            let isOfOther = try store.map { try backup.isStore($0) && backup.isSidecar(item) } ?? false
+            let isOfOther =
+                try store.map { try backup.isStore($0) && backup.isSidecar(item) } ?? false
             guard !isOfLive, !isOfOther else {
                 throw PartError.partOfStore(path.description, store: base.description)
             }

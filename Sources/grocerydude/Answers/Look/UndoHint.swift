@@ -4,7 +4,8 @@ internal import Files
 enum UndoHint {
     /// Returns the command, in quotes.
     ///
-    /// - Parameter paths: what was restored, if not all: what the application has written since elsewhere is to stay.
+    /// - Parameter paths: what was restored, if not all: what was written since elsewhere is to stay.
+    /// - Returns: the command.
     static func command(only paths: [String]) -> String {
         let names = paths.map { path in
             let isPlain = path.utf8.allSatisfy { byte in

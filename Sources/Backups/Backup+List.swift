@@ -1,3 +1,4 @@
+internal import Files
 package import Foundation
 
 // Lists of backups are sorted newest first.
@@ -27,10 +28,28 @@ extension [Backup] {
         guard let match = matches.first else {
             throw isEmpty
                 ? BackupFolderError.noBackups(address)
-                : BackupFolderError.noBackup(text, address: address)
+                : BackupFolderError.noBackup(text, address: address, nearest: nearestName(to: text))
         }
         return match
     }
+
+    /// Returns the name of the newest backup of those whose name, or a part of it, a misspelt text was perhaps meant to be.
+    private func nearestName(to text: String) -> String? {
+        let names = prefix(Self.comparedNames).map(\.displayName)
+        if let whole = Files.nearestName(to: text, among: names) { return whole }
+        guard text.count > 3 else { return nil }
+        let parts = names.map { name in
+            let characters = [Character](name)
+            return (0..<Swift.max(0, characters.count - text.count + 1)).map { start in
+                String(characters[start..<(start + text.count)])
+            }
+        }
+        guard let nearest = Files.nearestName(to: text, among: parts.joined()) else { return nil }
+        return parts.firstIndex { $0.contains(nearest) }.map { names[$0] }
+    }
+
+    /// The most names that are compared with one that is not there.
+    private static let comparedNames = 200
 
     /// Returns the newest backup that was made at a moment or before it, and is no safety backup.
     ///
@@ -44,8 +63,7 @@ extension [Backup] {
         let dated = ordinary.withoutReplaced.compactMap { backup in
             backup.ownTime.map { (backup, $0) }
         }
-        let earlier = dated.filter { $0.1 <= moment }
-        guard let newest = earlier.max(by: { $0.1 < $1.1 }) else {
+        guard let newest = dated.first(where: { $0.1 <= moment }) else {
             throw isEmpty
                 ? BackupFolderError.noBackups(address)
                 : BackupFolderError.noneUntil(text, address: address)
@@ -97,30 +115,18 @@ extension [Backup] {
         }
     }
 
+    /// These backups, the newest first, by whatever tells their times.
+    package var newestFirst: [Backup] { sorted(by: BackupOrder(of: self).isNewer) }
+
     /// Puts the newest first; those that do not tell their time themselves come after all others.
     package mutating func sortNewestFirst() {
+        let order = BackupOrder(of: self)
         sort { left, right in
             switch (left.ownTime, right.ownTime) {
             case (_?, nil): true
             case (nil, _?): false
-            default: left.isNewer(than: right)
+            default: order.isNewer(left, right)
             }
-        }
-    }
-}
-
-extension Backup {
-    /// Returns whether it comes before another in a list that is newest first.
-    ///
-    /// Backups of unknown time come last, those of one moment by name, "(10)" before "(9)".
-    package func isNewer(than other: Backup) -> Bool {
-        switch (time, other.time) {
-        case (let first?, let second?) where first != second: first > second
-        case (_?, nil): true
-        case (nil, _?): false
-        default:
-            name.count == other.name.count
-                ? name > other.name : name.count > other.name.count
         }
     }
 }

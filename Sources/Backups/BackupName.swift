@@ -76,6 +76,15 @@ public enum BackupName {
         return [base, "(\(number + 1))", suffix].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
+    /// Returns which backup of its minute one is, as its name tells; 1 if there is no number in it.
+    static func number(of name: String) -> Int {
+        let shown = display(name)
+        guard shown.hasSuffix(")"), let opening = shown.lastIndex(of: "("),
+            let number = Int(shown[shown.index(after: opening)...].dropLast()), number > 0
+        else { return 1 }
+        return number
+    }
+
     /// Returns the time that a name tells; `nil` if it is not a name of ours.
     public static func date(of name: String, in timeZone: TimeZone) -> Date? {
         var scanner = TextScanner(name)

@@ -30,3 +30,17 @@ static inline int csqlite_map_index(sqlite3_file *file, int length, void **regio
 static inline int csqlite_enable_triggers(sqlite3 *database, int enabled) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, enabled, (int *)0);
 }
+
+/* Has the last connection leave the log as it is when it closes
+   (https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose). */
+static inline int csqlite_keep_log(sqlite3 *database) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}
+
+/* How many references are broken that the open transaction has to mend; 0 if none is known
+   (https://www.sqlite.org/c3ref/c_dbstatus_options.html#sqlitedbstatusdeferredfks). */
+static inline int csqlite_broken_references(sqlite3 *database) {
+    int count = 0, most = 0;
+    sqlite3_db_status(database, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &most, 0);
+    return count;
+}

@@ -7,6 +7,20 @@ public func nearestName(to name: String, among names: some Sequence<String>) -> 
     return near.min { $0.distance < $1.distance }?.name
 }
 
+/// Returns the path that a misspelt one, or only a file's name with or without its extension, was most likely meant to be;
+/// `nil` if none is near.
+public func nearestFile(to path: String, among paths: [String]) -> String? {
+    if let nearest = nearestName(to: path, among: paths) { return nearest }
+    func stem(_ path: String) -> String {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
+        return String(name[..<dot])
+    }
+    let stems = paths.map(stem)
+    guard let nearest = nearestName(to: stem(path), among: stems) else { return nil }
+    return stems.firstIndex(of: nearest).map { paths[$0] }
+}
+
 /// Returns how many characters must be added, removed, replaced or exchanged with their neighbour.
 private func editDistance(from first: String, to second: String) -> Int {
     let first = Array(first.lowercased().prefix(100)),

@@ -85,7 +85,7 @@ public final class ScratchDirectory: Sendable {
     }
 
     /// Returns whether `mkdtemp` makes such a name of our template.
-    private static func isScratch(_ name: FileName) -> Bool {
+    public static func isScratch(_ name: FileName) -> Bool {
         let suffix = String(decoding: name.bytes.dropFirst(prefix.utf8.count), as: UTF8.self)
         return name.bytes.starts(with: prefix.utf8) && suffix.count == 6
             && suffix.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }

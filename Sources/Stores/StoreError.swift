@@ -8,6 +8,8 @@ public enum StoreError: ExplainedError, Equatable {
     case damagedPage(String, page: Int64, reason: String)
     /// Another process holds a lock that lets nobody read.
     case busy(String)
+    /// Another process holds a lock that lets nobody write.
+    case busyWriting(String)
     /// SQLite cannot open or read it for another reason.
     case unreadable(String, reason: String)
     /// SQLite cannot write to it.
@@ -22,6 +24,8 @@ public enum StoreError: ExplainedError, Equatable {
             "the store '\(store)' is damaged at page \(page): \(reason)"
         case .busy(let store):
             "the store '\(store)' is locked by another process, which lets nobody read it"
+        case .busyWriting(let store):
+            "the store '\(store)' is locked by another process, which lets nobody else write it"
         case .unreadable(let store, let reason): "the store '\(store)' cannot be read: \(reason)"
         case .unwritable(let store, let reason):
             "the store '\(store)' cannot be written: \(reason)"
@@ -34,7 +38,8 @@ public enum StoreError: ExplainedError, Equatable {
         case .damaged:
             "restore an older backup, or repair it: https://www.sqlite.org/recovery.html"
         case .damagedPage: "try an older backup; a copy in another place may be whole"
-        case .busy: "close the application, or try again when its transaction has ended"
+        case .busy, .busyWriting:
+            "close the application, or try again when its transaction has ended"
         case .unwritable(let store, _):
             "see that you may write to '\(store)' and to its directory, and that its disk is not read-only"
         case .unreadable, .neverStill: nil

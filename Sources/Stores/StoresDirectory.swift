@@ -94,10 +94,11 @@ public struct StoresDirectory: Sendable {
     }
 
     /// Returns whether something at the top of the directory is no part of its data, so that it is
-    /// neither backed up nor replaced: the restore area, or a file system's `lost+found`
-    /// (mklost+found(8)).
+    /// neither backed up nor replaced: the restore area, what a killed run was about to put in place, or a file
+    /// system's `lost+found` (mklost+found(8)).
     public func leavesOut(_ name: FileName, _ info: FileInfo) -> Bool {
         name == Self.restoreArea
+            || info.kind == .directory && ScratchDirectory.isScratch(name)
             || name == "lost+found" && info.kind == .directory && info.owner == 0 && isMountPoint
     }
 

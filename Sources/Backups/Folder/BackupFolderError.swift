@@ -3,7 +3,7 @@ public import Files
 /// An error about the backups of a folder; nothing was changed.
 public enum BackupFolderError: ExplainedError, Equatable {
     /// No backup has that name.
-    case noBackup(String, address: String)
+    case noBackup(String, address: String, nearest: String? = nil)
     /// There is no backup at all.
     case noBackups(String)
     /// No backup was made at a moment or before it.
@@ -35,7 +35,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
 
     public var description: String {
         switch self {
-        case .noBackup(let name, let address): "there is no backup named '\(name)' in '\(address)'"
+        case .noBackup(let name, let address, _):
+            "there is no backup named '\(name)' in '\(address)'"
         case .noBackups(let address): "there is no backup in '\(address)'"
         case .noneUntil(let moment, let address):
             "there is no backup of \(moment) or before in '\(address)'"
@@ -77,7 +78,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .needed: "remove those first, or with it"
         case .missingNeed: "bring that one back, or choose another backup"
         case .onlySafetyBackups: "choose one by its name"
-        case .noBackup, .noBackups, .noneUntil, .nothingToUndo, .notInTrash: nil
+        case .noBackup(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
+        case .noBackups, .noneUntil, .nothingToUndo, .notInTrash: nil
         }
     }
 }

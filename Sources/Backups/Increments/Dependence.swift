@@ -61,12 +61,14 @@ package struct Dependence {
     private static func mayBeNeeded(_ backup: Backup, by other: Backup) -> Bool {
         guard backup.name != other.name else { return false }
         guard let time = backup.time, let end = other.time else { return true }
-        return time <= end && end.timeIntervalSince(time) <= unknownSpan
+        // A name knows the minute only.
+        return BackupOrder.minute(time) <= BackupOrder.minute(end)
+            && end.timeIntervalSince(time) <= unknownSpan
     }
 
     /// Returns the backups that need one, the newest first.
     package func dependants(of backup: Backup) -> [Backup] {
-        (dependants[backup.name] ?? []).sorted { $0.isNewer(than: $1) }
+        (dependants[backup.name] ?? []).newestFirst
     }
 }
 

@@ -28,11 +28,13 @@ public struct BackupSelection: Sendable {
             if let since, backup.time.map({ $0 < since }) ?? true { return false }
             return tags.isEmpty || tags.contains { backup.hasTags($0) }
         }
+        let time = BackupOrder(of: backups)
         let sorted = wanted.sorted { left, right in
             switch order {
-            case .time: left.isNewer(than: right)
+            case .time: time.isNewer(left, right)
             case .name: left.name < right.name
-            case .size: left.size == right.size ? left.isNewer(than: right) : left.size > right.size
+            case .size:
+                left.size == right.size ? time.isNewer(left, right) : left.size > right.size
             }
         }
         return isReversed ? sorted.reversed() : sorted

@@ -33,6 +33,8 @@ public struct RestoreBackup: Sendable {
         public var stripsComponents: Int?
         /// The paths that are restored, as the backup has them, while all else stays; none for all of it.
         public var only: [String] = []
+        /// Whether what a restore has brought goes again: of `only`, what the backup lacks.
+        public var isUndo = false
         /// Asked whether a backup may replace the data that is there though it has much less; told what.
         public var acceptsLoss: @Sendable (String) throws -> Bool = { _ in true }
         /// Whether to stop before anything is done.
@@ -161,6 +163,7 @@ public struct RestoreBackup: Sendable {
                 holdingTo: options.limits,
                 strippingOf: options.stripsComponents,
                 replacing: paths.live,
+                removingMissing: options.isUndo,
                 context
             )
             restore.part = part

@@ -254,7 +254,8 @@ extension PruneBackups.Plan {
             keep.append(Item(backup: backup, reasons: ["needed by '\(needing.displayName)'"]))
             kept.insert(backup.name)
         }
-        keep.sort { $0.backup.isNewer(than: $1.backup) }
+        let time = BackupOrder(of: keep.map(\.backup))
+        keep.sort { time.isNewer($0.backup, $1.backup) }
     }
 }
 

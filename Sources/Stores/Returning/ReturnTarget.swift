@@ -2,25 +2,38 @@ internal import CSQLite
 
 /// The table of a live store into which rows come back.
 final class ReturnTarget {
-    /// What became of a row whose key nobody had.
-    enum Insertion {
-        case inserted, replaced, skipped
-    }
-
-    private final class Prepared {
+    /// A statement that is run for each row.
+    final class Prepared {
         let statement: Statement
 
         init(_ statement: consuming Statement) { self.statement = statement }
+
+        /// Runs it to its end.
+        func run(_ values: [StoredValue]) throws {
+            try bind(values)
+            defer { statement.reset() }
+            while try statement.step() {}
+        }
+
+        func bind(_ values: [StoredValue]) throws {
+            for (index, value) in values.enumerated() {
+                try statement.bind(value, at: CInt(index + 1))
+            }
+        }
     }
+
+    /// What became of the rows so far.
+    var outcome = RowReturn.Outcome()
 
     private let database: OpaquePointer
     private let name: String
     private let rows: RowReturn
-    /// The places in `rows.columns` of those by which rows are known; none if that is the rowid.
+    /// The places in `rows.columns` of those by which rows are known.
     private let keyPlaces: [Int]
+    private let rivals: RivalRows
     private let lookup: Prepared
-    /// None of a store that is only read.
-    private var writing: (insert: Prepared, replace: Prepared, update: Prepared)?
+    private let insert: Prepared
+    private let update: Prepared
 
     /// Prepares what is asked and written for each row.
     ///
@@ -29,7 +42,7 @@ final class ReturnTarget {
         _ database: OpaquePointer,
         name: String,
         _ rows: RowReturn,
-        isWritten: Bool
+        _ schema: StoreSchema
     ) throws {
         self.database = database
         self.name = name
@@ -38,13 +51,14 @@ final class ReturnTarget {
         let names = rows.columns.map { table.columns[$0].name.sqlIdentifier }
         let places: [Int] =
             switch rows.identity {
-            case .rowID: []
-            case .primaryKey: table.primaryKey.compactMap { rows.columns.firstIndex(of: $0) }
-            case .content: Array(names.indices)
+            case .rowID: table.rowIDAlias.map { [$0] } ?? []
+            case .primaryKey: table.primaryKey
+            case .content: []
             }
-        keyPlaces = places
-        let keys = rows.identity == .rowID ? [table.rowIDName ?? "rowid"] : places.map { names[$0] }
-        let condition = keys.enumerated().map { "\($1) IS ?\($0 + 1)" }.joined(separator: " AND ")
+        keyPlaces = places.compactMap(rows.columns.firstIndex)
+        let keys = keyPlaces.isEmpty ? Array(names.indices) : keyPlaces
+        let condition = keys.enumerated().map { "\(names[$1]) IS ?\($0 + 1)" }
+            .joined(separator: " AND ")
         let subject = "main.\(table.name.sqlIdentifier)"
         func prepare(_ sql: String) throws -> Prepared {
             Prepared(try Statement(database, name: name, sql))
@@ -52,93 +66,118 @@ final class ReturnTarget {
         lookup = try prepare(
             "SELECT \(names.joined(separator: ", ")) FROM \(subject) WHERE \(condition) LIMIT 1"
         )
-        guard isWritten else { return }
-        let isNumbered = rows.identity == .rowID && table.rowIDAlias == nil
-        let columns = (isNumbered ? [table.rowIDName ?? "rowid"] : []) + names
-        let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        let row = "INTO \(subject) (\(columns.joined(separator: ", "))) VALUES (\(values))"
+        let list = names.joined(separator: ", ")
+        let values = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        // A clause of the table itself might replace rows without a word, or pass over this one.
+        insert = try prepare("INSERT OR ABORT INTO \(subject) (\(list)) VALUES (\(values))")
         let changes = names.enumerated().map { "\($1) = ?\(keys.count + $0 + 1)" }
-        writing = (
-            try prepare("INSERT \(row)"), try prepare("INSERT OR REPLACE \(row)"),
-            try prepare(
-                "UPDATE \(subject) SET \(changes.joined(separator: ", ")) WHERE \(condition)"
-            )
+        update = try prepare(
+            "UPDATE OR ABORT \(subject) SET \(changes.joined(separator: ", ")) WHERE \(condition)"
         )
+        rivals = try RivalRows(database, name: name, rows, schema)
     }
 
-    /// Returns the values that the row of this key has; `nil` if there is none.
-    func values(of rowID: Int64, _ values: [StoredValue]) throws -> [StoredValue]? {
-        let statement = lookup
-        try bind(keyValues(rowID, values), to: statement)
-        defer { statement.statement.reset() }
-        guard try statement.statement.step() else { return nil }
-        return rows.columns.indices.map { statement.statement.value(CInt($0)) }
+    /// Calls `body` with the values of each row that is there.
+    func forEachRow(_ body: ([StoredValue]) throws -> Void) throws {
+        let names = rows.columns.map { rows.into.columns[$0].name.sqlIdentifier }
+        let statement = try Statement(
+            database,
+            name: name,
+            "SELECT \(names.joined(separator: ", ")) FROM main.\(rows.into.name.sqlIdentifier)"
+        )
+        while try statement.step() {
+            try body(rows.columns.indices.map { statement.value(CInt($0)) })
+        }
+    }
+
+    /// Brings a row back that is known by its key.
+    ///
+    /// - Throws: `RowReturnError`, `StoreError`.
+    func bring(_ rowID: Int64, _ values: [StoredValue]) throws {
+        guard let present = try present(values) else { return try insert(rowID, values) }
+        guard present != values else {
+            outcome.unchanged += 1
+            return
+        }
+        switch rows.onConflict {
+        case .skip: outcome.skipped += 1
+        case .fail: throw RowReturnError.conflict(rows.into.name, key: key(rowID, values))
+        case .replace:
+            try write(update, keyValues(values) + values, rowID, values) { true }
+            outcome.replaced += 1
+        }
     }
 
     /// Writes a row whose key nobody has.
     ///
     /// - Throws: `RowReturnError`, `StoreError`.
-    func insert(_ rowID: Int64, _ values: [StoredValue]) throws -> Insertion {
-        guard let writing else { return .inserted }
-        let isNumbered = rows.identity == .rowID && rows.into.rowIDAlias == nil
-        let all = (isNumbered ? [.integer(rowID)] : []) + values
-        do {
-            try run(writing.insert, all)
-            return .inserted
-        } catch  where isOfUniqueness {
+    func insert(_ rowID: Int64, _ values: [StoredValue]) throws {
+        let isWritten = try write(insert, values, rowID, values) {
             switch rows.onConflict {
-            case .skip: return .skipped
+            case .skip: return false
             case .fail: throw RowReturnError.conflict(rows.into.name, key: key(rowID, values))
-            case .replace: break
+            case .replace: return true
+            }
+        }
+        if isWritten { outcome.inserted += 1 } else { outcome.skipped += 1 }
+    }
+
+    /// Returns the values that the row of this key has; `nil` if there is none.
+    private func present(_ values: [StoredValue]) throws -> [StoredValue]? {
+        try lookup.bind(keyValues(values))
+        defer { lookup.statement.reset() }
+        guard try lookup.statement.step() else { return nil }
+        return rows.columns.indices.map { lookup.statement.value(CInt($0)) }
+    }
+
+    /// Writes a row; if others have its unique values, deletes them first.
+    ///
+    /// - Returns: whether it was written.
+    @discardableResult
+    private func write(
+        _ statement: Prepared,
+        _ bound: [StoredValue],
+        _ rowID: Int64,
+        _ values: [StoredValue],
+        replacesRivals: () throws -> Bool
+    ) throws -> Bool {
+        do {
+            try statement.run(bound)
+        } catch  where isOfUniqueness {
+            guard try replacesRivals() else { return false }
+            do {
+                let own = keyPlaces.isEmpty ? nil : keyPlaces.map { values[$0] }
+                try rivals.remove(of: values, but: own, &outcome)
+                try statement.run(bound)
+            } catch  where isOfUniqueness {
+                throw RowReturnError.unknownRival(
+                    rows.into.name,
+                    key: key(rowID, values),
+                    index: String(cString: sqlite3_errmsg(database))
+                )
+            } catch {
+                throw explained(error, rowID, values)
             }
         } catch {
             throw explained(error, rowID, values)
         }
-        do {
-            try run(writing.replace, all)
-            return .replaced
-        } catch {
-            throw explained(error, rowID, values)
+        guard sqlite3_changes(database) > 0 else {
+            let reason = "a trigger passes it over"
+            throw RowReturnError.refused(rows.into.name, key: key(rowID, values), reason: reason)
         }
-    }
-
-    /// Gives the row of a key other values.
-    ///
-    /// - Throws: `RowReturnError`, `StoreError`.
-    func update(_ rowID: Int64, _ values: [StoredValue]) throws {
-        guard let writing else { return }
-        do {
-            try run(writing.update, keyValues(rowID, values) + values)
-        } catch {
-            throw explained(error, rowID, values)
-        }
+        return true
     }
 
     /// Returns a row's key in words.
-    func key(_ rowID: Int64, _ values: [StoredValue]) -> String {
-        guard !keyPlaces.isEmpty else {
-            let name = rows.into.rowIDAlias.map { rows.into.columns[$0].name } ?? "rowid"
-            return "\(name) = \(rowID)"
-        }
-        return keyPlaces.prefix(4).map { place in
+    private func key(_ rowID: Int64, _ values: [StoredValue]) -> String {
+        let places = keyPlaces.isEmpty ? Array(rows.columns.indices) : keyPlaces
+        return places.prefix(4).map { place in
             "\(rows.into.columns[rows.columns[place]].name) = \(values[place].sqlLiteral.prefix(60))"
         }.joined(separator: ", ")
     }
 
-    private func keyValues(_ rowID: Int64, _ values: [StoredValue]) -> [StoredValue] {
-        rows.identity == .rowID ? [.integer(rowID)] : keyPlaces.map { values[$0] }
-    }
-
-    private func bind(_ values: [StoredValue], to prepared: Prepared) throws {
-        for (index, value) in values.enumerated() {
-            try prepared.statement.bind(value, at: CInt(index + 1))
-        }
-    }
-
-    private func run(_ prepared: Prepared, _ values: [StoredValue]) throws {
-        try bind(values, to: prepared)
-        defer { prepared.statement.reset() }
-        while try prepared.statement.step() {}
+    private func keyValues(_ values: [StoredValue]) -> [StoredValue] {
+        keyPlaces.isEmpty ? values : keyPlaces.map { values[$0] }
     }
 
     /// Whether the statement that failed just now met a unique value (https://www.sqlite.org/rescode.html).
@@ -155,10 +194,7 @@ final class ReturnTarget {
         guard case StoreError.unreadable(_, let reason) = error,
             sqlite3_errcode(database) & 0xFF == SQLITE_CONSTRAINT || reason.contains("no such")
         else { return error }
-        return RowReturnError.refused(
-            rows.into.name,
-            key: key(rowID, values),
-            reason: reason
-        )
+        return RowReturnError(reason, table: rows.into.name, store: name)
+            ?? .refused(rows.into.name, key: key(rowID, values), reason: reason)
     }
 }

@@ -1,7 +1,4 @@
 internal import CSQLite
-public import Files
-internal import GRDB
-internal import SystemPackage
 
 /// Rows of another state of a table, to be brought back into a live store.
 ///
@@ -12,14 +9,14 @@ public struct RowReturn {
     public enum Conflict: String, Sendable, CaseIterable {
         /// The row there stays.
         case skip
-        /// The row there gets the values of before.
+        /// The row there gets the values of before; another one that has its unique values is deleted.
         case replace
         /// Nothing is written at all.
         case fail
     }
 
     /// How many rows came to what.
-    public struct Outcome: Sendable, Equatable, Codable {
+    public struct Outcome: Sendable, Equatable {
         /// Those that were not there.
         public var inserted: Int64 = 0
         /// Those that were there with other values, and have those of before.
@@ -28,6 +25,14 @@ public struct RowReturn {
         public var skipped: Int64 = 0
         /// Those that were there with the same values.
         public var unchanged: Int64 = 0
+        /// Other rows of the table, deleted since they had unique values of those that came back.
+        public var removed: Int64 = 0
+        /// The keys of the first of them, in words.
+        public var removedKeys: [String] = []
+        /// Rows that went or changed with them, by triggers and foreign keys, by the names of their tables.
+        ///
+        /// Those of tables without rowids have no name.
+        public var alongside: [String: Int64] = [:]
 
         public init() {}
     }
@@ -39,6 +44,8 @@ public struct RowReturn {
     let into: TableSchema
     let identity: TableIdentity
     let onConflict: Conflict
+    /// The places of the columns in the live table that both have.
+    let columns: [Int]
     private let selection: String
 
     /// Chooses rows.
@@ -61,9 +68,9 @@ public struct RowReturn {
         self.from = from
         self.into = into
         self.onConflict = onConflict
-        // Their texts are read as UTF-8, whatever the stores keep.
-        identity = TableIdentity(of: into, and: from, isUTF8: true)
-        let common = into.storedColumns.filter { from.column(into.columns[$0].name) != nil }
+        let common = into.storedColumns.filter { place in
+            from.column(into.columns[place].name).map { from.columns[$0].kind == .stored } ?? false
+        }
         guard !common.isEmpty else {
             let reason = "the columns of '\(into.name)' are others than they were"
             throw StoreError.unreadable(source.name, reason: reason)
@@ -74,18 +81,62 @@ public struct RowReturn {
         let start =
             "SELECT \(([rowID] + names).joined(separator: ", ")) FROM main.\(from.name.sqlIdentifier)"
         // A comment at its end would swallow the parenthesis.
-        selection = condition.map { "\(start) WHERE (\($0)\n)" } ?? start
-        _ = try Statement(source.database, name: source.name, selection)
+        let selection = condition.map { "\(start) WHERE (\($0)\n)" } ?? start
+        try Self.refuseMore(than: selection, in: source)
         _ = try condition.map {
             let test = "SELECT 1 WHERE (\($0)\n)"
             guard sqlite3_complete("\(test);") != 0 else {
                 throw StoreError.unreadable(source.name, reason: "it does not end")
             }
         }
+        self.selection = selection
+        identity = try Self.identity(of: from, into, selection, source)
     }
 
-    /// The places of the columns in the live table that both have.
-    let columns: [Int]
+    /// Throws if a text is no statement, or more than one.
+    private static func refuseMore(than sql: String, in source: ReadableStore) throws {
+        var pointer: OpaquePointer?
+        let isOne = sql.withCString { start in
+            var tail: UnsafePointer<CChar>?
+            let code = sqlite3_prepare_v2(source.database, start, -1, &pointer, &tail)
+            return code == SQLITE_OK ? tail?.pointee == 0 : nil
+        }
+        defer { sqlite3_finalize(pointer) }
+        guard let isOne else {
+            let code = sqlite3_errcode(source.database)
+            throw StoreError(source.name, code: code, of: source.database)
+        }
+        guard isOne else {
+            throw StoreError.unreadable(source.name, reason: "there is more behind it")
+        }
+    }
+
+    /// Finds by what rows of both states are known to be the same.
+    ///
+    /// A rowid that is no column may be given out anew at any time: it knows nothing.
+    private static func identity(
+        of from: TableSchema,
+        _ into: TableSchema,
+        _ selection: String,
+        _ source: ReadableStore
+    ) throws -> TableIdentity {
+        // Their texts are read as UTF-8, whatever the stores keep.
+        switch TableIdentity(of: into, and: from, isUTF8: true) {
+        case .content: return .content
+        case .rowID:
+            guard let old = from.rowIDAlias, let new = into.rowIDAlias,
+                from.columns[old].name.foldedIdentifier
+                    == into.columns[new].name.foldedIdentifier
+            else { return .content }
+            return .rowID
+        case .primaryKey:
+            // NULLs in a key are no key: any number of rows may have them.
+            let keys = into.primaryKey.map { "\(into.columns[$0].name.sqlIdentifier) IS NULL" }
+            let sql =
+                "SELECT EXISTS (SELECT 1 FROM (\(selection)) WHERE \(keys.joined(separator: " OR ")))"
+            return try source.reading { try source.number(sql) } == 0 ? .primaryKey : .content
+        }
+    }
 
     /// Names of columns that the rows had, and that have no place now.
     public var lostColumns: [String] {
@@ -95,7 +146,7 @@ public struct RowReturn {
     /// Calls `body` with the rowid and the values of each row.
     func forEachRow(_ body: (Int64, [StoredValue]) throws -> Void) throws {
         let statement = try Statement(source.database, name: source.name, selection)
-        while try statement.step() {
+        while try source.reading({ try statement.step() }) {
             let values = columns.indices.map { statement.value(CInt($0 + 1)) }
             try body(statement.integer(0), values)
         }
@@ -112,175 +163,5 @@ public struct RowReturn {
             }
         }
         return references
-    }
-
-    /// Counts what would become of the rows, and writes nothing.
-    ///
-    /// Whether another row has a unique value is seen only when it is written.
-    ///
-    /// - Parameter live: the live store.
-    /// - Returns: how many rows would come to what.
-    /// - Throws: `RowReturnError.conflict`, `StoreError`.
-    public func preview(in live: ReadableStore) throws -> Outcome {
-        let target = try ReturnTarget(live.database, name: live.name, self, isWritten: false)
-        return try run(into: target)
-    }
-
-    /// Brings the rows back.
-    ///
-    /// - Parameters:
-    ///   - store: the live store.
-    ///   - busyTimeout: how long another writer is waited for.
-    ///   - check: called now and then; throws to stop, and then nothing is written.
-    /// - Returns: what became of them.
-    /// - Throws: `RowReturnError`; `StoreError`, `.busy` if another writer does not end. Then nothing was written.
-    public func run(
-        on store: Store,
-        busyTimeout: Duration,
-        check: () throws -> Void
-    ) throws -> Outcome {
-        let name = store.path.description
-        let connection = try Connection(
-            store.location,
-            name: name,
-            access: .own,
-            busyTimeout: busyTimeout
-        )
-        let outcome = try connection.access { database in
-            guard let handle = database.sqliteConnection else {
-                throw StoreError.unreadable(name, reason: "its connection is closed")
-            }
-            return try write(handle, name, check)
-        }
-        try connection.close()
-        return outcome
-    }
-
-    private func write(
-        _ handle: OpaquePointer,
-        _ name: String,
-        _ check: () throws -> Void
-    ) throws -> Outcome {
-        func execute(_ sql: String) throws {
-            let statement = try Statement(handle, name: name, sql)
-            while try statement.step() {}
-        }
-        try execute("PRAGMA foreign_keys = ON")
-        try execute("BEGIN IMMEDIATE")
-        do {
-            try execute("PRAGMA defer_foreign_keys = ON")
-            let schema = try StoreSchema(of: handle, name: name)
-            guard schema.table(into.name) == into else { throw RowReturnError.changedSchema(name) }
-            let target = try ReturnTarget(handle, name: name, self, isWritten: true)
-            let outcome = try run(into: target, check)
-            if schema.isCoreData { try raiseCounter(handle, name) }
-            do {
-                try execute("COMMIT")
-            } catch  where sqlite3_extended_errcode(handle) == SQLITE_CONSTRAINT | 3 << 8 {
-                throw RowReturnError.missingParents(into.name, try missingParents(handle, name))
-            }
-            return outcome
-        } catch {
-            if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
-            throw error
-        }
-    }
-
-    private func run(
-        into target: ReturnTarget,
-        _ check: () throws -> Void = {}
-    ) throws -> Outcome {
-        var outcome = Outcome()
-        var count = 0
-        try forEachRow { rowID, values in
-            count += 1
-            if count % 256 == 0 { try check() }
-            guard let present = try target.values(of: rowID, values) else {
-                switch try target.insert(rowID, values) {
-                case .inserted: outcome.inserted += 1
-                case .replaced: outcome.replaced += 1
-                case .skipped: outcome.skipped += 1
-                }
-                return
-            }
-            guard present != values else {
-                outcome.unchanged += 1
-                return
-            }
-            switch onConflict {
-            case .skip: outcome.skipped += 1
-            case .replace:
-                try target.update(rowID, values)
-                outcome.replaced += 1
-            case .fail: throw RowReturnError.conflict(into.name, key: target.key(rowID, values))
-            }
-        }
-        return outcome
-    }
-
-    /// Has Core Data never give out a key again that a row has (`Z_MAX`).
-    private func raiseCounter(_ handle: OpaquePointer, _ name: String) throws {
-        guard into.rowIDAlias != nil else { return }
-        let statement = try Statement(
-            handle,
-            name: name,
-            """
-            UPDATE main.Z_PRIMARYKEY
-            SET Z_MAX = max(Z_MAX, (SELECT max(rowid) FROM main.\(into.name.sqlIdentifier)))
-            WHERE upper('Z' || Z_NAME) = upper(?1) AND Z_SUPER = 0
-            """
-        )
-        try statement.bind(into.name, at: 1)
-        while try statement.step() {}
-    }
-
-    /// Returns the tables that rows refer to which they lack.
-    private func missingParents(_ handle: OpaquePointer, _ name: String) throws -> [String] {
-        let statement = try Statement(
-            handle,
-            name: name,
-            "SELECT DISTINCT \"table\", parent FROM pragma_foreign_key_check"
-        )
-        var tables: [String] = []
-        while try statement.step() {
-            let (table, parent) = (statement.text(0) ?? "", statement.text(1) ?? "")
-            tables.append(table == into.name ? parent : table)
-        }
-        return Set(tables).sorted()
-    }
-}
-
-/// Why rows did not come back; nothing was written.
-public enum RowReturnError: ExplainedError, Equatable {
-    /// A row is there with other values, or another row has its unique values; the key of the one that was to
-    /// come back.
-    case conflict(String, key: String)
-    /// The rows refer to rows of other tables that are not there, or those refer to what is replaced.
-    case missingParents(String, [String])
-    /// A constraint of the table, or one of its triggers, refuses a row; SQLite's reason.
-    case refused(String, key: String, reason: String)
-    /// The application changed the schema meanwhile.
-    case changedSchema(String)
-
-    public var description: String {
-        switch self {
-        case .conflict(let table, let key):
-            "a row of '\(table)' is there with other values, or another has its unique values: \(key)"
-        case .missingParents(let table, let tables):
-            "rows of '\(table)' would refer to rows that are not there, or be missed by others: of \(tables.map { "'\($0)'" }.joined(separator: ", "))"
-        case .refused(let table, let key, let reason):
-            "a row of '\(table)' is refused, \(key): \(reason)"
-        case .changedSchema(let store): "the schema of '\(store)' was changed meanwhile"
-        }
-    }
-
-    public var hint: String? {
-        switch self {
-        case .conflict: "say what becomes of such rows"
-        case .missingParents(_, let tables):
-            tables.first.map { "bring the rows of '\($0)' back first" }
-        case .refused: nil
-        case .changedSchema: "try again"
-        }
     }
 }

@@ -23,6 +23,14 @@ public struct StoreSchema: Equatable, Sendable {
         let name = name.foldedIdentifier
         return tables.first { $0.name.foldedIdentifier == name }
     }
+
+    /// Returns the virtual table that keeps its data in a table; `nil` if it cannot be told.
+    public func virtualTable(ofShadow name: String) -> TableSchema? {
+        let name = name.foldedIdentifier
+        return tables.filter {
+            $0.kind == .virtual && name.hasPrefix("\($0.name.foldedIdentifier)_")
+        }.max { $0.name.utf8.count < $1.name.utf8.count }
+    }
 }
 
 /// A table, a virtual table or a view.

@@ -16,6 +16,18 @@ package struct CoreDataNames: Sendable {
     /// Returns the name of the entity whose rows a table has, with those of its subentities.
     package func entity(ofTable table: String) -> String? { root(table)?.name }
 
+    /// Returns the entity in whose table the rows of a subentity are, and the subentity's number; `nil` if no
+    /// subentity has the name.
+    package func subentity(_ name: String) -> (root: String, number: Int64)? {
+        let folded = name.foldedIdentifier
+        guard
+            let entity = store.entities.first(where: {
+                $0.parent != 0 && $0.name.foldedIdentifier == folded
+            })
+        else { return nil }
+        return (store.root(of: entity).name, entity.number)
+    }
+
     /// Returns the name of a column's attribute or relationship; `nil` if the model does not tell.
     package func property(ofColumn column: String, in table: String) -> String? {
         let folded = column.foldedIdentifier

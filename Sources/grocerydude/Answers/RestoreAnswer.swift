@@ -82,7 +82,7 @@ struct RestoreAnswer: Answer {
         console.message("\(what), from \(folder)")
         if let safety = outcome.safetyBackup {
             console.message(
-                "the data from before is in '\(safety.displayName)': to undo, run 'grocerydude restore --undo'"
+                "the data from before is in '\(safety.displayName)': to undo, run \(UndoHint.command(only: only ?? []))"
             )
         }
         guard outcome.replacesData else { return }

@@ -191,7 +191,8 @@ struct ExitStatus: RawRepresentable, Equatable {
         switch error {
         case .damaged: self = .damaged
         case .severalStores, .badCondition: self = .usage
-        case .noFile, .notAFile, .noStore, .noStores, .notAStore, .noTable, .noColumn:
+        case .noFile, .notAFile, .noStore, .noStores, .notAStore, .noTable, .noColumn,
+            .notOfRows, .subentity:
             self = .failed
         }
     }
@@ -213,7 +214,7 @@ struct ExitStatus: RawRepresentable, Equatable {
 
     private init(_ error: StoreError) {
         switch error {
-        case .busy: self = .inUse
+        case .busy, .busyWriting: self = .inUse
         case .damagedPage: self = .damaged
         case .damaged, .unreadable, .unwritable, .neverStill: self = .failed
         }

@@ -49,6 +49,13 @@ enum Hint {
             "choose with '--on-conflict skip' that it stays, or with '--on-conflict replace' that it does not"
         case RowReturnError.missingParents(_, let tables):
             "bring those back first: '--rows \(tables.first ?? "TABLE")'"
+        case RowReturnError.needsApplication(_, let store, _),
+            RowReturnError.otherModel(_, let store, _):
+            "bring all of it back: 'grocerydude restore NAME --only '\(store)''"
+        case RowReturnError.unknownRival:
+            "delete that row first, or choose with '--on-conflict skip' that it stays"
+        case ReturnRowsError.storeIsGone(let store, _):
+            "bring all of it back: 'grocerydude restore NAME --only '\(store)''"
         case PartError.everything: "leave out '--only' to restore all of it"
         case PartError.unmovable:
             "get it elsewhere with 'grocerydude extract', and put it in place by hand"
@@ -108,6 +115,7 @@ enum Hint {
 
     private static func after(_ error: BackupFolderError) -> String? {
         switch error {
+        case .noBackup(_, _, .some): error.inWords.map { "\($0) \(list) to see what there is" }
         case .noBackup, .noneUntil: "\(list) to see what there is"
         case .noBackups: "run 'grocerydude backup' to make one"
         case .onlySafetyBackups: "restore the newest of them with 'grocerydude restore --undo'"
@@ -136,10 +144,14 @@ enum Hint {
     private static func after(_ error: LookingError) -> String? {
         switch error {
         case .damaged: "\(list) and try an older backup; a copy in another place may be whole"
+        case .notOfRows(.virtual, _, _, _), .notOfRows(.shadow, _, _, _):
+            "all of its store comes back with 'grocerydude restore NAME --only STORE'; 'grocerydude sql' asks it"
+        case .subentity(_, let root, let number, _):
+            "name '\(root)', with '--where' and the condition 'Z_ENT = \(number)'"
         case .severalStores(_, let stores): "name one with '--store '\(stores.first ?? "PATH")''"
         case .noFile(_, _, nil): "see what is there with 'grocerydude show NAME --tree'"
         case .noFile, .notAFile, .noStore, .noStores, .notAStore, .noTable, .noColumn,
-            .badCondition:
+            .notOfRows, .badCondition:
             error.inWords
         }
     }

@@ -139,6 +139,54 @@ struct DiffCommandTests {
         try expect("diff", "--sql", "--rows", status: 64)
     }
 
+    @Test("of a zip of another program are none for a journal beside a store")
+    func journals() throws {
+        try sql("PRAGMA journal_mode = PERSIST; INSERT INTO shop VALUES (3, 'Kiosk')")
+        #expect(program.sandbox.exists(Self.store + "-journal"))
+        let archive = program.sandbox.path("Remote/Theirs Stores.zip").string
+        let stores = program.sandbox.path("Stores")
+        try Tool.check("zip", ["-qr", archive, "."], directory: stores)
+        let outcome = try expect("diff", "Theirs", "live")
+        #expect(!outcome.text.contains("journal"), "\(outcome.text)")
+        // A diary that is only called so is compared.
+        try program.sandbox.write("dear", to: "Stores/note.txt-journal")
+        #expect(try expect("diff", "Theirs", "live").text.contains("+ note.txt-journal"))
+    }
+
+    @Test("of a subentity are told by its entity, and attributes by their columns")
+    func entities() throws {
+        let store = program.sandbox.path("Stores/Model.sqlite").string
+        try Tool.check(
+            "sqlite3",
+            [
+                store,
+                """
+                CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID, Z_PLIST);
+                CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME, Z_SUPER, Z_MAX);
+                INSERT INTO Z_PRIMARYKEY VALUES (1, 'Place', 0, 3), (2, 'Home', 1, 0);
+                CREATE TABLE ZPLACE (Z_PK INTEGER PRIMARY KEY, Z_ENT, Z_OPT, ZNAME);
+                INSERT INTO ZPLACE VALUES (3, 2, 1, 'Shelf');
+                """,
+            ]
+        )
+        try expect("backup", "--quiet")
+        try Tool.check("sqlite3", [store, "DELETE FROM ZPLACE"])
+        for arguments in [
+            ["diff", "--store", "Model.sqlite", "--table", "home"],
+            ["find", "--store", "Model.sqlite", "--where", "Home", "1"],
+            ["restore", "latest", "--yes", "--store", "Model.sqlite", "--rows", "Home"],
+        ] {
+            let outcome = try program.run(arguments)
+            #expect(outcome.status == 1 && outcome.errors.contains("are among those of 'Place'"))
+            #expect(outcome.errors.contains("'Z_ENT = 2'"), "\(arguments): \(outcome.errors)")
+        }
+        let place = ["restore", "latest", "--yes", "--store", "Model.sqlite", "--rows", "Place"]
+        let hint = try program.run(place + ["--where", "name = 'Shelf'"])
+        #expect(hint.status == 64 && hint.errors.contains("did you mean 'ZNAME'?"))
+        let done = try program.run(place + ["--where", "Z_ENT = 2"])
+        #expect(done.status == 0 && done.text.contains("1 row back"), "\(done.errors)")
+    }
+
     @Test("of two backups are found in encrypted ones, too")
     func kinds() throws {
         let key = program.sandbox.path("key.txt").string

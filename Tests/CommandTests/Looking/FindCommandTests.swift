@@ -115,6 +115,34 @@ struct FindCommandTests {
         #expect(list.errors.ranges(of: name).count == 1, "\(list.errors)")
     }
 
+    @Test(
+        "are told in the order of time around backups that cannot be read, and these as one if the reason is one"
+    )
+    func unreadableTogether() throws {
+        try sql("INSERT INTO item VALUES (3, 'Oats', 1)")
+        for _ in 0..<4 { try expect("backup", "--quiet") }
+        try sql("DELETE FROM item WHERE id = 3")
+        try expect("backup", "--quiet")
+        let names = try names()
+        func cut(_ index: Int, to text: String) throws {
+            try program.sandbox.write(text, to: "Remote/\(names[index]) Stores.zip")
+        }
+        func told() throws -> [String] {
+            try expect("find", "oats", status: 3).text.split(separator: "\n").dropFirst()
+                .map { $0.split(separator: "  ").map(String.init).joined(separator: ": ") }
+        }
+        try cut(5, to: "no archive")
+        try cut(6, to: "nor this one")
+        let merged = [
+            "\(names[3]): first: name 'Oats', count 1", "\(names[4]): last known to be there",
+            "\(names[5]): not known until \(names[6])", "\(names[7]): gone",
+        ]
+        #expect(try told() == merged)
+        try cut(6, to: "")
+        let apart = try told()
+        #expect(apart.prefix(2) == merged.prefix(2) && apart.last == merged.last, "\(apart)")
+    }
+
     @Test("are not looked for by a question that makes no sense")
     func usage() throws {
         for arguments in [

@@ -66,7 +66,7 @@ struct RestorePartCommandTests {
         #expect(try text("photos/1") == "new photos/1")
         let done = try expect("restore", "latest", "--only", "photos", "--yes")
         #expect(done.text.hasPrefix("restored 'photos' from '["))
-        #expect(done.errors.contains("to undo, run 'grocerydude restore --undo'"))
+        #expect(done.errors.contains("to undo, run 'grocerydude restore --undo --only photos'"))
         #expect(!done.errors.contains("start the application"))
         #expect(
             try text("photos/deep/2") == "old photos/deep/2" && text("note.txt") == "new note.txt"
@@ -82,6 +82,32 @@ struct RestorePartCommandTests {
         #expect(try sql("SELECT count(*) FROM item") == "1\n")
         #expect(try text("photos/1") == "old photos/1")
         #expect(!sandbox.exists("Stores/.grocerydude-restore"))
+    }
+
+    @Test("go again if they were not there before, when that is undone, and come back when that is")
+    func undoneAgain() throws {
+        try expect("backup", "--quiet")
+        for path in ["note.txt", "photos", "other.sqlite"] {
+            try LocalFileSystem().remove(sandbox.path("Stores/\(path)"))
+        }
+        let names = ["note.txt", "photos", "other.sqlite"]
+        let done = try program.run(["restore", "latest", "--yes", "--only"] + names)
+        #expect(
+            done.errors.contains("--undo --only note.txt other.sqlite photos'"),
+            "\(done.errors)"
+        )
+        try sandbox.write("later", to: "Stores/later")
+        let undo = ["restore", "--undo", "--yes", "--only"] + names
+        #expect(try program.run(undo + ["--dry-run"]).text.contains("is lost"))
+        #expect(try program.run(undo).status == 0)
+        for name in names { #expect(!sandbox.exists("Stores/\(name)"), "\(name)") }
+        #expect(try text("later") == "later")
+        #expect(try program.run(undo).status == 0)
+        #expect(try text("note.txt") == "old note.txt" && text("photos/1") == "old photos/1")
+        #expect(sandbox.exists("Stores/other.sqlite"))
+        // Any other restore leaves alone what its backup does not have.
+        try expect("restore", "latest", "--only", "later", "--yes", status: 1)
+        try expect("restore", "--undo", "--only", "nowhere", "--yes", status: 1)
     }
 
     @Test("are asked for by a question that says what goes, and what stays")

@@ -56,7 +56,7 @@ struct SQLCommandTests {
                     1  milk      X'00FF'
                  -2.5  a,"b"\\nc  X'\(String(repeating: "0", count: 64))…' (40 bytes)
                 9e999            NULL
-                 NULL  \\xFFA     x\\u{0}y\\u{1b}
+                 NULL  X'FF41'   x\\u{0}y\\u{1b}
 
                 """
         )
@@ -66,14 +66,14 @@ struct SQLCommandTests {
         #expect(lines[1] == Array("1,milk".utf8))
         #expect(lines[2...3].map { $0 } == [Array("-2.5,\"a,\"\"b\"\"".utf8), Array("c\"".utf8)])
         #expect(lines[4] == Array("9e999,\"\"".utf8))
-        #expect(lines[5] == [44, 0xFF, 0x41])
+        #expect(lines[5] == Array(",X'FF41'".utf8))
         let json = try sql("latest", "SELECT n, t, b, n FROM v", "--json")
         #expect(
             json.text == """
                 {"columns":["n","t","b","n:2"],"rows":[{"n":1,"t":"milk","b":{"blob":"00FF"},"n:2":1},\
                 {"n":-2.5,"t":"a,\\"b\\"\\nc","b":{"blob":"\(String(repeating: "0", count: 80))"},"n:2":-2.5},\
                 {"n":9e999,"t":"","b":null,"n:2":9e999},\
-                {"n":null,"t":{"text":"FF41"},"b":"x\\u0000y\\u001b","n:2":null}],"complete":true}
+                {"n":null,"t":{"text":"FF41"},"b":"x\\u0000y\\u001b","n:2":null}],"complete":true,"more":false}
 
                 """
         )

@@ -26,6 +26,8 @@ public struct CompareStates: Sendable {
         ///
         /// Stores come with their external data.
         public var only: [String] = []
+        /// Whether paths may be compared that only the old state has.
+        public var onlyOfEither = false
         /// Whether rows are told one by one.
         public var tellsRows = false
         /// The most rows of one table to tell; `nil` for all.

@@ -44,7 +44,13 @@ final class ComparedState {
         source = .archived(opened)
         isDescribed = archived.isDescribed
         exclusions = try archived.exclusions()
-        items = try archived.items().mapValues { item in
+        var found = try archived.items()
+        // In archives of others a log may lie beside a store, and is a part of it, as in the stores directory.
+        let beside = Set(found.values.filter(\.isStore).flatMap { Store.paths(beside: $0.path) })
+        for item in try opened.items(where: beside.contains) where try opened.isSidecar(item) {
+            found[item.attributes.path] = nil
+        }
+        items = found.mapValues { item in
             Item(
                 type: item.type,
                 mode: item.mode,

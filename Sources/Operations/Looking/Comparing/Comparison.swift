@@ -69,6 +69,9 @@ struct Comparison {
             found.formUnion(match.indices)
             if match.root == path { stores.insert(path.description) }
         }
+        if options.onlyOfEither {
+            for path in old.items.keys { found.formUnion(named.match(path)?.indices ?? []) }
+        }
         guard let missing = named.names.indices.first(where: { !found.contains($0) }) else {
             return paths.filter { path in
                 // What only the old state has of external data stays.

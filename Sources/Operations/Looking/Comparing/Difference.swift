@@ -44,12 +44,21 @@ public struct StoreDifference: Sendable {
 
 /// A table that differs.
 public struct TableDifference: Sendable {
+    /// One of which a module has the rows.
+    public struct VirtualTable: Sendable, Hashable {
+        public var name: String
+        /// Whether texts are searched by it.
+        public var isSearchIndex: Bool
+    }
+
     /// The store's path, printable.
     public var store: String
     public var table: String
     /// The entity that the table is for, in a store of Core Data.
     public var entity: String?
     public var kind: TableSchema.Kind
+    /// The virtual table that keeps its data in it; `nil` if it is no such table.
+    public var virtualTable: VirtualTable?
     /// What differs in its schema; `nil` if nothing does.
     public var schema: SchemaDiff.Table?
     /// How many rows differ; `nil` if that is not known.

@@ -16,7 +16,25 @@ public struct RestorePreview: Sendable {
         public var rows: RowCounts
     }
 
-    /// How many files would change, stores aside; directories do not count.
+    /// Something of a store's schema that would change.
+    public struct SchemaPart: Sendable, Hashable {
+        /// The store's path, printable.
+        public var store: String
+        /// `table`, `view`, `virtual table`, `index` or `trigger`.
+        public var kind: String
+        public var name: String
+        /// Added comes back, removed is lost.
+        public var change: SchemaDiff.Change
+    }
+
+    /// A virtual table whose data would change: which of its rows, only its module knows.
+    public struct VirtualTable: Sendable, Hashable {
+        /// The store's path, printable.
+        public var store: String
+        public var table: TableDifference.VirtualTable
+    }
+
+    /// How many files would change, stores aside.
     public struct Files: Sendable, Equatable {
         public var added = 0
         public var removed = 0
@@ -27,16 +45,23 @@ public struct RestorePreview: Sendable {
 
     /// Those of which rows differ, in the order of stores and names.
     public var tables: [Table] = []
+    /// What else of stores would change, in the order in which it was found.
+    public var schemas: [SchemaPart] = []
+    public var virtualTables: [VirtualTable] = []
     /// Stores that would come back as a whole, or go.
     public var stores: [StoreDifference] = []
     /// Files that hold values of rows, such as pictures.
     public var externalData = Files()
     public var files = Files()
+    public var directories = Files()
+    /// How many files, directories and links would get another mode, owner or time, and have the same content.
+    public var attributes = 0
     /// Whether all was compared; else time was up, or something could not be read.
     public var isComplete = true
 
     public var isEmpty: Bool {
         tables.isEmpty && stores.isEmpty && externalData.isEmpty && files.isEmpty
+            && schemas.isEmpty && virtualTables.isEmpty && directories.isEmpty && attributes == 0
     }
 
     /// Compares the live state with a backup's.
@@ -48,6 +73,7 @@ public struct RestorePreview: Sendable {
     ///   - folder: the folder that it is in.
     ///   - stores: the stores directory that would be replaced.
     ///   - only: the paths that would be replaced, if not all.
+    ///   - removingMissing: whether what only the stores directory has goes, if it is among them.
     ///   - limit: how long it may take.
     ///   - context: asked whether to stop.
     /// - Throws: `LookingError.noFile` if one of the paths is not in the backup; `CancellationError`.
@@ -56,6 +82,7 @@ public struct RestorePreview: Sendable {
         in folder: BackupFolder,
         replacing stores: FilePath,
         only: [String] = [],
+        removingMissing: Bool = false,
         within limit: Duration = .seconds(5),
         context: OperationContext
     ) async throws {
@@ -71,6 +98,7 @@ public struct RestorePreview: Sendable {
         let told = Told()
         var options = CompareStates.Options()
         options.only = only
+        options.onlyOfEither = removingMissing
         do {
             _ = try await CompareStates(
                 in: folder,
@@ -96,9 +124,16 @@ public struct RestorePreview: Sendable {
 
     private mutating func add(_ difference: Difference) {
         switch difference {
-        case .file(let file) where file.type != "directory":
-            guard file.change != .changed || file.aspects.contains(.content) else { return }
-            let path = file.externalDataOf == nil ? \RestorePreview.files : \.externalData
+        case .file(let file):
+            let isOther = file.aspects.contains(.content) || file.aspects.contains(.type)
+            guard file.change != .changed || isOther else {
+                attributes += 1
+                return
+            }
+            let path =
+                file.type == "directory"
+                ? \RestorePreview.directories
+                : file.externalDataOf == nil ? \RestorePreview.files : \.externalData
             switch file.change {
             case .added: self[keyPath: path].added += 1
             case .removed: self[keyPath: path].removed += 1
@@ -106,14 +141,40 @@ public struct RestorePreview: Sendable {
             }
         case .store(let store) where store.change != .changed: stores.append(store)
         case .table(let table):
-            guard !stores.contains(where: { $0.path == table.store }), table.kind != .shadow
-            else { return }
+            guard !stores.contains(where: { $0.path == table.store }) else { return }
+            if table.kind == .shadow {
+                guard let of = table.virtualTable else { return addSchema(of: table) }
+                let virtual = VirtualTable(store: table.store, table: of)
+                if !virtualTables.contains(virtual) { virtualTables.append(virtual) }
+                return
+            }
+            addSchema(of: table)
             if table.failure != nil { isComplete = false }
             guard let rows = table.rows, !rows.isEmpty else { return }
             tables.append(
                 Table(store: table.store, table: table.table, entity: table.entity, rows: rows)
             )
-        case .file, .store, .row, .moreRows, .statement: break
+        case .store, .row, .moreRows, .statement: break
         }
+    }
+
+    private mutating func addSchema(of table: TableDifference) {
+        guard let schema = table.schema else { return }
+        func add(_ kind: String, _ name: String, _ change: SchemaDiff.Change) {
+            schemas.append(
+                SchemaPart(store: table.store, kind: kind, name: name, change: change)
+            )
+        }
+        let change = schema.change ?? (schema.columns.isEmpty ? nil : .changed)
+        if let change {
+            let kind =
+                switch schema.kind {
+                case .table, .shadow: "table"
+                case .view: "view"
+                case .virtual: "virtual table"
+                }
+            add(kind, schema.name, change)
+        }
+        for part in schema.parts { add(part.kind, part.name, part.change) }
     }
 }

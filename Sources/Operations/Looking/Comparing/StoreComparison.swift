@@ -43,6 +43,7 @@ struct StoreComparison {
                 table: pairs[key]?.name ?? schemas[key]?.name ?? key,
                 entity: names?.entity(ofTable: key),
                 kind: pairs[key]?.present.kind ?? schemas[key]?.kind ?? .table,
+                virtualTable: try virtualTable(of: pairs[key]),
                 schema: schemas[key],
                 properties: properties(of: pairs[key])
             )
@@ -88,6 +89,17 @@ struct StoreComparison {
         if rest > 0 { try tell(.moreRows(rest)) }
     }
 
+    /// Returns the virtual table that keeps its data in a table that differs.
+    private func virtualTable(of pair: TablePair?) throws -> TableDifference.VirtualTable? {
+        guard let pair, pair.present.kind == .shadow else { return nil }
+        let store = pair.new == nil ? diff.old : diff.new
+        let schema = try store.reading { try store.schema() }
+        return schema.virtualTable(ofShadow: pair.name).map { table in
+            let words = table.sql.lowercased().split(whereSeparator: \.isWhitespace)
+            return .init(name: table.name, isSearchIndex: words.contains { $0.hasPrefix("fts") })
+        }
+    }
+
     // MARK: - Names
 
     private func found(_ table: String, among tables: [String]) throws -> String {
@@ -98,9 +110,15 @@ struct StoreComparison {
         }) {
             return key
         }
+        let place = "'\(name)'"
+        for store in [diff.new, diff.old] {
+            let schema = try store.reading { try store.schema() }
+            let choice = TableChoice(in: schema, names, place: place)
+            if let obstacle = choice.obstacle(table) { throw obstacle }
+        }
         let entities = tables.compactMap { names?.entity(ofTable: $0) }
         // A table that does not differ is in both schemas.
-        throw LookingError.noTable(table, in: "'\(name)'", tables: entities + tables)
+        throw LookingError.noTable(table, in: place, tables: entities + tables)
     }
 
     private func properties(of pair: TablePair?) -> [String: String] {

@@ -47,6 +47,7 @@ final class FoundRows {
     private var hasCompiled = false
     private var missingColumn: LookingError?
     private var passedOver: Set<String> = []
+    private var obstacle: LookingError?
 
     init(_ options: FindRows.Options, _ context: OperationContext) {
         self.options = options
@@ -68,6 +69,7 @@ final class FoundRows {
         let names =
             schema.isCoreData
             ? try snapshot.reading { try CoreDataNames(ReadableStore(snapshot), schema) } : nil
+        noteVirtualTables(of: schema, store.path)
         for table in chosenTables(of: schema, names) where !hasMore {
             do {
                 try search(table, of: schema, names, in: snapshot, store.path)
@@ -159,16 +161,27 @@ final class FoundRows {
         // What a virtual table keeps in others is no row that anyone wrote.
         let ordinary = schema.tables.filter { $0.kind == .table }
         guard let wanted = options.table?.foldedIdentifier else { return ordinary }
-        let all = schema.tables.filter { $0.kind == .table || $0.kind == .shadow }
-        let found =
-            all.first { $0.name.foldedIdentifier == wanted }
-            ?? all.first { names?.entity(ofTable: $0.name)?.foldedIdentifier == wanted }
-        if let found {
+        let choice = TableChoice(in: schema, names, place: "a store")
+        if let found = choice.table(wanted, kinds: [.table, .shadow]) {
             hasTable = true
             return [found]
         }
+        obstacle = obstacle ?? choice.obstacle(wanted)
+        let all = schema.tables.filter { $0.kind == .table || $0.kind == .shadow }
         tables.formUnion(all.map(\.name) + all.compactMap { names?.entity(ofTable: $0.name) })
         return []
+    }
+
+    private static let anyPlace = "any of the backups, nor in the stores directory"
+
+    /// Tells once that a text may be in what a module has the rows of.
+    private func noteVirtualTables(of schema: StoreSchema, _ path: String) {
+        guard options.table == nil else { return }
+        let names = schema.tables.filter { $0.kind == .virtual }.map(\.name)
+            .filter { passedOver.insert("\(path) \($0)").inserted }
+        guard let first = names.first else { return }
+        let more = names.count > 1 ? " and \(names.count - 1) more" : ""
+        context.note("the virtual table '\(first)'\(more) in '\(path)' is passed over")
     }
 
     /// Throws if a store, a table or a column was named that no state has.
@@ -176,12 +189,13 @@ final class FoundRows {
     /// - Throws: `LookingError`.
     func checkNames() throws {
         guard !stores.isEmpty else { return }
-        let place = "any of the backups, nor in the stores directory"
+        let place = Self.anyPlace
         if let name = options.store, !hasStore {
             throw LookingError.noStore(name, in: place, stores: stores.sorted())
         }
         guard hasStore, !tables.isEmpty || hasTable || missingColumn != nil else { return }
         if let name = options.table, !hasTable {
+            if let obstacle { throw obstacle }
             throw LookingError.noTable(name, in: place, tables: tables.sorted())
         }
         if !hasCompiled, let missingColumn { throw missingColumn }

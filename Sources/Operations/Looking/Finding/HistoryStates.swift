@@ -190,7 +190,7 @@ final class HistoryStates {
         } catch let error where Self.isOfTheState(error) {
             let isAway = error.isUnreachable && isElsewhere(index)
             let reason = explain(error)
-            states[index].failure = reason
+            states[index].failure = withoutName(reason, index)
             states[index].marks = nil
             if isAway { unreachable = reason }
             problems.append(Problem(unreadable: name(of: index), reason))
@@ -218,9 +218,18 @@ final class HistoryStates {
     private func fail(_ index: Int, store path: String, _ error: any Error) -> String {
         if let reason = states[index].broken[path] { return reason }
         let reason = explain(error)
-        states[index].broken[path] = reason
+        let told = withoutName(reason, index)
+        states[index].broken[path] = told
         problems.append(Problem(unreadable: name(of: index), reason))
-        return reason
+        return told
+    }
+
+    /// Returns a reason without the name of the backup: of several that follow each other it is the same then.
+    private func withoutName(_ reason: String, _ index: Int) -> String {
+        guard case .backup(let backup) = states[index].place else { return reason }
+        return [backup.name, backup.displayName].reduce(reason) {
+            $0.replacing("'\($1)'", with: "it")
+        }
     }
 
     private func name(of index: Int) -> String {

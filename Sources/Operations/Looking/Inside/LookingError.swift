@@ -1,5 +1,6 @@
 internal import Backups
 public import Files
+public import Stores
 
 /// Why something in a backup, or in the stores directory, could not be looked at; the payload names it.
 public enum LookingError: ExplainedError {
@@ -17,10 +18,15 @@ public enum LookingError: ExplainedError {
     case notAStore(String, in: String)
     /// There is no such table; these are there.
     case noTable(String, in: String, tables: [String])
+    /// Something else has the name: a view, a virtual table, or a table in which a virtual one, perhaps known, keeps
+    /// its data.
+    case notOfRows(TableSchema.Kind, String, of: String?, in: String)
+    /// The name is a subentity's, whose rows are in the table of another entity, with this number.
+    case subentity(String, of: String, number: Int64, in: String)
     /// The table has no such column; it has these.
     case noColumn(String, table: String, columns: [String])
-    /// The text is no condition that rows of a table can meet.
-    case badCondition(String, reason: String)
+    /// The text is no condition that rows of a table can meet; perhaps this column was meant.
+    case badCondition(String, reason: String, nearest: String? = nil)
     /// The data is not what was saved.
     case damaged(any Error)
 
@@ -36,7 +42,15 @@ public enum LookingError: ExplainedError {
         case .noTable(let table, let place, _): "there is no table '\(table)' in \(place)"
         case .noColumn(let column, let table, _):
             "the table '\(table)' has no column '\(column)'"
-        case .badCondition(let text, let reason):
+        case .notOfRows(.view, let name, _, let place):
+            "'\(name)' in \(place) is a view, which has no rows of its own"
+        case .notOfRows(.shadow, let name, let owner, let place):
+            "'\(name)' in \(place) is where the virtual table\(owner.map { " '\($0)'" } ?? "") keeps its data, which only that may change"
+        case .notOfRows(_, let name, _, let place):
+            "'\(name)' in \(place) is a virtual table, which is passed over: its module has its rows"
+        case .subentity(let name, let root, _, let place):
+            "'\(name)' in \(place) has no table of its own: its rows are among those of '\(root)'"
+        case .badCondition(let text, let reason, _):
             "'\(text)' is no condition that rows can meet: \(reason)"
         case .damaged(let error): explain(error)
         }
@@ -46,14 +60,21 @@ public enum LookingError: ExplainedError {
         switch self {
         case .noFile(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
         case .noStore(let path, _, let stores):
-            nearestName(to: path, among: stores).map { "did you mean '\($0)'?" }
+            nearestFile(to: path, among: stores).map { "did you mean '\($0)'?" }
                 ?? stores.first.map { "one that is there: '\($0)'" }
         case .noTable(let name, _, let names), .noColumn(let name, _, let names):
             nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
                 ?? names.first.map { "one that is there: '\($0)'" }
+        case .subentity(_, let root, let number, _):
+            "name '\(root)', with the condition 'Z_ENT = \(number)'"
+        case .notOfRows(.view, _, _, _): "name the tables that it shows"
+        case .notOfRows(.shadow, _, let owner?, _):
+            "rows of '\(owner)' come back with the whole store"
+        case .notOfRows: "its store has it as a whole; what it keeps can be asked for in SQL"
+        case .badCondition(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
         case .severalStores: "name one of them"
         case .damaged(let error): (error as? any ExplainedError)?.hint
-        case .notAFile, .noStores, .notAStore, .badCondition: nil
+        case .notAFile, .noStores, .notAStore: nil
         }
     }
 

@@ -260,6 +260,14 @@ public final class OpenedBackup: StorePlace {
         DatabaseHeader.begins(try start(of: item))
     }
 
+    /// Whether a file beside a database is SQLite's own.
+    func isSidecar(_ item: ArchiveExtractor.Item) throws -> Bool {
+        guard item.attributes.kind == .file, !item.entry.isSpecial else { return false }
+        let count = Int(min(item.size, 8))
+        let start = count == 0 ? [] : try source(of: item).readExactly(count: count, at: 0)
+        return Store.isSidecar(start, size: item.size, at: item.attributes.path)
+    }
+
     /// Whether a file is a store that says that it is in WAL mode.
     func saysWAL(_ item: ArchiveExtractor.Item) throws -> Bool {
         DatabaseHeader(try start(of: item))?.saysWAL ?? false

@@ -82,7 +82,7 @@ public struct MountBackups: Sendable {
     /// be there to say it.
     private func askForKey(of tree: MountedFolder) async throws {
         let encrypted = tree.backups.filter(\.isEncrypted)
-        guard let newest = encrypted.max(by: { $1.isNewer(than: $0) }) else { return }
+        guard let newest = Array(encrypted).newestFirst.first else { return }
         do {
             try await folder.home(of: newest).checkKey(of: newest)
         } catch let error where error.isOfKeys {

@@ -14,6 +14,7 @@ extension PartPlan {
     ///   - limits: limits to hold an archive of another program to.
     ///   - count: how many directories to take off the names in one; `nil` to find out.
     ///   - live: the stores directory.
+    ///   - removingMissing: whether what only that has goes, if it was named.
     ///   - context: told of what is remarkable.
     /// - Returns: the opened backup, to be read on a thread that may wait, and what is restored of it.
     /// - Throws: `LookingError.noFile` if something that was named is not in it; `RestoreError`, `RemoteError`,
@@ -25,6 +26,7 @@ extension PartPlan {
         holdingTo limits: RestoreLimits,
         strippingOf count: Int?,
         replacing live: FilePath,
+        removingMissing: Bool,
         _ context: OperationContext
     ) async throws -> (ArchivedBackup, PartPlan) {
         do {
@@ -37,7 +39,13 @@ extension PartPlan {
             )
             let part = try await opened.look { opened in
                 try opened.plan.strip(count, replacing: live.path, context)
-                return try PartPlan(of: names, in: opened, replacing: live, context)
+                return try PartPlan(
+                    of: names,
+                    in: opened,
+                    replacing: live,
+                    removingMissing: removingMissing,
+                    context
+                )
             }
             return (opened.plan, part)
         } catch LookingError.damaged(let error) {

@@ -33,6 +33,8 @@ struct PartPlan: Sendable {
     ///   - names: the paths, as the backup has them; at least one.
     ///   - backup: the backup, within its `look`.
     ///   - live: the directory that they go to.
+    ///   - removingMissing: whether what only that has goes, if it was named; it is known that the backup is of a time
+    ///     before it came.
     ///   - context: asked whether to stop.
     /// - Throws: `PartError`; `LookingError.noFile` if something is not in the backup;
     ///   `RestoreError.mountInside`; errors of reading either.
@@ -40,9 +42,10 @@ struct PartPlan: Sendable {
         of names: [String],
         in backup: OpenedBackup,
         replacing live: StoresDirectory,
+        removingMissing: Bool = false,
         _ context: OperationContext
     ) throws {
-        var search = try PartSearch(in: backup, live, context)
+        var search = try PartSearch(in: backup, live, removingMissing: removingMissing, context)
         try search.find(NamedPaths(names))
         self.names = search.names.roots
         part = RestoredPart(search.exchanged)

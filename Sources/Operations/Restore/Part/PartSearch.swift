@@ -33,7 +33,16 @@ struct PartSearch {
     /// The permission of a directory's owner to change it.
     private static let ownerWrites: UInt16 = 0o200
 
-    init(in backup: OpenedBackup, _ live: StoresDirectory, _ context: OperationContext) throws {
+    /// Whether something that is named and only the stores directory has goes.
+    private let removesMissing: Bool
+
+    init(
+        in backup: OpenedBackup,
+        _ live: StoresDirectory,
+        removingMissing: Bool,
+        _ context: OperationContext
+    ) throws {
+        removesMissing = removingMissing
         (self.backup, self.live, self.context) = (backup, live, context)
         let survey = try live.survey(isCancelled: context.checkCancellation)
         liveStores = Dictionary(survey.stores.map { ($0.path, $0) }) { first, _ in first }
@@ -47,9 +56,11 @@ struct PartSearch {
     /// - Throws: see `PartPlan.init`.
     mutating func find(_ paths: NamedPaths) throws {
         guard !paths.haveAll else { throw PartError.everything }
-        let found = try backup.items(paths)
+        let (present, gone) = try removesMissing ? splitMissing(paths) : (paths, [])
+        let found = present.names.isEmpty ? [] : try backup.items(present)
         let items = found.filter { !$0.item.entry.isSpecial }
-        names = RestoredPart(items.map(\.root))
+        names = RestoredPart(items.map(\.root) + gone)
+        for path in gone where isReserved(path) { throw PartError.reserved(path.description) }
         for root in Set(found.map(\.root)).sorted()
         where isReserved(root) || !names.contains(root) {
             throw PartError.reserved(root.description)
@@ -74,6 +85,27 @@ struct PartSearch {
         try findParts(beside: beside)
     }
 
+    /// Parts names from those of paths that only the stores directory has.
+    ///
+    /// What the backup left out, or could not read, may have been there: it is not known to be new.
+    private func splitMissing(_ paths: NamedPaths) throws -> (NamedPaths, [RelativePath]) {
+        var missing = Set(paths.names.indices)
+        try backup.forEach { item in
+            if let match = paths.match(item.attributes.path) { missing.subtract(match.indices) }
+        }
+        guard !missing.isEmpty, backup.plan.isDescribed else { return (paths, []) }
+        let unsaved = Set(try backup.contents().problems.map(\.path))
+        let leavingOut = LeavingOut.matches(try backup.plan.exclusions())
+        let gone = try missing.compactMap { try? RelativePath(paths.names[$0]) }.filter { path in
+            try FileInfo.inside(live.path, path) != nil
+                && !leavingOut.leavesOut(path, in: live.path)
+                && !unsaved.contains(path.description)
+                && (owner(of: path) == nil || liveStores[path] != nil)
+        }
+        let names = Set(gone.map(\.description))
+        return (NamedPaths(paths.names.filter { !names.contains($0) }), gone)
+    }
+
     /// Finds what comes with stores that were named, and the directories that lead to what is named.
     private mutating func findParts(beside: Set<RelativePath>) throws {
         let supports = Set(stores.map(Store.supportDirectory)).filter { !names.contains($0) }
@@ -84,7 +116,7 @@ struct PartSearch {
         }) where !item.entry.isSpecial {
             let path = item.attributes.path
             if beside.contains(path) {
-                guard try isSidecar(item) else { continue }
+                guard try backup.isSidecar(item) else { continue }
                 try exchange(path)
                 try take(item)
             } else if names.isBelow(path), item.attributes.kind == .directory {
@@ -197,19 +229,12 @@ struct PartSearch {
             }
             let isOfLive = try liveStores[base] != nil && isSidecarHere(path)
             let store = try backup.items { $0 == base }.first
-            let isOfOther = try store.map { try backup.isStore($0) && isSidecar(item) } ?? false
+            let isOfOther =
+                try store.map { try backup.isStore($0) && backup.isSidecar(item) } ?? false
             guard !isOfLive, !isOfOther else {
                 throw PartError.partOfStore(path.description, store: base.description)
             }
         }
-    }
-
-    /// Whether a file beside a database in the backup is SQLite's own.
-    private func isSidecar(_ item: Item) throws -> Bool {
-        guard item.attributes.kind == .file else { return false }
-        let count = Int(min(item.size, 8))
-        let start = count == 0 ? [] : try backup.source(of: item).readExactly(count: count, at: 0)
-        return Store.isSidecar(start, size: item.size, at: item.attributes.path)
     }
 
     /// Whether a file beside a database in the stores directory is SQLite's own.

@@ -7,7 +7,7 @@ public import SystemPackage
 
 /// Brings rows of a backup back into a live store, while applications go on.
 ///
-/// The stores directory is backed up first. Files that the rows refer to are put in place before the rows, and
+/// All of it is tried first, and taken back. The stores directory is backed up before the rows come. Files that the rows refer to are put in place before the rows, and
 /// those go in by one transaction: whatever fails, none of them is there.
 public struct ReturnRows: Sendable {
     /// Which rows, and how.
@@ -63,8 +63,9 @@ public struct ReturnRows: Sendable {
 
     /// Brings the rows back.
     ///
-    /// - Throws: `LookingError`; `RowReturnError`, `StoreError`, `RestoreError.safetyBackupFailed` after which
-    ///   nothing was changed; `FileError`, `RemoteError`, `CancellationError`.
+    /// - Throws: `LookingError`, `ReturnRowsError`; `RowReturnError`, `StoreError`,
+    ///   `RestoreError.safetyBackupFailed` after which nothing was changed; `FileError`, `RemoteError`,
+    ///   `CancellationError`.
     public func run(_ backup: Backup, into path: FilePath) async throws -> Outcome {
         let directory: StoresDirectory
         do {
@@ -75,35 +76,57 @@ public struct ReturnRows: Sendable {
         try directory.refuseRemote(folder)
         let opened = try await OpenedBackup(backup, in: folder, context: context)
         return try await context.withLock(on: directory.path) {
+            // A run that fails leaves no backup behind that an undo would take for the last restore's.
             let plan = try await opened.look { opened -> Plan in
-                try self.plan(of: opened, backup, in: directory)
+                var plan = try self.plan(of: opened, backup, in: directory)
+                plan.outcome.rows = try bring(plan, plan.rows.attempt)
+                return plan
             }
-            guard !options.isDryRun else { return plan.outcome }
             var outcome = plan.outcome
-            if options.restore.makesSafetyBackup {
-                outcome.safetyBackup = try await RestoreBackup(
-                    from: folder,
-                    options: options.restore,
-                    context: context
-                ).makeSafetyBackup(
-                    of: directory,
-                    before: opened.plan,
-                    keeping: nil,
-                    holding: [directory.path]
-                )
+            guard !options.isDryRun, outcome.rows.isChange || !plan.files.paths.isEmpty else {
+                return outcome
             }
-            let context = context
-            outcome.rows = try await opened.look { opened -> RowReturn.Outcome in
-                try plan.bringFiles(from: opened) {
-                    try plan.rows.run(
-                        on: plan.store,
-                        busyTimeout: Self.busyTimeout,
-                        check: context.checkCancellation
-                    )
+            outcome.safetyBackup = try await makeSafetyBackup(of: directory, before: opened)
+            do {
+                outcome.rows = try await opened.look { opened -> RowReturn.Outcome in
+                    try plan.files.bring(from: opened) { try bring(plan, plan.rows.run) }
                 }
+            } catch {
+                await discard(outcome.safetyBackup)
+                throw error
             }
             return outcome
         }
+    }
+
+    private func bring(
+        _ plan: Plan,
+        _ body: (Store, Duration, () throws -> Void) throws -> RowReturn.Outcome
+    ) throws -> RowReturn.Outcome {
+        try body(plan.store, Self.busyTimeout, context.checkCancellation)
+    }
+
+    private func makeSafetyBackup(
+        of directory: StoresDirectory,
+        before opened: OpenedBackup
+    ) async throws -> Backup? {
+        guard options.restore.makesSafetyBackup else { return nil }
+        return try await RestoreBackup(
+            from: folder,
+            options: options.restore,
+            context: context
+        ).makeSafetyBackup(
+            of: directory,
+            before: opened.plan,
+            keeping: nil,
+            holding: [directory.path]
+        )
+    }
+
+    /// Removes the backup of what was not changed after all; else it would be what an undo goes back to.
+    private func discard(_ backup: Backup?) async {
+        guard let backup, !backup.isWaiting else { return }
+        _ = try? await folder.remove(backup, at: options.restore.backup.date, keepingTrash: .zero)
     }
 
     // MARK: - The plan
@@ -113,34 +136,8 @@ public struct ReturnRows: Sendable {
         var outcome: Outcome
         var store: Store
         var rows: RowReturn
-        /// The paths of files that are not there.
-        var files: [RelativePath]
-
-        /// Puts the files in place, and takes them away again if `body` fails.
-        func bringFiles<Result>(
-            from opened: OpenedBackup,
-            _ body: () throws -> Result
-        ) throws -> Result {
-            let fileSystem = LocalFileSystem()
-            var written: [FilePath] = []
-            do {
-                let wanted = Set(files)
-                for item in try opened.items(where: wanted.contains) {
-                    let source = try opened.source(of: item)
-                    let path = item.attributes.path.below(store.directory)
-                    try fileSystem.createDirectories(path.removingLastComponent())
-                    // Somebody may have written it since: a name stands for its content.
-                    guard try FileInfo.ifPresent(path) == nil else { continue }
-                    let bytes = try source.readExactly(count: Int(item.size), at: 0)
-                    try fileSystem.write(bytes, to: path, mode: item.attributes.mode)
-                    written.append(path)
-                }
-                return try body()
-            } catch {
-                for path in written { try? fileSystem.remove(path) }
-                throw error
-            }
-        }
+        /// Those that are not there.
+        var files: ReturnedFiles
     }
 
     private func plan(
@@ -152,37 +149,39 @@ public struct ReturnRows: Sendable {
         let source = try ReadableStore(opened.store(name))
         let stores = try directory.survey(isCancelled: context.checkCancellation).stores
         guard let store = stores.first(where: { $0.path.description == name }) else {
-            throw LookingError.noStore(
-                name,
-                in: "'\(printable(directory.path))'",
-                stores: stores.map(\.path.description)
-            )
+            throw ReturnRowsError.storeIsGone(name, stores: printable(directory.path))
         }
-        let live = try ReadableStore(
-            StoreSnapshot.ofNow(
-                store,
-                scratchParent: context.scratch,
-                busyTimeout: Self.busyTimeout
-            )
-        )
-        let (before, now) = (try source.reading { try source.schema() }, try live.schema())
-        let names = try source.reading { try CoreDataNames(source, before) }
-        let table = try found(options.table, in: before, names, place: opened.name)
-        let present = try found(table.name, in: now, nil, place: "'\(name)'")
+        let (before, names) = try source.reading {
+            let schema = try source.schema()
+            return (schema, try CoreDataNames(source, schema))
+        }
+        // It is closed again before anything is written.
+        let now = try StoreSnapshot.ofNow(
+            store,
+            scratchParent: context.scratch,
+            busyTimeout: Self.busyTimeout
+        ).schema()
+        let table = try TableChoice(in: before, names, place: opened.name).require(options.table)
+        let present = try TableChoice(in: now, nil, place: "'\(name)'").require(table.name)
         let rows = try rows(from: source, table, into: present)
         var outcome = Outcome(
             backup: backup,
             store: name,
             table: present.name,
             entity: names?.entity(ofTable: present.name),
-            rows: try source.reading { try rows.preview(in: live) },
+            rows: RowReturn.Outcome(),
             files: 0,
             lostColumns: rows.lostColumns,
             problems: []
         )
         let files = try files(of: rows, store, in: opened, &outcome)
         outcome.files = files.count
-        return Plan(outcome: outcome, store: store, rows: rows, files: files)
+        return Plan(
+            outcome: outcome,
+            store: store,
+            rows: rows,
+            files: ReturnedFiles(files, in: store.directory, context)
+        )
     }
 
     private func storeName(in opened: OpenedBackup) throws -> String {
@@ -194,29 +193,6 @@ public struct ReturnRows: Sendable {
             throw LookingError.noStore(wanted, in: opened.name, stores: names)
         }
         return name
-    }
-
-    private func found(
-        _ name: String,
-        in schema: StoreSchema,
-        _ names: CoreDataNames?,
-        place: String
-    ) throws -> TableSchema {
-        let tables = schema.tables.filter { $0.kind == .table || $0.kind == .shadow }
-        let folded = name.foldedIdentifier
-        let table = tables.first { $0.name.foldedIdentifier == folded }
-        let ofEntity = tables.first {
-            names?.entity(ofTable: $0.name)?.foldedIdentifier == folded
-        }
-        guard let found = table ?? ofEntity else {
-            let entities = tables.compactMap { names?.entity(ofTable: $0.name) }
-            throw LookingError.noTable(
-                name,
-                in: place,
-                tables: entities + tables.map(\.name)
-            )
-        }
-        return found
     }
 
     private func rows(
@@ -233,7 +209,13 @@ public struct ReturnRows: Sendable {
                 onConflict: options.onConflict
             )
         } catch StoreError.unreadable(_, let reason) where options.condition != nil {
-            throw LookingError.badCondition(options.condition ?? "", reason: reason)
+            let missing = "no such column: "
+            let column = reason.hasPrefix(missing) ? reason.dropFirst(missing.count) : ""
+            throw LookingError.badCondition(
+                options.condition ?? "",
+                reason: reason,
+                nearest: nearestName(to: String(column), among: table.columns.map(\.name))
+            )
         }
     }
 
@@ -262,4 +244,9 @@ public struct ReturnRows: Sendable {
         }
         return paths.filter(there.contains)
     }
+}
+
+extension RowReturn.Outcome {
+    /// Whether anything is written.
+    fileprivate var isChange: Bool { inserted > 0 || replaced > 0 }
 }

@@ -179,10 +179,11 @@ extension RowHistory {
         let key = key.map { "\(name($0.column)) \($0.value.shown)" }.joined(separator: ", ")
         var rows: [(place: Place, text: String)] = []
         for (index, event) in events.enumerated() {
-            let next = index + 1 < events.count ? events[index + 1].change : .gone
+            // What follows a time of which nothing is known, whatever the reasons.
+            let next = events[index...].first { !$0.isUnknown }?.change ?? .gone
             // Of a row that went while nothing was known of it, that is told before.
             let isTold = index > 0 && events[index - 1].isUnknown
-            let isLast = event.isUnknown ? next == .gone : !isTold
+            let isLast = !isTold && (!event.isUnknown || next == .gone)
             if let last = event.last, rows.last?.place != last, isLast {
                 rows.append((last, event.isUnknown ? "last known to be there" : "last there"))
             }

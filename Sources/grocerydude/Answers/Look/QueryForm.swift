@@ -14,22 +14,25 @@ extension StoredValue {
         case .null: "NULL"
         case .integer(let number): String(number)
         case .real(let bits): Self.decimal(bits)
-        case .text(let bytes): printable(bytes: bytes.array)
-        case .blob(let bytes) where bytes.count > Self.shownBytes:
+        case .text(let bytes) where bytes.string != nil: printable(bytes: bytes.array)
+        case .text(let bytes) where bytes.count > Self.shownBytes,
+            .blob(let bytes) where bytes.count > Self.shownBytes:
             "X'\(Self.hex(bytes.array.prefix(Self.shownBytes)))…' (\(bytes.count) bytes)"
-        case .blob(let bytes): "X'\(Self.hex(bytes.array))'"
+        case .text(let bytes), .blob(let bytes): "X'\(Self.hex(bytes.array))'"
         }
     }
 
     private static let shownBytes = 32
 
-    /// As a field of RFC 4180: NULL is empty, empty text is quoted, a blob is as SQL has it, text is as it is.
+    /// As a field of RFC 4180: NULL is empty, empty text is quoted, a blob and text that is no UTF-8 are as SQL
+    /// has them, other text is as it is.
     var csvField: [UInt8] {
         switch self {
         case .null: return []
         case .integer, .real: return Array(shown.utf8)
-        case .blob(let bytes): return Array("X'\(Self.hex(bytes.array))'".utf8)
-        case .text(let bytes): return Self.csvField(bytes.array)
+        case .text(let bytes) where bytes.string != nil: return Self.csvField(bytes.array)
+        case .text(let bytes), .blob(let bytes):
+            return Array("X'\(Self.hex(bytes.array))'".utf8)
         }
     }
 

@@ -17,6 +17,8 @@ struct QueryPrinter {
     private var columns: [String]?
     private var rows = 0
     private var isFirst = true
+    /// Whether there are more rows than were wanted.
+    private var isCut = false
     /// Rows of a table that wait for its widths, or its widths.
     private var pending: [[StoredValue]] = []
     private var pendingBytes = 0
@@ -37,6 +39,7 @@ struct QueryPrinter {
             begin(names)
         case .row(let values): add(values)
         case .cut(let count):
+            isCut = true
             console.message("only the first \(counted(count, "row", "rows")): there are more")
         }
     }
@@ -48,7 +51,7 @@ struct QueryPrinter {
         guard columns != nil else { return }
         if form == .table, widths == nil { printPending() }
         switch form {
-        case .json: add("],\"complete\":\(isComplete)}\n")
+        case .json: add("],\"complete\":\(isComplete),\"more\":\(isCut)}\n")
         case .table where !isComplete:
             add("(incomplete: there may be more after \(counted(rows, "row", "rows")))\n")
         case .table, .csv: break
@@ -62,6 +65,7 @@ struct QueryPrinter {
     private mutating func begin(_ names: [String]) {
         columns = unique(names)
         (rows, pending, pendingBytes, widths, numbers) = (0, [], 0, nil, [])
+        isCut = false
         if !isFirst, form != .json { add("\n") }
         isFirst = false
         switch form {

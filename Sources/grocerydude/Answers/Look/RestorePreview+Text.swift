@@ -19,7 +19,9 @@ extension RestorePreview {
         let stores = stores.map { store in
             "\(store.path): \(store.change == .added ? "comes back" : "is lost") as a whole"
         }
-        let names = Set(tables.map(\.store))
+        let names = Set(
+            tables.map(\.store) + virtualTables.map(\.store) + self.schemas.map(\.store)
+        )
         let tables = tables.map { table in
             let name = table.entity ?? table.table
             let title = names.count > 1 ? "\(table.store), \(name)" : name
@@ -30,15 +32,34 @@ extension RestorePreview {
             )
             return "\(title): \(rows)"
         }
-        var lines = stores + tables
+        func title(_ store: String) -> String { names.count > 1 ? "\(store): " : "" }
+        let indexes = virtualTables.map { virtual in
+            let noun = virtual.table.isSearchIndex ? "search index" : "virtual table"
+            return "\(title(virtual.store))the \(noun) '\(virtual.table.name)' differs"
+        }
+        let schemas = schemas.map { part in
+            let verb =
+                switch part.change {
+                case .added: "comes back"
+                case .removed: "is lost"
+                case .changed: part.kind == "table" ? "gets its old definition" : "changes"
+                }
+            return "\(title(part.store))the \(part.kind) '\(part.name)' \(verb)"
+        }
+        var lines = stores + tables + indexes + schemas
         if lines.count > Self.linesLimit {
             let more = lines.count - Self.linesLimit + 1
-            lines = lines.prefix(Self.linesLimit - 1) + ["\(more) more tables change"]
+            lines = lines.prefix(Self.linesLimit - 1) + ["\(more) more parts of stores change"]
         }
         if !externalData.isEmpty {
             lines.append(externalData.text("file of external data", "files of external data"))
         }
         if !files.isEmpty { lines.append(files.text("other file", "other files")) }
+        if !directories.isEmpty { lines.append(directories.text("directory", "directories")) }
+        if attributes > 0 {
+            let subject = attributes == 1 ? "1 name gets" : "\(attributes) names get"
+            lines.append("\(subject) another mode, owner or time")
+        }
         return lines
     }
 
@@ -76,6 +97,18 @@ struct PreviewObject: Encodable {
         var rows: RowCounts
     }
 
+    struct SchemaPart: Encodable {
+        var store: String
+        var kind: String
+        var name: String
+        var change: SchemaDiff.Change
+    }
+
+    struct VirtualTable: Encodable {
+        var store: String
+        var table: String
+    }
+
     struct Store: Encodable {
         var path: String
         var change: SchemaDiff.Change
@@ -94,8 +127,13 @@ struct PreviewObject: Encodable {
     var complete: Bool
     var stores: [Store]
     var tables: [Table]
+    var schemas: [SchemaPart]
+    var virtualTables: [VirtualTable]
     var externalData: Files
     var files: Files
+    var directories: Files
+    /// How many names get another mode, owner or time.
+    var attributes: Int
 
     init(_ preview: RestorePreview) {
         complete = preview.isComplete
@@ -105,5 +143,13 @@ struct PreviewObject: Encodable {
         }
         externalData = Files(preview.externalData)
         files = Files(preview.files)
+        directories = Files(preview.directories)
+        attributes = preview.attributes
+        schemas = preview.schemas.map {
+            SchemaPart(store: $0.store, kind: $0.kind, name: $0.name, change: $0.change)
+        }
+        virtualTables = preview.virtualTables.map {
+            VirtualTable(store: $0.store, table: $0.table.name)
+        }
     }
 }

@@ -247,6 +247,7 @@ struct RestoreCommand: FolderCommand {
             if !yes, invocation.console.canAsk {
                 let rows = RowsAnswer(try await run(), isDryRun: true)
                 invocation.console.message(rows.line)
+                rows.lossLine.map(invocation.console.message)
             }
             let question = "Bring these rows back into '\(invocation.stores.string)'?"
             guard try invocation.confirm(question, yes: yes) else { return .declined }
@@ -273,6 +274,7 @@ struct RestoreCommand: FolderCommand {
             in: folder,
             replacing: invocation.stores,
             only: part.paths,
+            removingMissing: undo,
             context: invocation.context
         )
     }
@@ -322,6 +324,7 @@ struct RestoreCommand: FolderCommand {
         options.makesSafetyBackup = invocation.profile.restore.makesSafetyBackup
         options.isDryRun = dryRun
         options.only = part.paths
+        options.isUndo = undo
         options.limits = limits.limits
         options.application = invocation.applicationCommands
         options.announcement = invocation.announcement

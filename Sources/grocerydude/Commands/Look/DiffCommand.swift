@@ -12,7 +12,7 @@ struct DiffCommand: FolderCommand {
             byte, and known by their primary key, else by their rowid.
 
             With '--sql' the answer is the statements that turn the old store into the new one: \
-            grocerydude diff NAME live --sql | sqlite3 COPY-OF-THE-OLD-STORE
+            grocerydude diff NAME live --sql | sqlite3 -bail COPY-OF-THE-OLD-STORE
             """,
         example: "grocerydude diff",
         "grocerydude diff 'Nov-21' latest --table item --rows",

@@ -90,6 +90,8 @@ struct QueryPrompt {
             let wanted = words.dropFirst().first
             try tellingErrors {
                 let store = try open()
+                var names: [String] = []
+                var hasFound = false
                 try queries.run(
                     "SELECT tbl_name, sql FROM sqlite_master WHERE sql <> ''",
                     in: store
@@ -98,8 +100,15 @@ struct QueryPrompt {
                         return
                     }
                     guard wanted == nil || values[0].shown.lowercased() == wanted?.lowercased()
-                    else { return }
+                    else {
+                        names.append(values[0].shown)
+                        return
+                    }
+                    hasFound = true
                     console.answer(bytes: sql.array + Array(";\n".utf8), isText: false)
+                }
+                if let wanted, !hasFound {
+                    throw LookingError.noTable(wanted, in: "the store", tables: names)
                 }
             }
         case ".mode":

@@ -5,11 +5,12 @@ internal import History
 
 // Entries go into the archive, or to who knows what earlier backups have of them.
 extension BackupWriter {
-    /// Returns whether a path is one that the archive has for itself.
+    /// Returns whether a path is one that archives have for themselves.
+    ///
+    /// All below their directory is: what stands there was left by somebody who unpacked one by hand, and those
+    /// who do so again would stumble over it.
     func isReserved(_ path: RelativePath) -> Bool {
-        if path == Manifest.path { return true }
-        return changes != nil
-            && [Manifest.patches, Manifest.readme, Manifest.script].contains(path)
+        path.components.first == Manifest.reserved.name
     }
 
     /// Adds a directory, or a link with its target.

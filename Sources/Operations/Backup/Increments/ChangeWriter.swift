@@ -320,10 +320,9 @@ final class ChangeWriter {
         guard let (id, entry) = try state.entry(attributes.path.bytes) else { return (nil, nil) }
         let wasDirectory = entry.attributes.hasPrefix(EntryAttributes.Kind.directory.rawValue)
         let isDirectory = attributes.kind == .directory
-        if plan.isIncrement, wasDirectory != isDirectory, !entry.attributes.isEmpty,
-            entry.gone ?? .max > plan.base
-        {
-            // Tools that unzip one archive over another cannot follow that.
+        if plan.isIncrement, wasDirectory != isDirectory, !entry.attributes.isEmpty {
+            // Tools that unzip one archive over another cannot follow that, nor in one that is built later
+            // on what was before, whenever the old one went.
             throw FullNeeded(reason: "'\(attributes.path)' was a directory, or is one now")
         }
         let isSame = entry.gone == nil && entry.attributes.hasPrefix(attributes.kind.rawValue)

@@ -85,7 +85,6 @@ struct CopyBackupsTests {
         #expect(try await first.list().backups[0].damage == nil)
         #expect(try await copy(from: first, to: "Third").copied.count == 1)
         // Moved, it takes its damage along.
-        try LocalFileSystem().remove(scene.remotePath.appending(made.name))
         let third = scene.folder(
             LocalFolder(try scene.sandbox.directory("Fourth")),
             catalog: catalog,

@@ -5,12 +5,13 @@ internal import History
 
 // Entries go into the archive, or to who knows what earlier backups have of them.
 extension BackupWriter {
-    /// Returns whether a path is one that archives have for themselves.
+    /// Returns whether a path is one that the archive has for itself.
     ///
-    /// All below their directory is: what stands there was left by somebody who unpacked one by hand, and those
-    /// who do so again would stumble over it.
+    /// In a lineage, all below their directory is: what stands there was left by somebody who unpacked an
+    /// archive by hand, and who does so with this one would stumble over it.
     func isReserved(_ path: RelativePath) -> Bool {
-        path.components.first == Manifest.reserved.name
+        path == Manifest.path
+            || changes != nil && path.components.first == Manifest.reserved.name
     }
 
     /// Adds a directory, or a link with its target.

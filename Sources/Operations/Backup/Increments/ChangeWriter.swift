@@ -285,6 +285,10 @@ final class ChangeWriter {
             }
             let relative = try RelativePath(validating: path)
             guard let end = entry.gone, end > plan.base, entry.born <= plan.base else { return }
+            // What removes it by hand stands there itself.
+            if relative.components.first == Manifest.reserved.name {
+                throw FullNeeded(reason: "'\(relative)' is left out of it")
+            }
             removed.insert(relative)
         }
         for (id, path, entry) in gone { try state.put(entry, at: path, id: id) }

@@ -64,7 +64,7 @@ public enum AgeError: ExplainedError, Equatable {
         case .wrongEnd(let path):
             "\(name(path)) is damaged: it was cut off, or something was added to it"
         case .damaged(let path, let chunk, let count):
-            "\(name(path)) is damaged: part \(chunk + 1) of \(count), of 64 KiB each, is not as it was written"
+            "\(name(path)) is damaged: part \(chunk + 1) of \(count), of 64 KiB each, is not as it was written\(chunk + 1 == count ? ", or was cut off" : "")"
         case .badRecipient(let text, let reason): "'\(text)' is not a public key: \(reason)"
         case .identityAsRecipient: "a secret key stands where a public one should be"
         case .badIdentity(let reason): "a secret key cannot be read: \(reason)"

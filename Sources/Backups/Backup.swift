@@ -44,6 +44,8 @@ public struct Backup: Sendable, Equatable {
     package internal(set) var number: Int?
     /// The backups that an increment is built on, as far as they are known; empty for a whole one.
     public internal(set) var needs: [Need] = []
+    /// One of these that is neither in its folder nor in its trash: then it cannot be restored.
+    public internal(set) var missingNeed: String?
     /// Whether it was looked at, and has no manifest: another program made it.
     package var isForeign = false
     /// Whether its archive could not be read when it was looked at.
@@ -85,8 +87,13 @@ public struct Backup: Sendable, Equatable {
 
     static func key(of name: String) -> BackupID { BackupID(rawValue: "name:\(name)") }
 
-    /// Damage that its last checks or a glance found, or that its folder's notes tell of.
+    /// The reason for which it cannot be restored as it is, as far as that is known.
     package var damage: String? {
+        archiveDamage ?? missingNeed.map { "it is built on '\($0)', which is gone" }
+    }
+
+    /// Damage that its last checks or a glance found, or that its folder's notes tell of.
+    package var archiveDamage: String? {
         knownDamage
             ?? (isCutOff ? Self.notReady : isUnreadable ? "its archive cannot be read" : nil)
     }
@@ -158,6 +165,9 @@ extension Backup {
     package func warning(at now: Date) -> String? {
         if let warning = futureWarning(at: now) { return warning }
         if isAnomalous { return "'\(displayName)' has much less in it than the backup before it" }
-        return damage.map { "'\(displayName)' is \(isNotReady ? "not ready" : "damaged"): \($0)" }
+        if let damage = archiveDamage {
+            return "'\(displayName)' is \(isNotReady ? "not ready" : "damaged"): \(damage)"
+        }
+        return damage.map { "'\(displayName)' cannot be restored: \($0)" }
     }
 }

@@ -8,15 +8,24 @@ public struct CheckHistory: Sendable, Equatable {
     /// Takes the checks of a file, at an address, among those of its backup, of which there may be copies.
     ///
     /// A file without checks of its own may be renamed or moved: it has those of the file that was
-    /// checked last, unless `isCopy` says of a name that a file of the folder has it, with this backup.
+    /// checked last, unless that is another copy.
+    /// - Parameters:
+    ///   - name: the file's name.
+    ///   - address: the folder's.
+    ///   - checks: those of the backup.
+    ///   - isCopy: says of a name whether a file of the folder has it, with this backup.
+    ///   - isElsewhere: says of an address and a name whether such a file of another folder is still there.
     public init(
         of name: String,
         in address: String,
         among checks: [RunLog.Check],
-        isCopy: (String) -> Bool
+        isCopy: (String) -> Bool,
+        isElsewhere: (String, String) -> Bool = { _, _ in false }
     ) {
         let own = checks.filter { $0.address == address && $0.name == name }
-        let gone = checks.filter { $0.address != address || !isCopy($0.name) }
+        let gone = checks.filter {
+            $0.address == address ? !isCopy($0.name) : !isElsewhere($0.address, $0.name)
+        }
         let moved = gone.filter { $0.address == gone.last?.address && $0.name == gone.last?.name }
         self.init(own.isEmpty ? moved : own)
     }

@@ -121,6 +121,31 @@ struct PayloadTests {
         #expect(throws: AgeError.self) { try decrypted(doubled, with: [identity]) }
     }
 
+    @Test("A bit that was flipped in the last chunk is told so, and no end that is missing")
+    func flippedAtTheEnd() throws {
+        for (size, last) in [
+            (99, 0), (Self.chunk, 0), (4 * Self.chunk, 3), (4 * Self.chunk + 9, 4),
+        ] {
+            let file = try file([UInt8](repeating: 7, count: size))
+            let place = try headerLength(file) + last * (Self.chunk + 16)
+            for bit in [place + 3, file.count - 1] {
+                var damaged = file
+                damaged[bit] ^= 4
+                let error = AgeError.damaged(
+                    "folder/X.age",
+                    chunk: Int64(last),
+                    of: Int64(last + 1)
+                )
+                #expect(throws: error) { try opened(damaged, with: [identity]) }
+            }
+            // A file that ends with a whole chunk, which is not the last.
+            guard last > 0 else { continue }
+            #expect(throws: AgeError.wrongEnd("folder/X.age")) {
+                try opened(Array(file[..<place]), with: [identity])
+            }
+        }
+    }
+
     @Test("A bit that was flipped is told with its chunk, and the others are read")
     func flipped() throws {
         var random = Pseudorandom(seed: 6)

@@ -117,15 +117,34 @@ public final class DecryptedSource: ByteSource {
                     index: index,
                     isLast: index == count - 1
                 )
-                guard isGood else { throw damage(at: index) }
+                guard isGood else { throw try damage(at: index) }
                 (from, to) = (end, to + length)
             }
         }
     }
 
-    private func damage(at index: Int64) -> AgeError {
-        // The same is seen if the end is missing, and if the last part is damaged.
-        index == count - 1
-            ? .wrongEnd(path) : .damaged(path, chunk: index, of: count)
+    /// Returns what is wrong with a chunk that does not open.
+    ///
+    /// The last one may be none: it opens as one before the end if the file was cut off behind it. If something was
+    /// added, the one before it is no longer what it was written as.
+    private func damage(at index: Int64) throws -> AgeError {
+        guard index == count - 1 else { return .damaged(path, chunk: index, of: count) }
+        let isCutOff = try opensBeforeEnd(index)
+        let isEnd = try isCutOff || index > 0 && !opensBeforeEnd(index - 1)
+        return isEnd ? .wrongEnd(path) : .damaged(path, chunk: index, of: count)
+    }
+
+    /// Returns whether a chunk is one that others follow.
+    private func opensBeforeEnd(_ index: Int64) throws -> Bool {
+        let length = plainLength(of: index)
+        guard length == PayloadKey.chunkSize else { return false }
+        let offset = start + index * Int64(PayloadKey.sealedSize)
+        let sealed = try source.readExactly(count: length + FileKey.tagSize, at: offset)
+        var plain = [UInt8](repeating: 0, count: length)
+        return try sealed.withUnsafeBytes { sealed in
+            try plain.withUnsafeMutableBytes {
+                try key.open(sealed, into: $0, index: index, isLast: false)
+            }
+        }
     }
 }

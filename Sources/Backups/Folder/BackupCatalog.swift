@@ -240,8 +240,37 @@ public final class BackupCatalog: Sendable {
         return file
     }
 
-    /// The annotations that backups had in the folders that they were seen in.
-    var annotations: [BackupID: Annotation] { known.annotations ?? [:] }
+    /// Returns the annotations that backups had in the folders that they were seen in.
+    ///
+    /// Damage is that of a file, and does not come along if a backup is still in another folder: it was not
+    /// moved.
+    /// - Parameter address: the folder that wants to know them.
+    /// - Returns: the annotations, by backup.
+    func annotations(for address: String) -> [BackupID: Annotation] {
+        let content = known
+        var annotations = content.annotations ?? [:]
+        for (id, annotation) in annotations where annotation.damage != nil {
+            let isCopy = content.files.contains { other, files in
+                other != address
+                    && files.contains { $1.id == id && Self.isThere($0, in: other, $1) }
+            }
+            if isCopy { annotations[id]?.damage = nil }
+        }
+        return annotations
+    }
+
+    /// Returns whether a file of another folder on this machine is there, which held a backup when it was looked at.
+    func isStillThere(_ id: BackupID, _ name: String, in address: String) -> Bool {
+        guard let sighting = known.files[address]?[name], sighting.id == id else { return false }
+        return Self.isThere(name, in: address, sighting)
+    }
+
+    private static func isThere(_ name: String, in address: String, _ sighting: Sighting) -> Bool {
+        // Of a file elsewhere, only a list would tell.
+        guard sighting.state != nil else { return false }
+        let path = FilePath(address).appending(name)
+        return (try? FileInfo.ifPresent(path)) != nil
+    }
 
     /// Remembers the annotations of some backups.
     func remember(_ annotations: Annotations, of backups: [Backup]) {
@@ -250,7 +279,9 @@ public final class BackupCatalog: Sendable {
             if let id = backup.id { found[id] = annotations.annotation(of: backup) }
         }
         let news = found
-        guard news != self.annotations.filter({ news.keys.contains($0.key) }) else { return }
+        guard news != (known.annotations ?? [:]).filter({ news.keys.contains($0.key) }) else {
+            return
+        }
         change { $0.annotations = ($0.annotations ?? [:]).merging(news) { $1 } }
     }
 

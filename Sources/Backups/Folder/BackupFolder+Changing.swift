@@ -262,15 +262,13 @@ extension BackupFolder {
         return problem
     }
 
-    /// Brings a deleted backup back.
+    /// Returns the deleted backup that a person means.
     ///
     /// - Parameter text: its name, its display name, or a unique part of it; of several of one name
     ///   the one that was deleted last.
-    /// - Returns: the backup that came back, and a problem if a loss of power may undo that.
-    /// - Throws: `BackupFolderError.notInTrash`, `.ambiguous`, `.nameTaken`; `RemoteError`.
-    package func bringBack(
-        _ text: String
-    ) async throws -> (backup: TrashedBackup, problem: Problem?) {
+    /// - Returns: the deleted backup.
+    /// - Throws: `BackupFolderError.notInTrash`, `.ambiguous`; `RemoteError`.
+    package func findTrashed(_ text: String) async throws -> TrashedBackup {
         let entries = try await trash.entries()
         let names = Set(entries.map(\.name))
         let exact = names.filter { $0 == text || BackupName.display($0) == text }
@@ -282,6 +280,23 @@ extension BackupFolder {
         guard let entry = entries.first(where: { found.contains($0.name) }) else {
             throw BackupFolderError.notInTrash(text, address: address)
         }
+        return entry
+    }
+
+    /// Brings a deleted backup back.
+    ///
+    /// - Parameter text: see `findTrashed`.
+    /// - Returns: the backup that came back, and a problem if a loss of power may undo that.
+    /// - Throws: `BackupFolderError.notInTrash`, `.ambiguous`, `.nameTaken`; `RemoteError`.
+    package func bringBack(
+        _ text: String
+    ) async throws -> (backup: TrashedBackup, problem: Problem?) {
+        let entry = try await findTrashed(text)
+        return try await (entry, bringBack(entry))
+    }
+
+    /// Brings a deleted backup back; see `bringBack`.
+    package func bringBack(_ entry: TrashedBackup) async throws -> Problem? {
         do {
             // One may be there that is not listed yet.
             guard try await !isThere(entry.name) else {
@@ -292,7 +307,7 @@ extension BackupFolder {
             memory.catalog.remember(entry.name, isTaken: false, in: address)
             // Not by its name in the trash.
             problem?.path = entry.name
-            return (entry, problem)
+            return problem
         } catch RemoteError.exists {
             throw BackupFolderError.nameTaken(entry.name, address: address)
         }

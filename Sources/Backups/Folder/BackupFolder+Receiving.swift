@@ -28,6 +28,17 @@ extension BackupFolder {
         }
     }
 
+    /// Throws `BackupFolderError.needed` if others are built on a backup, which would lose it.
+    package func refuseNeeded(_ backup: Backup, among backups: [Backup]) throws {
+        let dependants = Dependence(of: backups, by: backups).dependants(of: backup)
+        guard dependants.isEmpty else {
+            throw BackupFolderError.needed(
+                backup.displayName,
+                by: dependants.map(\.displayName)
+            )
+        }
+    }
+
     /// Returns a backup of which nothing is known but its archive.
     ///
     /// - Throws: `ArchiveError`, `ArchivedBackupError` if its manifest cannot be read, unless it is known
@@ -50,7 +61,6 @@ extension BackupFolder {
 
     /// Looks for the backup of this folder that is the same as another folder's.
     ///
-    ///
     /// - Parameters:
     ///   - other: the other folder's, whose identity is known.
     ///   - content: its content, as far as that is known.
@@ -70,7 +80,7 @@ extension BackupFolder {
         guard let id = other.id else { return nil }
         for var backup in backups
         where (ofAnySize ? backup.isEncrypted : backup.size == other.size)
-            && (backup.damage == nil || other.damage != nil)
+            && (backup.archiveDamage == nil || other.archiveDamage != nil)
         {
             if backup.id == nil {
                 do {
@@ -97,8 +107,8 @@ extension BackupFolder {
     ///   - sameName: what to do if its name is taken.
     ///   - date: now.
     /// - Returns: the backup, one that moved to the trash for it, and problems: a loss of power may undo it.
-    /// - Throws: `BackupFolderError.pinned`, `.taken`; `RemoteError`, `FileError`: the archive is where it
-    ///   was, and so is the other one.
+    /// - Throws: `BackupFolderError.pinned`, `.needed`, `.taken`; `RemoteError`, `FileError`: the archive is
+    ///   where it was, and so is the other one.
     package func reveal(
         _ arrival: Arrival,
         _ sameName: SameName,
@@ -114,6 +124,9 @@ extension BackupFolder {
             case .fail: throw BackupFolderError.taken(other.displayName, address: address)
             case .replace:
                 guard !other.isPinned else { throw BackupFolderError.pinned(other.displayName) }
+                if other.id == nil || other.id != arrival.backup.id {
+                    try refuseNeeded(other, among: backups)
+                }
                 replaced = other
             }
         }

@@ -70,7 +70,7 @@ public struct BackupFolder: Sendable {
     ///
     /// - Throws: see `Annotations.init`.
     package func annotations() async throws -> Annotations {
-        let remembered = memory.catalog.annotations
+        let remembered = memory.catalog.annotations(for: address)
         return try await Annotations(
             of: remote,
             staging: staging,
@@ -128,6 +128,10 @@ public struct BackupFolder: Sendable {
             listing.annotationsError = error
         }
         memory.catalog.keepOnly(Set(listing.backups.map(\.name)), in: address)
+        // A restore looks into the trash too.
+        await listing.backups.markIncomplete {
+            try? await trash.entries().map(backup)
+        }
         listing.backups.sortNewestFirst()
         listing.passedOver.sort { $0.name < $1.name }
         return listing
@@ -153,7 +157,8 @@ public struct BackupFolder: Sendable {
                 of: backup.name,
                 in: address,
                 among: found,
-                isCopy: { isCopy(backup, $0) }
+                isCopy: { isCopy(backup, $0) },
+                isElsewhere: { memory.catalog.isStillThere(backup.key, $1, in: $0) }
             )
         }
     }
@@ -168,5 +173,22 @@ public struct BackupFolder: Sendable {
     /// Returns the digest of everything in a backup, if it is known or can be read here.
     package func content(of backup: Backup) -> String? {
         memory.catalog.content(of: backup, in: address)
+    }
+
+    /// Returns a deleted backup with what its manifest says, if its archive is on this machine.
+    func backup(_ entry: TrashedBackup) -> Backup {
+        var file = entry.file
+        file.name = entry.name
+        var backup = Backup(file, timeZone: timeZone)
+        if let location = entry.file.location, backup.isIncrement || backup.lineage == nil,
+            let header = try? ArchivedBackup.glance(
+                at: location,
+                name: entry.name,
+                keys: keys
+            ).header
+        {
+            backup.take(header)
+        }
+        return backup
     }
 }

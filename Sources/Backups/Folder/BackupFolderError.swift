@@ -31,7 +31,15 @@ public enum BackupFolderError: ExplainedError, Equatable {
     /// A backup that others need is not removed alone.
     case needed(String, by: [String])
     /// An increment cannot be put together: another backup is not there.
-    case missingNeed(String, need: String, address: String)
+    ///
+    /// `others` cannot either; `whole` is the newest backup of the folder that can be restored.
+    case missingNeed(
+        String,
+        need: String,
+        address: String,
+        others: [String] = [],
+        whole: String? = nil
+    )
 
     public var description: String {
         switch self {
@@ -60,8 +68,11 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .notReady(let name): "'\(name)' is not ready: \(Backup.notReady)"
         case .needed(let name, let others):
             "'\(name)' is needed by \(counted(others.count, "other backup", "other backups")), '\(others.first ?? "")' first, and was not removed"
-        case .missingNeed(let name, let need, let address):
+        case .missingNeed(let name, let need, let address, let others, _):
             "'\(name)' is built on '\(need)', which is not in '\(address)'"
+                + (others.isEmpty
+                    ? ""
+                    : "; so \(others.count == 1 ? "is" : "are") \(counted(others.count, "other backup", "other backups")): \(others.prefix(5).joined(separator: ", "))")
         }
     }
 
@@ -76,6 +87,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .pinned: "unpin it first"
         case .notReady: "wait until all of it is there, or choose another backup"
         case .needed: "remove those first, or with it"
+        case .missingNeed(_, _, _, _, let whole?):
+            "bring that one back, or choose another backup: '\(whole)' is the newest whole one"
         case .missingNeed: "bring that one back, or choose another backup"
         case .onlySafetyBackups: "choose one by its name"
         case .noBackup(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }

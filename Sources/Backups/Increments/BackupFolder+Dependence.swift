@@ -79,21 +79,4 @@ extension BackupFolder {
         }
         return due
     }
-
-    /// Returns a deleted backup with what its manifest says, if its archive is on this machine.
-    func backup(_ entry: TrashedBackup) -> Backup {
-        var file = entry.file
-        file.name = entry.name
-        var backup = Backup(file, timeZone: timeZone)
-        if let location = entry.file.location, backup.isIncrement || backup.lineage == nil,
-            let header = try? ArchivedBackup.glance(
-                at: location,
-                name: entry.name,
-                keys: keys
-            ).header
-        {
-            backup.take(header)
-        }
-        return backup
-    }
 }

@@ -68,8 +68,17 @@ extension BackupFolder {
         try await refuseWithoutKey(backup)
         fetching(backup.size)
         let scratch = try ScratchDirectory(in: workplace)
+        try await remote.download(backup.name, to: scratch.path.appending(backup.name))
+        return try open(backup, fetchedTo: scratch, holdingTo: limits)
+    }
+
+    /// Opens an archive that was fetched to a directory, which goes with its last reference.
+    func open(
+        _ backup: Backup,
+        fetchedTo scratch: ScratchDirectory,
+        holdingTo limits: RestoreLimits?
+    ) throws -> ArchivedBackup {
         let path = scratch.path.appending(backup.name)
-        try await remote.download(backup.name, to: path)
         let name = backup.name
         let archived = try ArchivedBackup(
             path,
@@ -113,9 +122,7 @@ extension BackupFolder {
 
     /// Opens the archives that an increment is built on, and has it keep them.
     ///
-    /// Each is looked for by its name and size, then by what it says of itself: it may have been renamed, or a
-    /// whole backup of the same state may have taken its place, which needs no other. A deleted one is good
-    /// as long as it is in the trash.
+    /// See `NeedSearch` for what is taken for one of them. A deleted one is good as long as it is in the trash.
     /// - Throws: `BackupFolderError.missingNeed`; see `open`.
     func openNeeds(
         of archived: ArchivedBackup,
@@ -124,16 +131,16 @@ extension BackupFolder {
     ) async throws {
         guard let header = archived.header, let needs = header.needs, !needs.isEmpty else { return }
         var parts: [ArchivedBackup] = []
-        let places = try await Places(of: self)
+        var search = try await NeedSearch(in: self)
+        if !isInPlace { try await search.fetch(needs, of: header, fetching: fetching) }
         for need in needs.reversed() {
-            guard let part = try await open(need, of: header, in: places, isInPlace, fetching)
-            else {
-                throw BackupFolderError.missingNeed(
-                    BackupName.display(archived.name),
-                    need: BackupName.display(need.name),
-                    address: address
-                )
-            }
+            let part = try await search.open(
+                need,
+                of: header,
+                inPlace: isInPlace,
+                fetching: fetching
+            )
+            guard let part else { throw await missing(need, of: archived) }
             parts.insert(part, at: 0)
             if part.header?.isIncrement == false { break }
         }
@@ -153,13 +160,18 @@ extension BackupFolder {
         guard let header = archived.header, let needs = header.needs, !needs.isEmpty else {
             return (archived, nil)
         }
-        let places = try await Places(of: self)
+        var search = try await NeedSearch(in: self)
         var parts: [ArchivedBackup] = []
         var missing: String?
         for need in needs.reversed() {
             do {
-                guard let part = try await open(need, of: header, in: places, false, fetching)
-                else {
+                let part = try await search.open(
+                    need,
+                    of: header,
+                    inPlace: false,
+                    fetching: fetching
+                )
+                guard let part else {
                     missing = BackupName.display(need.name)
                     break
                 }
@@ -178,79 +190,63 @@ extension BackupFolder {
     ///
     /// - Parameter header: the increment's.
     /// - Returns: those without which it cannot be put together, the whole one first.
-    /// - Throws: `RemoteError`.
+    /// - Throws: `RemoteError`, `FileError`.
     package func missingNeeds(of header: ManifestHeader) async throws -> [Need] {
-        let places = try await Places(of: self)
-        var missing: [Need] = []
-        for need in header.needs?.reversed() ?? [] {
-            let (named, alike) = places.candidates(for: need, of: header)
-            let known = alike.filter { $0.time == Timestamp.date(rfc3339: need.created) }
-            let isTrashed = places.trashed.contains { $0.name == need.name && $0.size == need.size }
-            if (named + known).isEmpty, !isTrashed { missing.append(need) }
-            // A whole one needs no other.
-            if (named + known).contains(where: { !$0.isIncrement }) { break }
-        }
-        return missing.reversed()
+        try await whereabouts(of: header).missing
     }
 
-    /// Everything in a folder that may be an archive which another needs.
-    private struct Places {
-        var backups: [Backup]
-        var trashed: [TrashedBackup]
-
-        init(of folder: BackupFolder) async throws {
-            backups = try await folder.remote.list()
-                .filter { BackupName.suffix(of: $0.name) != nil }
-                .map {
-                    folder.memory.catalog.backup($0, in: folder.address, timeZone: folder.timeZone)
-                }
-            trashed = (try? await folder.trash.entries()) ?? []
-        }
-
-        /// Returns the backups that may be one that is needed: those of its name and size, and others that say
-        /// to have its place in the lineage.
-        func candidates(
-            for need: Need,
-            of header: ManifestHeader
-        ) -> (named: [Backup], alike: [Backup]) {
-            let named = backups.filter { $0.name == need.name && $0.size == need.size }
-            // A whole one that was made of it has its name, and may not have been looked at here.
-            let whole = "\(BackupName.display(need.name)) \(BackupName.suffix)"
-            let alike = backups.filter {
-                $0.name != need.name
-                    && ($0.lineage == header.lineage && $0.number == need.number
-                        || $0.lineage == nil && $0.name == whole)
+    /// Looks for everything that an increment is built on.
+    ///
+    /// - Parameter header: the increment's.
+    /// - Returns: what is in the trash only, and what is in neither folder nor trash, the whole one first.
+    /// - Throws: `RemoteError`, `FileError`.
+    package func whereabouts(
+        of header: ManifestHeader
+    ) async throws -> (trashed: [TrashedBackup], missing: [Need]) {
+        guard let needs = header.needs, !needs.isEmpty else { return ([], []) }
+        var search = try await NeedSearch(in: self)
+        var (trashed, missing): ([TrashedBackup], [Need]) = ([], [])
+        for need in needs.reversed() {
+            guard let found = try await search.find(need, of: header) else {
+                missing.insert(need, at: 0)
+                continue
             }
-            return (named, alike)
+            if case .trashed(let entry) = found { trashed.insert(entry, at: 0) }
+            // A whole one needs no other.
+            if found.isWhole { break }
         }
+        return (trashed, missing)
     }
 
-    private func open(
-        _ need: Need,
-        of header: ManifestHeader,
-        in places: Places,
-        _ isInPlace: Bool,
-        _ fetching: (Int64) -> Void
-    ) async throws -> ArchivedBackup? {
-        func isIt(_ archived: ArchivedBackup) -> Bool {
-            archived.header?.lineage == header.lineage && archived.header?.number == need.number
-                && archived.header?.created == need.created
-        }
-        let (named, alike) = places.candidates(for: need, of: header)
-        // A whole one needs no other.
-        for backup in alike.filter({ !$0.isIncrement }) + named + alike.filter(\.isIncrement) {
-            let open = isInPlace ? openAloneInPlace : openAlone
-            let archived = try await open(backup, nil, fetching)
-            if isIt(archived) { return archived }
-        }
-        for entry in places.trashed where entry.name == need.name && entry.size == need.size {
-            let archived = try await open(entry, fetching)
-            if isIt(archived) { return archived }
-        }
-        return nil
+    /// Looks for everything that a deleted increment is built on; see `whereabouts(of:)`.
+    package func whereabouts(
+        of entry: TrashedBackup
+    ) async throws -> (trashed: [TrashedBackup], missing: [Need]) {
+        guard BackupName.isIncrement(entry.name),
+            let header = try await open(entry, { _ in }).header
+        else { return ([], []) }
+        return try await whereabouts(of: header)
     }
 
-    private func open(
+    /// Returns the error that says what is missing, what else is hit by that, and what is not.
+    private func missing(_ need: Need, of archived: ArchivedBackup) async -> BackupFolderError {
+        let backups = ((try? await list()) ?? Listing()).backups
+        let hit = backups.filter {
+            $0.name != archived.name && $0.lineage == archived.header?.lineage
+                && $0.needs.contains { $0.number == need.number && $0.created == need.created }
+        }
+        let whole = backups.ordinary.first { $0.name != archived.name && $0.damage == nil }
+        return .missingNeed(
+            BackupName.display(archived.name),
+            need: BackupName.display(need.name),
+            address: address,
+            others: hit.map(\.displayName),
+            whole: whole?.displayName
+        )
+    }
+
+    /// Opens the archive of a deleted backup, and none of those that it is built on.
+    func open(
         _ entry: TrashedBackup,
         _ fetching: (Int64) -> Void
     ) async throws -> ArchivedBackup {

@@ -8,17 +8,21 @@ package struct Dependence {
 
     /// By the name of a backup, those that need it.
     private var dependants: [String: [Backup]] = [:]
+    /// By the name of an increment, the last that it is built on which is not there.
+    private(set) var missing: [String: Need] = [:]
 
     /// Finds out who needs whom.
     ///
+    /// Where nothing else is what an increment needs, all count that may be it.
     /// - Parameters:
     ///   - backups: those that may be needed.
     ///   - others: those that may need them; all, as a rule.
     ///   - listed: those of the folder, if they are not the first: a whole one of these stands in for an
-    ///     increment.
+    ///     increment, and where one of these is what is needed, no other is taken for it.
     package init(of backups: [Backup], by others: [Backup], listed: [Backup]? = nil) {
         let byName = Dictionary(grouping: backups, by: \.name)
         let byNumber = Dictionary(grouping: backups.filter { $0.lineage != nil }, by: Place.init)
+        let unknown = backups.filter { $0.lineage == nil }
         let wholes = Dictionary(
             grouping: (listed ?? backups).filter { $0.lineage != nil && $0.isWholeAndGood },
             by: Place.init
@@ -37,11 +41,22 @@ package struct Dependence {
                 let alike = (byNumber[place] ?? []).filter { $0.time == time }
                 // A whole one in its place is enough, and needs nothing before it.
                 let isWhole = (wholes[place] ?? []).contains { $0.time == time }
-                let found = (named + alike).filter { !isWhole || $0.isWholeAndGood }
+                var found = (named + alike).filter { !isWhole || $0.isWholeAndGood }
+                let isListed =
+                    found.isEmpty
+                    && (listed ?? []).contains {
+                        $0.likeness(to: need, of: other.lineage)?.isKnown ?? false
+                    }
+                if found.isEmpty, !isWhole, !isListed {
+                    found = unknown.filter { $0.likeness(to: need, of: other.lineage) != nil }
+                    if found.isEmpty { missing[other.name] = missing[other.name] ?? need }
+                }
                 for name in Set(found.map(\.name)).subtracting([other.name]) {
                     dependants[name, default: []].append(other)
                 }
-                if isWhole || found.contains(where: \.isWholeAndGood) { break }
+                if isWhole || found.contains(where: { $0.isWholeAndGood && $0.lineage != nil }) {
+                    break
+                }
             }
         }
     }
@@ -61,9 +76,10 @@ package struct Dependence {
     private static func mayBeNeeded(_ backup: Backup, by other: Backup) -> Bool {
         guard backup.name != other.name else { return false }
         guard let time = backup.time, let end = other.time else { return true }
-        // A name knows the minute only.
-        return BackupOrder.minute(time) <= BackupOrder.minute(end)
-            && end.timeIntervalSince(time) <= unknownSpan
+        // A name has the minute, of the time zone that it was made in.
+        let isExact = backup.timeSource == .manifest && other.timeSource == .manifest
+        let slack = isExact ? 0 : Backup.nameTolerance
+        return (-slack...unknownSpan + slack).contains(end.timeIntervalSince(time))
     }
 
     /// Returns the backups that need one, the newest first.
@@ -73,6 +89,25 @@ package struct Dependence {
 }
 
 extension [Backup] {
+    /// Marks the increments that cannot be restored, as something that they are built on is gone.
+    ///
+    /// What may be what they need, and is not known here, is taken for it.
+    /// - Parameter deleted: returns those in the trash, which is asked only if something is not here; `nil` if
+    ///   that cannot be told.
+    mutating func markIncomplete(deleted: () async -> [Backup]?) async {
+        let increments = filter(\.isIncrement)
+        guard !increments.isEmpty else { return }
+        var missing = Dependence(of: self, by: increments).missing
+        guard !missing.isEmpty, let trashed = await deleted() else { return }
+        if !trashed.isEmpty {
+            let broken = increments.filter { missing[$0.name] != nil }
+            missing = Dependence(of: self + trashed, by: broken, listed: self).missing
+        }
+        for index in indices {
+            self[index].missingNeed = missing[self[index].name].map { BackupName.display($0.name) }
+        }
+    }
+
     /// Returns some of these backups and all that they need, in the order of these.
     package func withNeeds(of backups: [Backup]) -> [Backup] {
         var names = Set(backups.map(\.name))

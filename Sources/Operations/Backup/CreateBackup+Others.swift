@@ -59,26 +59,53 @@ extension CreateBackup {
 extension CreateBackup {
     /// Throws if the name is taken and that is not wanted: better told before the work than after it.
     ///
-    /// - Throws: `BackupFolderError.taken`, `.pinned`.
+    /// - Throws: `BackupFolderError.taken`, `.pinned`, `.needed`.
     func refuseTakenName(among backups: [Backup]) throws {
         // If nothing has changed, no name is needed.
-        guard !options.skipsUnchanged, let other = rival(among: backups) else { return }
+        guard !options.skipsUnchanged else { return }
         switch options.sameName {
         case .number: return
-        case .fail: throw BackupFolderError.taken(other.displayName, address: folder.address)
+        case .fail:
+            // People see all kinds without their ends.
+            let name = BackupName.display(name(isIncrement: false))
+            if let other = backups.first(where: { $0.displayName == name }) {
+                throw BackupFolderError.taken(other.displayName, address: folder.address)
+            }
         case .replace:
-            if other.isPinned { throw BackupFolderError.pinned(other.displayName) }
+            // Whether it is an increment, and of which name, shows only while it is written.
+            guard options.increments == nil else { return }
+            guard let other = rival(ofIncrement: false, among: backups) else { return }
+            try refuseToReplace(other, among: backups)
         }
     }
 
-    /// The backup that has the name which a new one would like.
-    private func rival(among backups: [Backup]) -> Backup? {
-        let name = BackupName.make(
+    private func refuseToReplace(_ other: Backup, among backups: [Backup]) throws {
+        if other.isPinned { throw BackupFolderError.pinned(other.displayName) }
+        try folder.refuseNeeded(other, among: backups)
+    }
+
+    /// The name that a new backup would like.
+    private func name(isIncrement: Bool) -> String {
+        BackupName.make(
             options.date,
             in: folder.timeZone,
+            isIncrement: isIncrement,
             isEncrypted: folder.keys.encrypts || options.isAlwaysEncrypted
         )
+    }
+
+    /// The backup that has the name which a new one would like.
+    private func rival(ofIncrement isIncrement: Bool, among backups: [Backup]) -> Backup? {
+        let name = name(isIncrement: isIncrement)
         return backups.first { $0.name == name }
+    }
+
+    /// Returns the backups that a new one may be built on: not one whose place it is to take.
+    func bases(among backups: [Backup]) -> [Backup] {
+        guard options.sameName == .replace,
+            let other = rival(ofIncrement: true, among: backups)
+        else { return backups }
+        return backups.filter { $0.name != other.name }
     }
 
     /// Has a new backup take the place of the one whose name it would like, if that is wanted.
@@ -88,10 +115,12 @@ extension CreateBackup {
     ///   - outcome: the new backup.
     ///   - backups: those that were there before.
     func replaceRival(with outcome: inout Outcome, among backups: [Backup]) async {
-        guard options.sameName == .replace, let other = rival(among: backups),
+        guard options.sameName == .replace,
+            let other = rival(ofIncrement: outcome.backup.isIncrement, among: backups),
             other.name != outcome.backup.name
         else { return }
         do {
+            try await refuseToReplace(other, among: folder.list().backups)
             let (backup, problems) = try await folder.replace(
                 other,
                 by: outcome.backup,

@@ -190,11 +190,12 @@ public struct CreateBackup: Sendable {
                 return outcome
             }
             let (backup, error) = try await publish(draft.finish(), written)
-            keep(backup, written, in: lineage)
             var outcome = Outcome(backup, written, isUnchanged: false, of: backups.count + 1)
             outcome.notSynced = error
             outcome.problems += error?.problem.map { [$0] } ?? []
             await replaceRival(with: &outcome, among: backups)
+            // Under the name that it has now.
+            keep(outcome.backup, written, in: lineage)
             return outcome
         } catch {
             await draft.discard()

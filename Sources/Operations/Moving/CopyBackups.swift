@@ -200,7 +200,7 @@ public struct CopyBackups: Sendable {
         ) {
             return .init(backup: same, wasThere: true)
         }
-        if let damage = backup.damage, !options.allowsDamage {
+        if let damage = backup.archiveDamage, !options.allowsDamage {
             throw MovingError.damaged(backup.displayName, reason: damage)
         }
         // None of it is in plain in the folder that is to have it encrypted.
@@ -230,6 +230,9 @@ public struct CopyBackups: Sendable {
             }
             if let damage = parcel.damage, !options.allowsDamage {
                 throw MovingError.damaged(backup.displayName, reason: damage)
+            }
+            if let header = parcel.archived?.header, !options.allowsDamage {
+                try await refuseWithoutNeeds(header, of: backup, in: home)
             }
             if let archived = parcel.archived {
                 known = try target.backup(backup.file, of: archived, damaged: parcel.damage != nil)
@@ -264,5 +267,27 @@ public struct CopyBackups: Sendable {
                 return try await receive.put(parcel, as: copy, noted, among: there)
             }
         }
+    }
+
+    /// Throws if a copy could not be restored: something that it is built on is neither there nor coming along.
+    ///
+    /// - Throws: `MovingError.needsTrashed`, `BackupFolderError.missingNeed`; `RemoteError`, `FileError`.
+    private func refuseWithoutNeeds(
+        _ header: ManifestHeader,
+        of backup: Backup,
+        in home: BackupFolder
+    ) async throws {
+        guard header.isIncrement else { return }
+        let (trashed, missing) = try await home.whereabouts(of: header)
+        guard !trashed.isEmpty || !missing.isEmpty else { return }
+        guard let need = try await target.missingNeeds(of: header).first else { return }
+        if let entry = trashed.first {
+            throw MovingError.needsTrashed(backup.displayName, need: entry.displayName)
+        }
+        throw BackupFolderError.missingNeed(
+            backup.displayName,
+            need: BackupName.display(need.name),
+            address: home.address
+        )
     }
 }

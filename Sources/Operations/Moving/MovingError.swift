@@ -10,6 +10,8 @@ public enum MovingError: ExplainedError, Equatable {
     case notImported(String, reason: String)
     /// An increment is built on a backup that is neither in the folder nor beside its file.
     case lacksNeed(String, need: String, address: String)
+    /// An increment is built on a backup that is in the trash of its folder, and does not come along.
+    case needsTrashed(String, need: String)
     /// The folder does not have the bytes that it was given.
     case readBackDiffers(String, address: String)
     /// It was not tried, since the folder could not be reached for the one before.
@@ -23,6 +25,8 @@ public enum MovingError: ExplainedError, Equatable {
             "'\(name)' is damaged, and was not imported: \(reason)"
         case .lacksNeed(let name, let need, let address):
             "'\(name)' was not imported: it is built on '\(need)', which is neither in '\(address)' nor beside it"
+        case .needsTrashed(let name, let need):
+            "'\(name)' cannot be restored from a copy: it is built on '\(need)', which is in the trash"
         case .readBackDiffers(let name, let address):
             "'\(name)' was sent to '\(address)' and read back, and is not the same: the copy was removed"
         case .notTried(let name): "'\(name)' was not tried after that"
@@ -35,6 +39,7 @@ public enum MovingError: ExplainedError, Equatable {
         case .damaged: "take another one, or allow damage"
         case .notImported: "get it once more from where it is from"
         case .lacksNeed: "put that archive beside it, or import it first"
+        case .needsTrashed: "bring that one back first"
         case .readBackDiffers: "try again; if that happens again, do not trust that folder"
         case .notTried: nil
         }

@@ -72,6 +72,15 @@ public struct CheckBackups: Sendable {
         return backups
     }
 
+    /// Returns the same backups, with whole ones first that others are built on: a check that is ended early has
+    /// then read what most depends on.
+    public func mostNeededFirst(_ backups: [Backup]) -> [Backup] {
+        let needs = Dependence(of: backups, by: backups)
+        let isBase = backups.map { !$0.isIncrement && !needs.dependants(of: $0).isEmpty }
+        let pairs = zip(backups, isBase)
+        return pairs.filter { $1 }.map { $0.0 } + pairs.filter { !$1 }.map { $0.0 }
+    }
+
     /// Returns the backups that a person means, each once; see `[Backup].matching`.
     public func find(_ names: [String], in backups: [Backup], now: Date? = nil) throws -> [Backup] {
         try names.reduce(into: []) { found, name in

@@ -96,15 +96,46 @@ public struct DeleteBackup: Sendable {
         return all
     }
 
-    /// Brings a deleted backup back; see `BackupFolder.bringBack`.
+    /// Brings a deleted backup back, and before it all that it is built on; see `BackupFolder.bringBack`.
     ///
-    /// - Returns: the backup, and everything that is not as it should be although it is back.
-    public func undo(_ text: String) async throws -> (backup: TrashedBackup, problems: [Problem]) {
+    /// - Returns: the backup, those that came back for it, and everything that is not as it should be although
+    ///   it is back.
+    public func undo(
+        _ text: String
+    ) async throws -> (backup: TrashedBackup, needs: [TrashedBackup], problems: [Problem]) {
         try await context.withLock(folder) {
-            let (backup, problem) = try await folder.bringBack(text)
-            let problems = problem.map { [$0] } ?? []
+            let backup = try await folder.findTrashed(text)
+            let needs = try await trashedNeeds(of: backup)
+            var problems: [Problem] = []
+            for one in needs + [backup] {
+                problems += try await [folder.bringBack(one)].compactMap(\.self)
+            }
+            if !needs.isEmpty {
+                let names = needs.map { "'\($0.displayName)'" }.joined(separator: ", ")
+                context.note("it is built on others, which are back too: \(names)")
+            }
             context.tell(problems)
-            return (backup, problems)
+            return (backup, needs, problems)
+        }
+    }
+
+    /// Returns what is to come back before a backup, those first that others need.
+    ///
+    /// One that cannot be read comes back alone: whoever wants it has its reasons.
+    private func trashedNeeds(of backup: TrashedBackup) async throws -> [TrashedBackup] {
+        do {
+            let (trashed, missing) = try await folder.whereabouts(of: backup)
+            if let need = missing.first {
+                context.warn(
+                    "'\(backup.displayName)' cannot be restored: it is built on '\(BackupName.display(need.name))', which is gone"
+                )
+            }
+            return trashed
+        } catch let error where error.isOfKeys || error.tellsDamage {
+            context.warn(
+                "what '\(backup.displayName)' is built on is not known: \(explain(error))"
+            )
+            return []
         }
     }
 }

@@ -50,6 +50,9 @@ public struct PruneBackups: Sendable {
         public var problems: [Problem] = []
     }
 
+    /// Longer than any backup is built on a whole one.
+    private static let liveLineage = IncrementOptions.mostFullEvery + .seconds(5 * 86_400)
+
     private let folder: BackupFolder
     private let options: Options
     private let context: OperationContext
@@ -97,8 +100,11 @@ public struct PruneBackups: Sendable {
         let named = zip(candidates.map(\.name), reasons)
         let reasonsByName = Dictionary(named, uniquingKeysWith: { first, _ in first })
         // The only ones that there are may all be safety backups.
-        let newest =
-            options.mayRemoveAll ? [:] : reasonsOfNewest(candidates.isEmpty ? known : candidates)
+        var newest: [String: String] = [:]
+        if !options.mayRemoveAll {
+            newest = reasonsOfNewest(candidates.isEmpty ? known : candidates)
+                .merging(reasonsOfLineages(candidates)) { first, _ in first }
+        }
         for backup in backups {
             var why = reasonsByName[backup.name] ?? []
             if let reason = reasonToLeave(backup) { why.append(reason) }
@@ -125,6 +131,20 @@ public struct PruneBackups: Sendable {
         if let whole { reasons[whole.name] = "newest complete" }
         for newest in [candidates.first, real.first].compactMap(\.self) {
             reasons[newest.name] = "newest"
+        }
+        return reasons
+    }
+
+    /// Returns the newest backup of each lineage, by name, with the reason for which it is kept: another machine
+    /// may be building on it, or on what it needs.
+    private func reasonsOfLineages(_ candidates: [Backup]) -> [String: String] {
+        var seen: Set<String> = []
+        var reasons: [String: String] = [:]
+        for backup in candidates.withoutReplaced {
+            guard let lineage = backup.lineage, seen.insert(lineage).inserted else { continue }
+            // Nobody builds on an old one any more.
+            guard let age = backup.age(at: options.now), age <= Self.liveLineage else { continue }
+            reasons[backup.name] = "newest of its lineage"
         }
         return reasons
     }

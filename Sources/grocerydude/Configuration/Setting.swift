@@ -73,7 +73,9 @@ struct Setting {
             boolean("exclude_caches", \.exclusions.excludesCaches),
             boolean("skip_if_unchanged", \.skipsIfUnchanged),
             boolean("incremental", \.isIncremental),
-            duration("full_every", \.fullEvery),
+            Setting("full_every", \.fullEvery, show: ShownValue.duration) {
+                try $0.duration(to: IncrementOptions.mostFullEvery)
+            },
             boolean("check_stores", \.checksStores),
             boolean("queue", \.queues),
             Setting(

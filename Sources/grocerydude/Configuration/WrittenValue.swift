@@ -87,6 +87,16 @@ extension WrittenValue {
         return time.duration
     }
 
+    /// Returns a length of time that is no longer than another one.
+    func duration(to longest: Duration) throws -> Duration {
+        let duration = try duration()
+        guard duration <= longest else {
+            let lines = ShownValue.duration(longest).lines
+            throw WrongValue(wanted: "at most \(lines[0])", not: form)
+        }
+        return duration
+    }
+
     /// Returns a whole number of `lowest` at least.
     func count(from lowest: Int) throws -> Int {
         let wanted = "a whole number" + (lowest == 0 ? "" : " of \(lowest) or more")

@@ -130,9 +130,12 @@ struct ExitStatus: RawRepresentable, Equatable {
         case .safetyBackupFailed(RemoteError.notSynced(_, _, let error)): self.init(error)
         case .safetyBackupFailed(let cause): self.init(cause)
         case .restoreFailed(let cause):
-            // Space, locks and passwords have codes of their own; all else is "as they were".
+            // Space, locks, passwords and encrypted parts that are not as they were written have codes of their
+            // own; all else is "as they were".
             let inner = ExitStatus(cause)
-            self = [.noSpace, .locked, .password, .inUse].contains(inner) ? inner : .restoreFailed
+            let isKnown =
+                [.noSpace, .locked, .password, .inUse].contains(inner) || cause is AgeError
+            self = isKnown ? inner : .restoreFailed
         case .targetNotEmpty, .mountInside, .storesLost, .declined: self = .failed
         }
     }
@@ -181,7 +184,7 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: MovingError) {
         switch error {
         case .damaged, .notImported: self = .damaged
-        case .lacksNeed: self = .notFound
+        case .lacksNeed, .needsTrashed: self = .notFound
         case .sameFolder: self = .usage
         case .readBackDiffers, .notTried: self = .failed
         }

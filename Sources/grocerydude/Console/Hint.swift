@@ -127,8 +127,9 @@ enum Hint {
         case .needed(_, let others):
             "add '--with-dependants' to delete those too, or first make what is to stay whole: "
                 + "grocerydude consolidate '\(others.first ?? "NAME")'"
-        case .missingNeed:
-            "\(list) to choose another, or 'grocerydude undelete' to bring that one back"
+        case .missingNeed(_, _, _, _, let whole?):
+            "bring that one back, or restore the newest whole one: grocerydude restore '\(whole)'"
+        case .missingNeed: "\(list) to choose another"
         case .noSpace: "free some space there, or fetch to another disk with '--staging DIR'"
         case .ambiguous, .badAnnotations, .nameTaken: error.inWords
         }
@@ -137,6 +138,7 @@ enum Hint {
     private static func after(_ error: MovingError) -> String? {
         switch error {
         case .damaged: "\(list) to choose another, or take it as it is with '--allow-damaged'"
+        case .needsTrashed(_, let need): "run 'grocerydude undelete '\(need)'' first"
         case .notImported, .lacksNeed, .sameFolder, .readBackDiffers, .notTried: error.inWords
         }
     }

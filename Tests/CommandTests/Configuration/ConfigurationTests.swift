@@ -186,6 +186,7 @@ struct ConfigurationTests {
         ("remote: 'rclone:'\n", 1, "'remote' must be a path or 'rclone:REMOTE:PATH'"),
         ("compression: fats\n", 1, "did you mean 'fast'?"),
         ("prune: maybe\n", 1, "'prune' must be true or false, not 'maybe'"),
+        ("full_every: 31d\n", 1, "'full_every' must be at most 30d, not '31d'"),
         ("lock_wait: soon\n", 1, "'lock_wait' must be a length of time"),
         (
             "retention: {keep_last: -2}\n", 1,

@@ -119,18 +119,28 @@ final class IncrementScene {
 
     // MARK: - Backups
 
-    /// Makes a backup, and keeps what it is to restore.
+    /// Makes a backup that nobody will compare with a whole one.
+    ///
+    /// - Parameter limit: after how many steps it is cancelled.
+    /// - Returns: the result.
+    /// - Throws: what the operation throws.
     @discardableResult
-    func backUp() async throws -> Backup {
+    func backUpAlone(cancellingAfter limit: Int = .max) async throws -> CreateBackup.Outcome {
         date += 3600
         var options = scene.options(at: date)
         options.increments = increments
-        let outcome = try await CreateBackup(
+        return try await CreateBackup(
             of: scene.stores,
             to: scene.folder(),
             options: options,
-            context: scene.context()
+            context: scene.context(cancellingAfter: limit)
         ).run()
+    }
+
+    /// Makes a backup, and keeps what it is to restore.
+    @discardableResult
+    func backUp() async throws -> Backup {
+        let outcome = try await backUpAlone()
         let whole = scene.sandbox.path("Whole/\(names.count)")
         let folder = LocalFolder(try scene.sandbox.directory("Other\(names.count)"))
         let other = try await CreateBackup(
@@ -176,6 +186,36 @@ final class IncrementScene {
 
     func keepState() throws {
         keptState = try? Data(contentsOf: URL(filePath: increments.statePath.string))
+    }
+
+    /// Prunes with a policy that keeps a few, and forgets what is gone.
+    ///
+    /// - Returns: the backups that it removed.
+    @discardableResult
+    func prune(keeping count: Int) async throws -> [Backup] {
+        var policy = RetentionPolicy()
+        policy.counts[.last] = count
+        let outcome = try await PruneBackups(
+            in: scene.folder(),
+            options: .init(policy: policy, now: date + 1),
+            context: scene.context()
+        ).run()
+        for backup in outcome.removed { expected[backup.name] = nil }
+        return outcome.removed
+    }
+
+    /// Leaves a copy of a backup's file as a synchronising program does, perhaps in place of it.
+    func conflict(_ name: String, replacing isReplacing: Bool) throws {
+        let ending = try #require(BackupName.suffix(of: name))
+        let copy = "\(name.dropLast(ending.count))(conflicted copy) \(ending)"
+        guard expected[copy] == nil, !name.contains("conflicted") else { return }
+        let folder = scene.remotePath
+        try FileManager.default.copyItem(
+            atPath: folder.appending(name).string,
+            toPath: folder.appending(copy).string
+        )
+        expected[copy] = expected[name]
+        if isReplacing { try remove(name) }
     }
 
     func remove(_ name: String) throws {

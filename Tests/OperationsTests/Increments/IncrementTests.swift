@@ -33,21 +33,24 @@ struct IncrementTests {
         .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")
     )
     func withoutUs() async throws {
-        let (life, _) = try await chain(7)
+        let life = try IncrementScene(seed: 7)
+        try life.makeStore("store0.sqlite", rows: 2500)
+        try LocalFileSystem().createDirectories(life.scene.stores.appending("d/e"))
+        try Data("one".utf8).write(to: URL(filePath: life.scene.stores.appending("d/f").string))
+        // The 127th is the first that needs seven others.
+        for number in 0..<127 {
+            try life.write("store0.sqlite") {
+                try $0.execute(sql: "UPDATE item SET name = 'n' WHERE id = \(number + 7)")
+            }
+            try await life.backUpAlone()
+        }
         try FileManager.default.removeItem(atPath: life.scene.stores.appending("d/e").string)
         try Data("two".utf8).write(
             to: URL(filePath: life.scene.stores.appending("d/f").string)
         )
         let last = try await life.backUp()
-        #expect(last.needs.count == 3)
-        let target = try life.scene.sandbox.directory("Unzipped")
-        for name in last.needs.map(\.name) + [last.name] {
-            let archive = life.scene.remotePath.appending(name).string
-            try Tool.check("unzip", ["-q", "-o", archive, "-d", target.string])
-            guard name.hasSuffix(" Changes.zip") else { continue }
-            try Tool.check("python3", [target.appending(".grocerydude/apply.py").string])
-        }
-        try FileManager.default.removeItem(atPath: target.appending(".grocerydude").string)
+        #expect(last.needs.count == 7)
+        let target = try await unzip(last, of: life)
         let expected = try #require(life.expected[last.name])
         #expect(
             try IncrementScene.tree(target, withTimes: false)
@@ -62,6 +65,64 @@ struct IncrementTests {
         #expect(throws: (any Error).self) {
             try Tool.check("python3", [wrong.appending(".grocerydude/apply.py").string])
         }
+    }
+
+    /// Restores a backup as its README says, and returns the directory.
+    private func unzip(_ backup: Backup, of life: IncrementScene) async throws -> FilePath {
+        let target = try life.scene.sandbox.directory("Unzipped-\(UUID().uuidString)")
+        for name in backup.needs.map(\.name) + [backup.name] {
+            let archive = life.scene.remotePath.appending(name).string
+            try Tool.check("unzip", ["-q", "-o", archive, "-d", target.string])
+            guard name.hasSuffix(" Changes.zip") else { continue }
+            try Tool.check("python3", [target.appending(".grocerydude/apply.py").string])
+        }
+        try FileManager.default.removeItem(atPath: target.appending(".grocerydude").string)
+        return target
+    }
+
+    @Test(
+        "restore so also where a file stands where there was a directory, however long ago",
+        .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")
+    )
+    func swapped() async throws {
+        let life = try IncrementScene(seed: 8)
+        let path = life.scene.stores.appending("x")
+        try LocalFileSystem().createDirectories(path.appending("y"))
+        _ = try await life.makeChain(1)
+        try FileManager.default.removeItem(atPath: path.string)
+        for number in 1..<6 {
+            if number == 3 { try Data("now".utf8).write(to: URL(filePath: path.string)) }
+            try life.makeStore("store0.sqlite", rows: 1)
+            let backup = try await life.backUp()
+            let expected = try #require(life.expected[backup.name])
+            #expect(
+                try await IncrementScene.tree(unzip(backup, of: life), withTimes: false)
+                    == IncrementScene.tree(expected, withTimes: false)
+            )
+        }
+    }
+
+    @Test(
+        "restore so also where one was unpacked by hand in the stores directory",
+        .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")
+    )
+    func unpackedByHand() async throws {
+        let life = try IncrementScene(seed: 9)
+        let left = life.scene.stores.appending(".grocerydude")
+        try LocalFileSystem().createDirectories(left)
+        try Data("0000".utf8).write(to: URL(filePath: left.appending("applied").string))
+        _ = try await life.makeChain(1)
+        let last = try await life.makeChain(2)[1]
+        #expect(last.isIncrement)
+        let target = try await unzip(last, of: life)
+        let expected = try #require(life.expected[last.name])
+        // A backup that stands alone has it.
+        try FileManager.default.removeItem(atPath: expected.appending(".grocerydude").string)
+        #expect(
+            try IncrementScene.tree(target, withTimes: false)
+                == IncrementScene.tree(expected, withTimes: false)
+        )
+        #expect(life.scene.told.contains { $0.contains("'.grocerydude' is left out") })
     }
 
     @Test("find what they need under another name, and in the trash; else they say what is missing")
@@ -127,8 +188,8 @@ struct IncrementTests {
         )
         #expect(try await life.scene.folder().list().backups.isEmpty)
 
-        // One comes back: what it needs stays in the trash, however old.
-        _ = try await delete.undo(backups[2].name)
+        // One comes back alone: what it needs stays in the trash, however old.
+        _ = try await life.scene.folder().bringBack(backups[2].name)
         options.keepsTrash = .seconds(1)
         options.now = life.date + 1_000_000
         _ = try await PruneBackups(

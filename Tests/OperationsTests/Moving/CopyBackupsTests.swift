@@ -53,6 +53,50 @@ struct CopyBackupsTests {
         ).run(names)
     }
 
+    @Test("the copy's damage is not that of the good one, which can be copied again")
+    func damagedCopy() async throws {
+        let made = try await CreateBackup(
+            of: scene.stores,
+            to: scene.folder(log: log),
+            options: scene.options(),
+            context: scene.context()
+        ).run().backup
+        // One machine knows both folders.
+        let catalog = scene.catalog
+        let (first, second) = (
+            scene.folder(catalog: catalog, log: log),
+            scene.folder(other, catalog: catalog, log: log)
+        )
+        func copy(from source: BackupFolder, to name: String) async throws -> CopyBackups.Outcome {
+            let target = LocalFolder(try scene.sandbox.directory(name))
+            return try await CopyBackups(
+                from: source,
+                to: scene.folder(target, catalog: catalog, log: log),
+                options: .init(date: now),
+                context: scene.context()
+            ).run(nil)
+        }
+        #expect(try await copy(from: first, to: "Other").copied.count == 1)
+        try damage(made.name, in: other.path)
+        let damaged = try await second.list().backups[0]
+        let check = CheckBackups(in: second, options: .init(), context: scene.context())
+        #expect(try await !check.run(damaged, at: now).isGood)
+        #expect(try await second.list().backups[0].damage != nil)
+        #expect(try await first.list().backups[0].damage == nil)
+        #expect(try await copy(from: first, to: "Third").copied.count == 1)
+        // Moved, it takes its damage along.
+        let third = scene.folder(
+            LocalFolder(try scene.sandbox.directory("Fourth")),
+            catalog: catalog,
+            log: log
+        )
+        try LocalFileSystem().move(
+            other.path.appending(made.name),
+            to: scene.sandbox.path("Fourth").appending(made.name)
+        )
+        #expect(try await third.list().backups[0].damage != nil)
+    }
+
     private func names() throws -> [String] {
         try Directory.open(other.path).names().map(\.description).filter {
             $0 != Annotations.subfolder

@@ -95,7 +95,7 @@ struct NotSyncedTests {
             at: Scene.morning,
             keepingTrash: .seconds(60)
         )
-        let (backup, problems) = try await deletion(from: remote).undo(name)
+        let (backup, _, problems) = try await deletion(from: remote).undo(name)
         #expect(backup.name == name)
         try expectTold(problems, of: name)
         #expect(try await scene.list().map(\.name) == [name])

@@ -6,10 +6,12 @@ internal import History
 // Entries go into the archive, or to who knows what earlier backups have of them.
 extension BackupWriter {
     /// Returns whether a path is one that the archive has for itself.
+    ///
+    /// In a lineage, all below their directory is: what stands there was left by somebody who unpacked an
+    /// archive by hand, and who does so with this one would stumble over it.
     func isReserved(_ path: RelativePath) -> Bool {
-        if path == Manifest.path { return true }
-        return changes != nil
-            && [Manifest.patches, Manifest.readme, Manifest.script].contains(path)
+        path == Manifest.path
+            || changes != nil && path.components.first == Manifest.reserved.name
     }
 
     /// Adds a directory, or a link with its target.

@@ -285,6 +285,10 @@ final class ChangeWriter {
             }
             let relative = try RelativePath(validating: path)
             guard let end = entry.gone, end > plan.base, entry.born <= plan.base else { return }
+            // What removes it by hand stands there itself.
+            if relative.components.first == Manifest.reserved.name {
+                throw FullNeeded(reason: "'\(relative)' is left out of it")
+            }
             removed.insert(relative)
         }
         for (id, path, entry) in gone { try state.put(entry, at: path, id: id) }
@@ -320,10 +324,9 @@ final class ChangeWriter {
         guard let (id, entry) = try state.entry(attributes.path.bytes) else { return (nil, nil) }
         let wasDirectory = entry.attributes.hasPrefix(EntryAttributes.Kind.directory.rawValue)
         let isDirectory = attributes.kind == .directory
-        if plan.isIncrement, wasDirectory != isDirectory, !entry.attributes.isEmpty,
-            entry.gone ?? .max > plan.base
-        {
-            // Tools that unzip one archive over another cannot follow that.
+        if plan.isIncrement, wasDirectory != isDirectory, !entry.attributes.isEmpty {
+            // Tools that unzip one archive over another cannot follow that, nor in one that is built later
+            // on what was before, whenever the old one went.
             throw FullNeeded(reason: "'\(attributes.path)' was a directory, or is one now")
         }
         let isSame = entry.gone == nil && entry.attributes.hasPrefix(attributes.kind.rawValue)

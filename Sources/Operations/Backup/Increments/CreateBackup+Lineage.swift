@@ -29,7 +29,11 @@ extension CreateBackup {
         isFull: Bool
     ) throws -> LineagePlan? {
         do {
-            return try lineage?.begin(among: backups, at: options.date, isFull: isFull)
+            return try lineage?.begin(
+                among: bases(among: backups),
+                at: options.date,
+                isFull: isFull
+            )
         } catch let error where Self.isOfState(error) {
             leave(&lineage, since: error)
             return nil

@@ -64,7 +64,7 @@ struct LineagePlan {
             last.number + 1 < Self.numbersLimit, full.size >= options.leastFullSize,
             made.dropFirst().reduce(0, { $0 + $1.size }) <= full.size,
             let age = Timestamp.date(rfc3339: full.created).map(date.timeIntervalSince),
-            (0..<options.fullEvery.inSeconds).contains(age)
+            (0..<min(options.fullEvery, IncrementOptions.mostFullEvery).inSeconds).contains(age)
         else { return }
         let next = last.number + 1
         let chains = usableChains(made, among: backups)
@@ -82,13 +82,16 @@ struct LineagePlan {
             !$0.isIncrement && $0.lineage == lineage && $0.damage == nil
         }
         let listed = Dictionary(backups.map { ($0.name, $0) }) { first, _ in first }
+        // One of the same minute may have taken the place of another, and its name.
+        let numbers = Dictionary(made.map { ($0.name, $0.number) }, uniquingKeysWith: max)
         var chains: [Int: [BackupState.Made]] = [:]
         for backup in made {
             if let whole = Self.whole(inPlaceOf: backup, among: wholes) {
                 chains[backup.number] = [whole]
                 continue
             }
-            guard let there = listed[backup.name], there.size == backup.size, there.damage == nil
+            guard let there = listed[backup.name], there.size == backup.size,
+                there.damage == nil, numbers[backup.name] == backup.number
             else { continue }
             guard let base = backup.base else {
                 chains[backup.number] = [backup]

@@ -18,7 +18,7 @@ struct KeyPrintAnswer: Answer {
         console.answer("")
         console.answer("To restore: write the secret key into a file key.txt, then")
         console.answer("    age -d -i key.txt 'NAME Stores.zip.age' > backup.zip")
-        console.answer("    unzip backup.zip -d Stores")
+        console.answer("    unzip backup.zip -x '.grocerydude/*' -d Stores")
     }
 
     /// Returns a key in lines of groups of six letters, which are easier to type.

@@ -6,7 +6,7 @@ struct UndeleteCommand: FolderCommand {
         "undelete",
         "Bring back a backup that was deleted or pruned.",
         discussion: """
-            'grocerydude list --trash' shows the backups that can come back. 'prune' may remove the backup again, unless it is pinned.
+            What an increment is built on comes back with it. 'grocerydude list --trash' shows the backups that can come back. 'prune' may remove the backup again, unless it is pinned.
             """,
         example: "grocerydude undelete '[2026-Nov-21] 09.01 AM'"
     )
@@ -17,7 +17,7 @@ struct UndeleteCommand: FolderCommand {
     @OptionGroup var folder: FolderOptions
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let (backup, problems) = try await DeleteBackup(
+        let (backup, _, problems) = try await DeleteBackup(
             from: invocation.folder(),
             context: invocation.context
         ).undo(name)

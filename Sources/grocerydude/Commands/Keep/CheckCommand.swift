@@ -94,8 +94,10 @@ struct CheckCommand: FolderCommand {
             try invocation.console.answer(results.map { CheckRow($0, invocation) })
             return result(of: results, invocation)
         }
-        for backup in try wanted(of: backups, checks, invocation) {
-            let choice = invocation.profile.check.readDataSubset
+        let choice = invocation.profile.check.readDataSubset
+        var wanted = try wanted(of: backups, checks, invocation)
+        if choice != nil, names.isEmpty { wanted = checks.mostNeededFirst(wanted) }
+        for backup in wanted {
             let result = try await checks.run(
                 backup,
                 reading: choice?.subset(after: backup.checks) ?? .all,

@@ -1,0 +1,377 @@
+import Age
+import Files
+import Foundation
+import Remotes
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Backups
+@testable import Operations
+
+/// What an increment is built on, under another name, in another form, or gone.
+@Suite("Increments and what they are built on")
+struct IncrementNeedsTests {
+    private let life: IncrementScene
+    private let backups: [Backup]
+
+    /// A whole backup and three increments: the last needs the one before it, and the whole one.
+    init() async throws {
+        life = try IncrementScene(seed: 31)
+        backups = try await life.makeChain(4)
+    }
+
+    private var scene: Scene { life.scene }
+
+    private func outside(_ name: String, _ keys: BackupKeys = .none) throws -> BackupFolder {
+        let catalog = BackupCatalog(scene.sandbox.path("Cache/\(name).json"), keys: keys)
+        return scene.folder(LocalFolder(try scene.sandbox.directory(name)), catalog: catalog)
+    }
+
+    /// A folder whose files are not on this machine, which knows nothing of them.
+    private func elsewhere(
+        _ path: FilePath? = nil,
+        _ keys: BackupKeys = .none,
+        timeZone: TimeZone = Scene.utc
+    ) -> BackupFolder {
+        let folder = LocalFolder(path ?? scene.remotePath)
+        let name = scene.sandbox.path("Cache/\(UUID().uuidString).json")
+        return BackupFolder(
+            Elsewhere(folder: folder, isFetching: true),
+            staging: folder.path,
+            memory: BackupMemory(catalog: BackupCatalog(name, keys: keys)),
+            timeZone: timeZone
+        )
+    }
+
+    private func keys(_ recipients: [Identity], _ identities: [Identity]) -> BackupKeys {
+        BackupKeys(
+            encrypts: true,
+            recipients: { recipients.map(\.recipient) },
+            identities: { identities }
+        )
+    }
+
+    private func expectRestored(
+        _ backup: Backup,
+        _ name: String,
+        from folder: BackupFolder
+    )
+        async throws
+    {
+        let target = try scene.sandbox.directory("From-\(UUID().uuidString)")
+        try await life.extract(folder.find(name), from: folder, to: target)
+        let expected = try #require(life.expected[backup.name])
+        #expect(try IncrementScene.differences(target, expected).isEmpty)
+    }
+
+    private func move(_ name: String, to other: String) throws {
+        let folder = scene.remotePath
+        try LocalFileSystem().move(folder.appending(name), to: folder.appending(other))
+    }
+
+    @Test("they find it encrypted for others since, with the new key alone and an empty trash")
+    func rotated() async throws {
+        let (old, new) = (try Identity.generate(), try Identity.generate())
+        var options = CopyBackups.Options(date: life.date)
+        options.recipients = [old.recipient]
+        let sealed = try outside("Sealed", keys([old], [old]))
+        let copied = try await CopyBackups(
+            from: scene.folder(),
+            to: sealed,
+            options: options,
+            context: scene.context()
+        ).run(nil)
+        #expect(copied.problems.isEmpty && copied.copied.count == 4)
+        // Here by what is known of the archives, and elsewhere by looking into them.
+        let name = "\(backups[3].name).age"
+        try await expectRestored(backups[3], name, from: sealed)
+        let path = scene.sandbox.path("Sealed")
+        try await expectRestored(backups[3], name, from: elsewhere(path, keys([old], [old])))
+
+        let rotating = try outside("Sealed", keys([old, new], [old]))
+        let rotated = try await RotateKeys(in: rotating, context: scene.context())
+            .run(at: life.date)
+        #expect(rotated.items.allSatisfy { $0.rotated != nil })
+        for isEmpty in [false, true] {
+            if isEmpty {
+                try LocalFileSystem().remove(path.appending(BackupFolder.trashName))
+            }
+            for identity in isEmpty ? [new, old] : [new] {
+                let keys = keys([new], [identity])
+                try await expectRestored(backups[3], name, from: outside("Sealed", keys))
+                try await expectRestored(backups[3], name, from: elsewhere(path, keys))
+            }
+        }
+    }
+
+    @Test("they find it elsewhere under another name, and nobody deletes it there")
+    func renamedElsewhere() async throws {
+        try move(backups[0].name, to: "renamed Stores.zip")
+        let folder = elsewhere()
+        // What it needs is known from here on, but not what the other file is.
+        for increment in try await folder.list().backups where increment.isIncrement {
+            _ = try await folder.openAloneInPlace(increment, holdingTo: nil) { _ in }
+        }
+        let renamed = try await folder.find("renamed")
+        #expect(try await folder.dependants(of: renamed).count == 3)
+        let delete = DeleteBackup(from: folder, context: scene.context())
+        await #expect(throws: BackupFolderError.self) {
+            try await delete.run(renamed, at: life.date, keepingTrash: .zero)
+        }
+        #expect(try await folder.list().backups.allSatisfy { $0.damage == nil })
+        try await expectRestored(backups[3], backups[3].name, from: elsewhere())
+        // The second time it is known, and fetched with the other at once.
+        for _ in 0..<2 { try await expectRestored(backups[3], backups[3].name, from: folder) }
+    }
+
+    @Test("they find the whole one that was made of it elsewhere, encrypted too")
+    func consolidatedElsewhere() async throws {
+        let identity = try Identity.generate()
+        let keys = keys([identity], [identity])
+        var options = CopyBackups.Options(date: life.date)
+        options.recipients = [identity.recipient]
+        let sealed = try outside("Sealed", keys)
+        let context = scene.context()
+        _ = try await CopyBackups(
+            from: scene.folder(),
+            to: sealed,
+            options: options,
+            context: context
+        )
+        .run(nil)
+        _ = try await ConsolidateBackup(
+            in: sealed,
+            options: .init(date: life.date, tool: "test"),
+            context: context
+        ).run("\(backups[2].name).age")
+        let path = scene.sandbox.path("Sealed")
+        try LocalFileSystem().remove(path.appending(BackupFolder.trashName))
+        try LocalFileSystem().remove(path.appending("\(backups[0].name).age"))
+        let name = "\(backups[3].name).age"
+        try await expectRestored(backups[3], name, from: elsewhere(path, keys))
+    }
+
+    @Test("of one whose needs are not known here, all of about its time is kept")
+    func unknownNeeds() async throws {
+        // As the scene's next is an hour later: of the whole one's minute.
+        life.date = Date(timeIntervalSince1970: 1_900_000_000) + 10
+        let names = try Set(Directory.open(scene.remotePath).names().map(\.description))
+        for name in names where name.hasSuffix(BackupName.incrementSuffix) {
+            try life.remove(name)
+        }
+        let increment = try await life.backUp()
+        #expect(increment.isIncrement && increment.displayName == "\(backups[0].displayName) (2)")
+        for hours in [0, 5, 14] {
+            let zone = try #require(TimeZone(secondsFromGMT: hours * 3600))
+            let folder = elsewhere(timeZone: zone)
+            let known = try await folder.list().backups
+            let whole = try #require(known.first { $0.name == backups[0].name })
+            _ = try await folder.openAloneInPlace(whole, holdingTo: nil) { _ in }
+            await #expect(throws: BackupFolderError.self, "\(hours)") {
+                try await DeleteBackup(from: folder, context: scene.context())
+                    .run(whole, at: life.date, keepingTrash: .zero)
+            }
+        }
+    }
+
+    // MARK: - Gone
+
+    @Test("they come back with it, and are not copied while it is in the trash")
+    func undeleted() async throws {
+        let folder = scene.folder()
+        let delete = DeleteBackup(from: folder, context: scene.context())
+        try await delete.run(
+            backups[0],
+            at: life.date,
+            keepingTrash: .seconds(60),
+            withDependants: true
+        )
+        #expect(try await folder.list().backups.isEmpty)
+        _ = try await folder.bringBack(backups[3].name)
+        // It can be restored from the trash, and is no damage.
+        #expect(try await folder.list().backups.allSatisfy { $0.damage == nil })
+        let copy = try CopyBackups(
+            from: folder,
+            to: outside("Copies"),
+            options: .init(date: life.date),
+            context: scene.context()
+        )
+        let refused = try await copy.run(["latest"])
+        #expect(refused.copied.isEmpty)
+        #expect(
+            refused.failure as? MovingError
+                == .needsTrashed(backups[3].displayName, need: backups[0].displayName)
+        )
+        _ = try await folder.remove(backups[3], at: life.date, keepingTrash: .seconds(60))
+
+        let (back, needs, problems) = try await delete.undo(backups[3].name)
+        #expect(back.name == backups[3].name && problems.isEmpty)
+        #expect(needs.map(\.name) == [backups[0].name, backups[2].name])
+        let names = try await folder.list().backups.map(\.name)
+        #expect(names == [backups[3].name, backups[2].name, backups[0].name])
+        let copied = try await copy.run(["latest"])
+        #expect(copied.copied.count == 3 && copied.problems.isEmpty)
+        try await expectRestored(backups[3], "latest", from: outside("Copies"))
+        // The last one comes back alone: all else is there.
+        #expect(try await delete.undo(backups[1].name).needs.isEmpty)
+    }
+
+    @Test("if it is gone, they are no good ones: not in a list, a status, or for a policy")
+    func incomplete() async throws {
+        life.increments.isFull = true
+        let good = try await life.backUp()
+        let base = try await life.backUp()
+        life.increments.isFull = false
+        for number in 0..<2 {
+            try life.makeStore("store0.sqlite", rows: number + 1)
+            try await life.backUp()
+        }
+        try life.remove(base.name)
+        let listed = try await scene.folder().list().backups
+        #expect(listed.filter { $0.damage != nil }.map(\.name) == life.names.suffix(2).reversed())
+        let reason = "it is built on '\(base.displayName)', which is gone"
+        #expect(listed.first?.damage == reason)
+        let status = await ShowStatus(of: scene.stores, in: scene.folder(), now: life.date).run()
+        #expect(status.newest?.name == good.name)
+        #expect(status.warnings.contains { $0.hasSuffix("cannot be restored: \(reason)") })
+
+        var policy = RetentionPolicy()
+        policy.counts[.last] = 1
+        let plan = try await PruneBackups(
+            in: scene.folder(),
+            options: .init(policy: policy, now: life.date + 1),
+            context: scene.context()
+        ).plan()
+        let kept = plan.keep.map(\.backup.name)
+        #expect(kept.contains(good.name) && kept.contains(life.names.last ?? ""))
+
+        // Which others are hit, and which is whole.
+        let error = await #expect(throws: BackupFolderError.self) {
+            try await life.differences(#require(life.names.last))
+        }
+        let other = BackupName.display(life.names[life.names.count - 2])
+        #expect(
+            error
+                == .missingNeed(
+                    BackupName.display(life.names.last ?? ""),
+                    need: base.displayName,
+                    address: scene.remote.address,
+                    others: [other],
+                    whole: good.displayName
+                )
+        )
+        #expect(error?.description.contains(other) == true)
+    }
+
+    // MARK: - Of one minute
+
+    private func replace(_ folder: BackupFolder? = nil) async throws -> CreateBackup.Outcome {
+        life.date += 1
+        try life.makeStore("store0.sqlite", rows: 1)
+        var options = scene.options(at: life.date)
+        options.increments = life.increments
+        options.sameName = .replace
+        return try await CreateBackup(
+            of: scene.stores,
+            to: folder ?? scene.folder(),
+            options: options,
+            context: scene.context()
+        ).run()
+    }
+
+    @Test("of one minute, they take the place of one another, and of none that is needed")
+    func replaced() async throws {
+        life.date += 3600
+        let first = try await replace()
+        #expect(first.backup.name.hasSuffix("M Changes.zip") && first.replaced == nil)
+        let second = try await replace()
+        #expect(second.replaced?.name == first.backup.name && second.problems.isEmpty)
+        #expect(second.backup.name == first.backup.name)
+        #expect(!second.backup.needs.contains { $0.name == first.backup.name })
+        #expect(try await scene.folder().list().backups.count == 5)
+        // The state knows it by the name that it has now.
+        life.date += 3600
+        let next = try await life.backUp()
+        #expect(next.isIncrement)
+        #expect(try await life.differences(next.name).isEmpty)
+
+        // A whole one that others need stays.
+        life.date = try #require(backups[0].time) + 1
+        life.increments.isFull = true
+        let whole = try await replace()
+        #expect(whole.replaced == nil && whole.problems.map(\.kind) == [.notRemoved])
+        #expect(try await life.differences(backups[3].name).isEmpty)
+        var options = scene.options(at: life.date)
+        options.sameName = .replace
+        let alone = CreateBackup(
+            of: scene.stores,
+            to: scene.folder(),
+            options: options,
+            context: scene.context()
+        )
+        await #expect(throws: BackupFolderError.self) { try await alone.run() }
+    }
+
+    @Test("a copy does not take the place of what they need")
+    func replacedByCopy() async throws {
+        let other = try Scene()
+        let made = try await CreateBackup(
+            of: other.stores,
+            to: other.folder(),
+            options: other.options(at: try #require(backups[0].time)),
+            context: other.context()
+        ).run()
+        #expect(made.backup.name == backups[0].name)
+        var options = CopyBackups.Options(date: life.date)
+        options.sameName = .replace
+        let copied = try await CopyBackups(
+            from: other.folder(),
+            to: scene.folder(),
+            options: options,
+            context: scene.context()
+        ).run(nil)
+        #expect(copied.copied.isEmpty)
+        let needing = backups.dropFirst().reversed().map(\.displayName)
+        #expect(
+            copied.failure as? BackupFolderError == .needed(backups[0].displayName, by: needing)
+        )
+        #expect(try await life.differences(backups[3].name).isEmpty)
+    }
+
+    // MARK: - Of several lineages
+
+    @Test("the newest of each lineage stays with what it needs, while others may be built on it")
+    func lineages() async throws {
+        let other = try IncrementScene(seed: 37, sharing: scene)
+        other.date = life.date + 60
+        _ = try await other.makeChain(3)
+        var policy = RetentionPolicy()
+        policy.counts[.last] = 1
+        func removed(at date: Date) async throws -> Set<String> {
+            let plan = try await PruneBackups(
+                in: scene.folder(),
+                options: .init(policy: policy, now: date),
+                context: scene.context()
+            ).plan()
+            return Set(plan.remove.map(\.backup.name))
+        }
+        #expect(try await removed(at: other.date + 1) == [backups[1].name, other.names[1]])
+        let later = other.date + 36 * 86_400
+        #expect(try await removed(at: later) == Set(backups.map(\.name) + [other.names[1]]))
+    }
+
+    @Test("what most depends on is checked first")
+    func order() async throws {
+        life.increments.isFull = true
+        let last = try await life.backUp()
+        let checks = CheckBackups(
+            in: scene.folder(),
+            options: .init(),
+            context: scene.context()
+        )
+        let names = try await checks.mostNeededFirst(checks.all()).map(\.name)
+        let increments = backups.dropFirst().reversed().map(\.name)
+        #expect(names == [backups[0].name, last.name] + increments)
+    }
+}

@@ -34,8 +34,8 @@ extension SyncRefusal {
         switch self {
         case .encoding, .coreData: false
         case .collation, .function, .unwritable, .mixedTrigger, .strangeTrigger,
-            .undeclaredReference, .referenceToLeftOut, .unknownReference, .identity, .ambiguousIdentity,
-            .sameName:
+            .undeclaredReference, .referenceToLeftOut, .unknownReference, .identity,
+            .ambiguousIdentity, .sameName:
             true
         }
     }

@@ -3,10 +3,6 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-# With all tests begun at once, what a test awaits comes only after the others' first steps: minutes later. Then
-# programs that it started have run into their own limits of time.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-8}
-
 mkdir -p .build
 log=.build/test.log
 swift test "$@" 2>&1 | tee "$log"

@@ -235,7 +235,10 @@ struct SyncCommandTests {
         )
         let outcome = try desk.enable()
         #expect(outcome.status == 1)
-        for hint in ["references: {item.list_id: list}", "references: {tag.item_id: item}"] {
+        for hint in [
+            #"{"item": {"references": {"list_id": "list"}}}"#,
+            #"{"tag": {"references": {"item_id": "item"}}}"#,
+        ] {
             #expect(outcome.errors.contains(hint), "\(outcome.errors)")
         }
         #expect(outcome.errors.contains("and name its file with '--map FILE'"))

@@ -59,17 +59,16 @@ public struct ExtractFiles {
         }
         let items = found.map(\.item)
         try warnOfLogs(beside: roots, of: backup, taking: items)
-        let size = items.reduce(0) { $0 + ($1.attributes.kind == .file ? $1.size : 0) }
         made += try fileSystem.createMissing(directory)
-        let available = try Directory.open(directory).availableSpace()
-        guard size <= available else {
-            throw OperationError.noSpace(directory, needed: size, available: available)
-        }
         let scratch = try ScratchDirectory(in: directory)
         let unwritable = items.map(\.attributes).filter {
             $0.kind == .directory && $0.mode & Self.ownerWrites == 0 && roots.contains($0.path)
         }
-        try extract(items, writable: Set(unwritable.map(\.path)), into: scratch.path, size: size)
+        let writable = Set(unwritable.map(\.path))
+        let size = try context.extract(items, into: scratch.path, at: directory, syncing: .each) {
+            // A directory that its owner may not write to cannot get another parent (rename(2)).
+            if writable.contains($0.path) { $0.mode |= Self.ownerWrites }
+        }
         for root in roots {
             let place = root.below(directory)
             made += try fileSystem.createMissing(place.removingLastComponent())
@@ -119,28 +118,5 @@ public struct ExtractFiles {
                 "'\(path)' stays behind, and may be a part of what is beside it: name it, too"
             )
         }
-    }
-
-    private func extract(
-        _ items: [ArchiveExtractor.Item],
-        writable: Set<RelativePath>,
-        into path: FilePath,
-        size: Int64
-    ) throws {
-        context.report(.began(.extracting, total: size))
-        let extractor = ArchiveExtractor(
-            into: try Directory.open(path),
-            syncing: .each,
-            threads: context.threads,
-            progressed: context.advance
-        )
-        defer { extractor.close() }
-        for var item in items {
-            if !ArchivedBackup.mayGiveAway { item.attributes.owner = nil }
-            // A directory that its owner may not write to cannot get another parent (rename(2)).
-            if writable.contains(item.attributes.path) { item.attributes.mode |= Self.ownerWrites }
-            try extractor.extract(item)
-        }
-        try extractor.finish()
     }
 }

@@ -157,25 +157,11 @@ public final class OpenedBackup: StorePlace {
         context.tellDetail(
             "extracts '\(first)' (\(byteCount(size))) into '\(printable(scratch.path))': it cannot be read in parts"
         )
-        let available = try Directory.open(scratch.path).availableSpace()
-        guard size <= available else {
-            throw OperationError.noSpace(scratch.path, needed: size, available: available)
-        }
-        context.report(.began(.extracting, total: size))
-        let extractor = ArchiveExtractor(
-            into: try Directory.open(scratch.path),
-            syncing: .never,
-            threads: context.threads,
-            progressed: context.advance
-        )
-        defer { extractor.close() }
-        for var item in items {
-            item.attributes.owner = nil
+        try context.extract(items, into: scratch.path, at: scratch.path, syncing: .never) {
+            $0.owner = nil
             // It must be readable, whatever its mode was.
-            item.attributes.mode = 0o600
-            try extractor.extract(item)
+            $0.mode = 0o600
         }
-        try extractor.finish()
         return scratch
     }
 

@@ -72,24 +72,7 @@ struct ReturnedFiles {
     private func extracted(_ items: [ArchiveExtractor.Item]) throws -> ScratchDirectory {
         // Below the stores directory, since a rename leads no further; a killed run's goes with the next.
         let scratch = try ScratchDirectory(in: directory)
-        let size = items.reduce(0) { $0 + $1.size }
-        let available = try Directory.open(scratch.path).availableSpace()
-        guard size <= available else {
-            throw OperationError.noSpace(directory, needed: size, available: available)
-        }
-        context.report(.began(.extracting, total: size))
-        let extractor = ArchiveExtractor(
-            into: try Directory.open(scratch.path),
-            syncing: .each,
-            threads: context.threads,
-            progressed: context.advance
-        )
-        defer { extractor.close() }
-        for var item in items {
-            if !ArchivedBackup.mayGiveAway { item.attributes.owner = nil }
-            try extractor.extract(item)
-        }
-        try extractor.finish()
+        try context.extract(items, into: scratch.path, at: directory, syncing: .each)
         return scratch
     }
 

@@ -20,6 +20,8 @@ final class RivalRows {
     private let isSharedKey: Bool
     private let searches: [Search]
     private let deletion: ReturnTarget.Prepared
+    /// Finds the key by which this store knows a row by its primary key; `nil` if it has none, or that is it.
+    private let ownSearch: ReturnTarget.Prepared?
     private let shadows: Set<String>
     private let hasVirtualTables: Bool
 
@@ -80,6 +82,11 @@ final class RivalRows {
         deletion = try prepare(
             "DELETE FROM \(subject) WHERE \(condition.joined(separator: " AND "))"
         )
+        let names = table.primaryKey.map { table.columns[$0].name.sqlIdentifier }
+        let own = names.enumerated().map { "\($1) IS ?\($0 + 1)" }.joined(separator: " AND ")
+        ownSearch =
+            isSharedKey || names.isEmpty
+            ? nil : try prepare("SELECT \(list) FROM \(subject) WHERE \(own)")
         shadows = Set(schema.tables.filter { $0.kind == .shadow }.map(\.name))
         hasVirtualTables = schema.tables.contains { $0.kind == .virtual }
     }
@@ -128,20 +135,11 @@ final class RivalRows {
     /// Returns the key by which this store knows the row that has a key; `nil` if that is not told by it.
     private func localKey(_ own: [StoredValue]) throws -> [StoredValue]? {
         guard !isSharedKey else { return own }
-        let table = rows.into
-        let names = table.primaryKey.map { table.columns[$0].name.sqlIdentifier }
-        guard names.count == own.count, !names.isEmpty else { return nil }
-        let matches = names.enumerated().map { "\($1) IS ?\($0 + 1)" }
-        let statement = ReturnTarget.Prepared(
-            try Statement(
-                database,
-                name: table.name,
-                "SELECT \(keyNames.joined(separator: ", ")) FROM main.\(table.name.sqlIdentifier) WHERE \(matches.joined(separator: " AND "))"
-            )
-        )
-        try statement.bind(own)
-        guard try statement.statement.step() else { return nil }
-        return keyNames.indices.map { statement.statement.value(CInt($0)) }
+        guard let ownSearch, own.count == rows.into.primaryKey.count else { return nil }
+        try ownSearch.bind(own)
+        defer { ownSearch.statement.reset() }
+        guard try ownSearch.statement.step() else { return nil }
+        return keyNames.indices.map { ownSearch.statement.value(CInt($0)) }
     }
 
     private func keys(_ search: Search, _ values: [StoredValue]) throws -> [[StoredValue]] {

@@ -89,7 +89,7 @@ extension TableCapture {
         _ image: RowImage,
         _ capture: inout Capture
     ) throws {
-        let parts = Dictionary(try old.image.parts().map { ($0.column, $0.part) }) { $1 }
+        let parts = try old.image.partsByColumn()
         let known = try capture.access.known(old.id)
         var cells: [Cell] = []
         for (column, number) in zip(table.columns, numbers) {
@@ -174,8 +174,8 @@ extension TableCapture {
         _ image: RowImage?,
         _ capture: Capture
     ) throws {
-        let parts = Dictionary(try old.image.parts().map { ($0.column, $0.part) }) { $1 }
-        let news = Dictionary(try image?.parts().map { ($0.column, $0.part) } ?? []) { $1 }
+        let parts = try old.image.partsByColumn()
+        let news = try image?.partsByColumn() ?? [:]
         var values: [StoredValue] = []
         var isSame = image != nil
         for name in reference.targets {

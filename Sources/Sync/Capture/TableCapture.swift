@@ -113,9 +113,7 @@ final class TableCapture {
 
     /// Takes a row that is called otherwise for another one, if nothing else identifies it.
     private func splitRenamed(_ capture: Capture) throws {
-        guard table.isNamed, !table.keepsRenamed, let places = table.identifyingPlaces else {
-            return
-        }
+        guard table.isKeyless, let places = table.identifyingPlaces else { return }
         try split { parts, values in
             zip(table.columns, numbers).contains { column, number in
                 places.contains(column.place) && parts[number] != column.part(values)
@@ -128,7 +126,7 @@ final class TableCapture {
         guard table.hasOwnIDs, !table.neverReusesKeys, table.columns.count >= 3,
             let last = changed.last, last.old.key == greatestKey
         else { return }
-        let parts = Dictionary(try last.old.image.parts().map { ($0.column, $0.part) }) { $1 }
+        let parts = try last.old.image.partsByColumn()
         let isOther = zip(table.columns, numbers).allSatisfy { column, number in
             parts[number] != column.part(last.values)
         }
@@ -159,7 +157,7 @@ final class TableCapture {
         let all = changed
         changed = []
         for row in all {
-            let parts = Dictionary(try row.old.image.parts().map { ($0.column, $0.part) }) { $1 }
+            let parts = try row.old.image.partsByColumn()
             if isOther(parts, row.values) {
                 gone.append(row.old)
                 news.append(New(key: row.old.key, values: row.values, image: row.image))

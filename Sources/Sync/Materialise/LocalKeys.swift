@@ -83,14 +83,16 @@ struct LocalKeys {
         guard given[table.name]?.contains(number) != true,
             try access.id(at: .rowID(number), in: table.name) == nil
         else { return false }
-        return try !table.isNamed || finder.values([], of: table.schema, at: .rowID(number)) == nil
+        if !table.isKeyless { return true }
+        return try finder.values([], of: table.schema, at: .rowID(number)) == nil
     }
 
     /// Returns the greatest key of a table's rows; those that do not sync, since NULL is in their names, have
     /// some too.
     private func greatestKey(of table: TableMapping) throws -> Int64 {
         let shown = try access.greatestKey(in: table.name)
-        return try table.isNamed ? max(shown, finder.greatestRowID(of: table.schema)) : shown
+        return try table.isKeyless
+            ? max(shown, finder.greatestRowID(of: table.schema)) : shown
     }
 
     private mutating func give(_ number: Int64, to id: RowID, in table: TableName) {

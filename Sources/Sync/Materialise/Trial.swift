@@ -131,7 +131,7 @@ final class Trial {
     /// Whether the store shows a row just so.
     private func isAsShown(_ row: ViewRow, of table: TableMapping) throws -> Bool {
         guard let shown = try access.shown(row.id) else { return false }
-        let parts = Dictionary(try shown.image.parts().map { ($0.column, $0.part) }) { $1 }
+        let parts = try shown.image.partsByColumn()
         return try zip(table.columns, row.values).allSatisfy { column, value in
             let part: RowImage.Part? =
                 switch value {

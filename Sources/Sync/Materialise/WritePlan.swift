@@ -76,8 +76,8 @@ struct WritePlan {
             return
         }
         guard row.image != shown.image || row.causalLength != shown.causalLength else { return }
-        let parts = Dictionary(try shown.image.parts().map { ($0.column, $0.part) }) { $1 }
-        let news = Dictionary(try row.image.parts().map { ($0.column, $0.part) }) { $1 }
+        let parts = try shown.image.partsByColumn()
+        let news = try row.image.partsByColumn()
         var changes: [(index: Int, value: StoredValue)] = []
         var lacks = false
         for column in table.columns {

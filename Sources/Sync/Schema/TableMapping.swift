@@ -17,8 +17,11 @@ struct TableMapping {
     /// Whether a key that was given out never is again.
     var neverReusesKeys: Bool { schema.isAutoincrement || coreData != nil }
 
+    /// Whether a row has no key here but a rowid that no column shows; VACUUM changes it.
+    var isKeyless: Bool { schema.primaryKey.isEmpty }
+
     /// Whether the local keys of its rows are rowids.
-    var hasRowIDs: Bool { schema.rowIDAlias != nil || schema.primaryKey.isEmpty }
+    var hasRowIDs: Bool { schema.rowIDAlias != nil || isKeyless }
 
     /// The order in which its rows are read: that of their local keys.
     var order: TableCursor.Order { hasRowIDs ? .local : .primaryKey }
@@ -26,10 +29,8 @@ struct TableMapping {
     /// Whether its rows have a number that is this store's alone.
     var isNumbered: Bool { hasRowIDs && sharedKey == nil }
 
-    /// Whether a row keeps its id while the columns change by which it got it.
-    ///
-    /// It does if it has a key besides them. A rowid that no column shows is none: VACUUM changes it.
-    var keepsRenamed: Bool { isNamed && !schema.primaryKey.isEmpty }
+    /// Whether a row keeps its id while the columns change by which it got it: it has a key besides them.
+    var keepsRenamed: Bool { isNamed && !isKeyless }
 
     /// Whether a row's id is not made of its local key.
     var hasOwnIDs: Bool {

@@ -19,6 +19,13 @@ struct RowImage: Hashable {
     /// The longest text or blob that stands in it, in bytes.
     static let limit = 24
 
+    /// Returns the values by the columns' numbers.
+    ///
+    /// - Throws: `FormatBreach`.
+    func partsByColumn() throws -> [Int64: Part] {
+        Dictionary(try parts().map { ($0.column, $0.part) }) { $1 }
+    }
+
     /// Returns the columns' numbers and values.
     ///
     /// - Throws: `FormatBreach`.

@@ -29,9 +29,7 @@ extension FilePath {
     public var allowsChanges: Bool {
         withPlatformString { faccessat(AT_FDCWD, $0, R_OK | W_OK | X_OK, AT_EACCESS) } == 0
     }
-}
 
-extension FilePath {
     /// Whether this file may be read and written, as far as permissions and the file system say.
     public var allowsWriting: Bool {
         withPlatformString { faccessat(AT_FDCWD, $0, R_OK | W_OK, AT_EACCESS) } == 0

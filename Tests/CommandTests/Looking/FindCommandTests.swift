@@ -29,10 +29,12 @@ struct FindCommandTests {
     }
 
     @discardableResult
-    private func expect(_ arguments: String..., status: Int32 = 0) throws -> Tool.Outcome {
-        let outcome = try program.run(arguments)
-        #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
-        return outcome
+    private func expect(
+        _ arguments: String...,
+        status: Int32 = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Tool.Outcome {
+        try program.expect(arguments, status: status, sourceLocation: sourceLocation)
     }
 
     /// The backups' names, oldest first.

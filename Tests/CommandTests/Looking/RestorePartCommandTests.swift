@@ -32,10 +32,12 @@ struct RestorePartCommandTests {
     }
 
     @discardableResult
-    private func expect(_ arguments: String..., status: Int32 = 0) throws -> Tool.Outcome {
-        let outcome = try program.run(arguments)
-        #expect(outcome.status == status, "\(arguments): \(outcome.text) \(outcome.errors)")
-        return outcome
+    private func expect(
+        _ arguments: String...,
+        status: Int32 = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Tool.Outcome {
+        try program.expect(arguments, status: status, sourceLocation: sourceLocation)
     }
 
     private func text(_ path: String) throws -> String {

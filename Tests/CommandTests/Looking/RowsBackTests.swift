@@ -33,16 +33,17 @@ struct RowsBackTests {
     }
 
     @discardableResult
-    private func expect(_ arguments: String..., status: Int32 = 0) throws -> Tool.Outcome {
-        let outcome = try program.run(arguments)
-        #expect(outcome.status == status, "\(arguments): \(outcome.text) \(outcome.errors)")
-        return outcome
+    private func expect(
+        _ arguments: String...,
+        status: Int32 = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Tool.Outcome {
+        try program.expect(arguments, status: status, sourceLocation: sourceLocation)
     }
 
     private func bring(_ table: String, _ more: String..., status: Int32) throws -> Tool.Outcome {
-        let outcome = try program.run(["restore", "latest", "--yes", "--rows", table] + more)
-        #expect(outcome.status == status, "\(table): \(outcome.text) \(outcome.errors)")
-        return outcome
+        let arguments = ["restore", "latest", "--yes", "--rows", table]
+        return try program.expect(arguments + more, status: status)
     }
 
     private func backups() throws -> Int { try sandbox.contents(of: "Remote").paths.count }

@@ -2,6 +2,7 @@ import Files
 import Foundation
 import SystemPackage
 import TestSupport
+import Testing
 
 /// The built program in a home directory of its own, with nothing said in the environment.
 struct Program {
@@ -48,6 +49,22 @@ struct Program {
         environment: [String: String] = [:]
     ) throws -> Tool.Outcome {
         try run(arguments, environment: environment)
+    }
+
+    /// Runs it, and expects an exit code.
+    @discardableResult
+    func expect(
+        _ arguments: [String],
+        status: Int32 = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Tool.Outcome {
+        let outcome = try run(arguments)
+        #expect(
+            outcome.status == status,
+            "\(arguments): \(outcome.text) \(outcome.errors)",
+            sourceLocation: sourceLocation
+        )
+        return outcome
     }
 
     /// Writes the configuration.

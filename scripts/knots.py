@@ -4,8 +4,8 @@
     scripts/knots.py Sources/MODULE [--files 15] [--knot 4] [--only-crowds] [--list]
 
 A file uses another if it mentions a type that the other declares, or a member that only the other
-declares: of a type that both add to, or with a name of eight letters or more that is declared nowhere
-else beside the module. A knot is a set of files each of which uses all the others, directly or through
+declares: of a type that both add to, with a name that is declared nowhere else in the module, or, after
+a dot, with a name of eight letters or more that is declared nowhere else beside the module. A knot is a set of files each of which uses all the others, directly or through
 each other (a strongly connected component). Each folder with more files, and each knot of more files,
 than the limits is printed, and the exit code is 1 if there is any. '--list' prints all knots, and what
 is used in them.
@@ -25,10 +25,12 @@ MODIFIERS = (
 TYPE = re.compile(
     rf"^{ATTRIBUTES}{MODIFIERS}(?:struct|class|enum|protocol|actor|typealias)[ \t]+(\w+)", re.M
 )
-EXTENSION = re.compile(rf"^{ATTRIBUTES}{MODIFIERS}extension[ \t]+(\w+)", re.M)
+EXTENSION = re.compile(rf"^{ATTRIBUTES}{MODIFIERS}extension[ \t]+\[?(\w+)", re.M)
 MEMBER = re.compile(rf"^    {ATTRIBUTES}{MODIFIERS}(?:func|var|let)[ \t]+(\w+)", re.M)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 WORD = re.compile(r"\w+")
+# A member that is asked of something.
+ASKED = re.compile(r"\.(\w+)")
 # The letters that a name needs to be known by itself; shorter ones are words of Swift as well.
 DISTINCTIVE = 8
 
@@ -41,8 +43,29 @@ class Source:
         self.types = set(TYPE.findall(code))
         # The types that it adds members to.
         self.subjects = self.types | set(EXTENSION.findall(code))
-        self.members = set(MEMBER.findall(code))
+        # The members that it declares, by type.
+        self.members = defaultdict(set)
+        subject = None
+        for line in code.splitlines():
+            if declared := TYPE.match(line) or EXTENSION.match(line):
+                subject = declared.group(1)
+            elif subject and (member := MEMBER.match(line)):
+                self.members[subject].add(member.group(1))
         self.words = set(WORD.findall(code))
+        self.asked = set(ASKED.findall(code))
+
+    def mentions(self, other, is_only_there):
+        """Returns the members of another file's types that this one mentions."""
+        found = set()
+        for subject, members in other.members.items():
+            if subject in self.subjects:
+                found |= {name for name in self.words & members if is_only_there(subject, name)}
+            else:
+                found |= {
+                    name for name in self.asked & members
+                    if len(name) >= DISTINCTIVE and is_only_there(None, name)
+                }
+        return found
 
 
 def uses(module):
@@ -50,20 +73,19 @@ def uses(module):
     sources = {path: Source(path) for path in sorted(module.parent.rglob("*.swift"))}
     owners = defaultdict(set)
     for path, source in sources.items():
-        for member in source.members:
+        for member in set().union(*source.members.values()):
             owners[member].add(path)
     own = {path: source for path, source in sources.items() if module in path.parents}
     graph = {path: {} for path in own}
     for path, source in own.items():
         for other, its in own.items():
-            is_same = bool(source.subjects & its.subjects)
-            names = source.words & its.types | {
-                name
-                for name in source.words & its.members
-                if owners[name] & set(own) == {other} and (is_same or owners[name] == {other})
-                if is_same or len(name) >= DISTINCTIVE
-            }
-            if other != path and names:
+            if other == path:
+                continue
+
+            def is_only_there(subject, name):
+                return {other} == (owners[name] & own.keys() if subject else owners[name])
+
+            if names := source.words & its.types | source.mentions(its, is_only_there):
                 graph[path][other] = names
     return graph
 

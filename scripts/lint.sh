@@ -11,8 +11,8 @@
 #   Files and Age.
 # - Below the command line no text names its commands or options; see Console/Hint.swift.
 # - Time is an argument: only the command line looks at the clock.
-# - No crowded folders anywhere, and no knots in the operations and the backups: see scripts/knots.py, which
-#   needs Python.
+# - No crowded folders anywhere, and no knots in the operations, the backups and sync: see scripts/knots.py,
+#   which needs Python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -91,8 +91,14 @@ find Sources -name '*.swift' -print0 | sort -z | xargs -0 awk '
 ' || status=1
 
 if command -v python3 >/dev/null; then
-    for module in Operations Backups; do scripts/knots.py "Sources/$module" || status=1; done
-    for module in Sources/* Tests/*; do scripts/knots.py --only-crowds "$module" || status=1; done
+    for module in Sources/* Tests/*; do
+        case $module in
+            Sources/Operations | Sources/Backups) scripts/knots.py "$module" ;;
+            # StoreExchange and what it is parted into.
+            Sources/Sync) scripts/knots.py --knot 8 "$module" ;;
+            *) scripts/knots.py --only-crowds "$module" ;;
+        esac || status=1
+    done
 else
     echo "lint: knots were not counted: python3 is not there"
 fi

@@ -15,15 +15,14 @@ extension [Backup] {
     package func matching(_ text: String, address: String, now: Date? = nil) throws -> Backup {
         if text == "latest", !isEmpty {
             let ordinary = ordinary.withoutReplaced
-            let real = now.map(ordinary.notFromFuture) ?? ordinary
-            if let newest = real.first ?? ordinary.first { return newest }
+            if let newest = (now.map(ordinary.real(at:)) ?? ordinary).first { return newest }
             throw BackupFolderError.onlySafetyBackups(address)
         }
         let exact = filter { $0.name == text || $0.displayName == text }.withoutReplaced
-        if let exact = exact.first { return exact }
+        if let exact = try exact.only(named: text) { return exact }
         let matches = text.isEmpty ? [] : filter { $0.name.contains(text) }.withoutReplaced
         guard matches.count < 2 else {
-            throw BackupFolderError.ambiguous(text, matches: matches.map(\.displayName))
+            throw BackupFolderError.ambiguous(text, matches: matches.shownNames)
         }
         guard let match = matches.first else {
             throw isEmpty
@@ -31,6 +30,24 @@ extension [Backup] {
                 : BackupFolderError.noBackup(text, address: address, nearest: nearestName(to: text))
         }
         return match
+    }
+
+    /// Returns the only one of these, which all have a name, or the one whose file has it; `nil` if there are none.
+    ///
+    /// - Throws: `BackupFolderError.ambiguous`.
+    func only(named text: String) throws -> Backup? {
+        guard count > 1 else { return first }
+        let files = filter { $0.name == text }
+        guard files.count == 1 else {
+            throw BackupFolderError.ambiguous(text, matches: shownNames)
+        }
+        return files.first
+    }
+
+    /// The names that people see; those of the files where two backups would have the same.
+    public var shownNames: [String] {
+        let counts = Dictionary(grouping: self, by: \.displayName).mapValues(\.count)
+        return map { counts[$0.displayName, default: 0] > 1 ? $0.name : $0.displayName }
     }
 
     /// Returns the name of the newest backup of those whose name, or a part of it, a misspelt text was perhaps meant to be.
@@ -74,6 +91,12 @@ extension [Backup] {
     /// Returns the backups that are not from the future, in the same order.
     package func notFromFuture(_ now: Date) -> [Backup] { filter { !$0.isFromFuture(at: now) } }
 
+    /// Returns the backups that are not from the future, or all if all are; in the same order.
+    func real(at now: Date) -> [Backup] {
+        let real = notFromFuture(now)
+        return real.isEmpty ? self : real
+    }
+
     /// The backups that were made for their own sake, in the same order.
     package var ordinary: [Backup] { filter { !$0.isSafety } }
 
@@ -81,8 +104,7 @@ extension [Backup] {
     ///
     /// - Throws: `BackupFolderError.nothingToUndo`.
     package func newestSafety(address: String, now: Date) throws -> Backup {
-        let safety = filter(\.isSafety)
-        guard let newest = safety.notFromFuture(now).first ?? safety.first else {
+        guard let newest = filter(\.isSafety).real(at: now).first else {
             throw BackupFolderError.nothingToUndo(address)
         }
         return newest

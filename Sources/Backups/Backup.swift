@@ -38,6 +38,8 @@ public struct Backup: Sendable, Equatable {
     package var root: ManifestHeader.Root?
     /// The rules by which files were left out of it; `nil` if there were none, or they are not known.
     package var exclusions: String?
+    /// What its manifest says of the stores directory that it is of; `nil` if that is not known.
+    package internal(set) var origin: String?
     /// The series of backups that may be built on each other; `nil` if it is in none, or that is not known.
     package internal(set) var lineage: String?
     /// Its number in its lineage.
@@ -134,6 +136,7 @@ public struct Backup: Sendable, Equatable {
         root = header.root
         exclusions = header.excluded?.key
         reason = header.reason
+        origin = header.origin
         lineage = header.lineage
         number = header.number
         needs = header.needs ?? []

@@ -60,7 +60,7 @@ public enum BackupName {
     }
 
     /// Returns the name to try after one that is taken: with its number, or the next one.
-    static func next(after name: String) -> String {
+    package static func next(after name: String) -> String {
         let suffix = suffix(of: name) ?? suffix
         var base = name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
         while base.hasSuffix(" ") { base.removeLast() }

@@ -15,7 +15,10 @@ extension StoreError {
 
     /// The error as one of a writer: what cannot be opened or done is no matter of reading.
     package var ofWriting: StoreError {
-        guard case .unreadable(let name, let reason) = self else { return self }
-        return .unwritable(name, reason: reason)
+        switch self {
+        case .unreadable(let name, let reason): .unwritable(name, reason: reason)
+        case .busy(let name): .busyWriting(name)
+        default: self
+        }
     }
 }

@@ -8,12 +8,12 @@ extension Invocation {
     /// - Returns: `nil` if none was chosen, which was told.
     /// - Throws: `BackupFolderError`, `RemoteError`; `CommandError.noBackupNamed` if nobody can be asked.
     func backup(named name: String?, in folder: BackupFolder) async throws -> Backup? {
-        if let name { return try await find(name, in: folder) }
+        if let name { return try await toRestore(name, in: folder) }
         guard console.canAsk else { throw CommandError.noBackupNamed }
         let backups = BackupSelection()(try await known(folder.listWithWaiting()).backups)
         guard !backups.isEmpty else { throw BackupFolderError.noBackups(folder.address) }
-        let rows = backups.enumerated().map { number, backup in
-            ["\(number + 1)"] + BackupRow(backup, self).cells
+        let rows = BackupRow.rows(backups, self).enumerated().map { number, row in
+            ["\(number + 1)"] + row.cells
         }
         let choices = Columns(rows: rows, right: [0, 2]).lines
         while let reply = console.prompt("Restore which? [1-\(backups.count)]", choices: choices) {
@@ -23,8 +23,7 @@ extension Invocation {
                 return backups[number - 1]
             }
             do {
-                // `latest` is that of the folder's own order.
-                return try await find(String(text), in: folder)
+                return try await toRestore(String(text), in: folder)
             } catch let error as BackupFolderError {
                 console.message(explain(error))
             }
@@ -34,18 +33,55 @@ extension Invocation {
         return nil
     }
 
-    /// Returns the backup that undoes the last restore.
+    /// Returns the backup that undoes the last restore of the stores directory.
     ///
-    /// - Throws: `BackupFolderError.nothingToUndo`, `RemoteError`.
+    /// - Throws: `BackupFolderError.nothingToUndo` and its like, `RemoteError`.
     func backupToUndo(in folder: BackupFolder) async throws -> Backup {
-        try await known(folder.newestSafety(now: now))
+        try await known(
+            folder.newestSafety(of: StoresOrigin.of(stores), now: now, fetching: tellFetching)
+        )
     }
 
-    /// Returns the newest backup that was made by then.
+    /// Returns the newest backup of the stores directory that was made by then; of all if none is of it.
     ///
     /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`, `RemoteError`.
     func backup(at moment: Moment, in folder: BackupFolder) async throws -> Backup {
-        try await known(folder.newest(until: moment.end(in: timeZone), saying: moment.text))
+        try await chosen(
+            folder.newest(
+                until: moment.end(in: timeZone),
+                saying: moment.text,
+                of: StoresOrigin.of(stores),
+                fetching: tellFetching
+            )
+        )
+    }
+
+    /// Returns the backup that a person wants to restore; `latest` is that of the stores directory.
+    private func toRestore(_ name: String, in folder: BackupFolder) async throws -> Backup {
+        guard name == "latest" else { return try await find(name, in: folder) }
+        return try await chosen(
+            folder.latest(of: StoresOrigin.of(stores), now: now, fetching: tellFetching)
+        )
+    }
+
+    private func chosen(
+        _ found: (BackupFolder.Choice, unreachable: (any Error)?)
+    ) -> Backup {
+        let choice = known(found)
+        if let newest = choice.passedOver.first {
+            let count = choice.passedOver.count
+            let verb = count == 1 ? "is" : "are"
+            context.report(
+                .note(
+                    "\(counted(count, "newer backup", "newer backups")), '\(newest.displayName)' first, \(verb) of another machine or another stores directory: name one to restore it"
+                )
+            )
+        }
+        return choice.backup
+    }
+
+    private func tellFetching(_ size: Int64) {
+        context.report(.began(.fetching, total: size))
     }
 
     /// Returns the backup that a person named.

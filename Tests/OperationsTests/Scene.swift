@@ -46,6 +46,11 @@ final class Scene: Sendable {
         )
     }
 
+    /// Returns the backup that undoes the last restore of the stores directory.
+    func newestSafety(now: Date) async throws -> Backup {
+        try await folder().newestSafety(of: StoresOrigin.of(stores), now: now) { _ in }.backup
+    }
+
     var catalog: BackupCatalog { BackupCatalog(sandbox.path("Cache/catalog.json")) }
 
     /// The notes, warnings and problems that were told, but for the one of every first backup here: that it

@@ -113,4 +113,49 @@ struct TwoDevicesTests {
         #expect(try desk.rows(Self.items) == ["milk|1.0|home", "milk|1.0|home", "tea|1.0|work"])
         #expect(try phone.rows(Self.items) == desk.rows(Self.items))
     }
+
+    @Test("have one row of a table that keeps only one, by its number; what lost is listed")
+    func singleRow() async throws {
+        for (device, theme) in [(desk, "dark"), (phone, "light")] {
+            try device.edit(
+                """
+                CREATE TABLE setting (id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT NOT NULL);
+                CREATE TABLE note (id INTEGER PRIMARY KEY CHECK (id > 0), text TEXT NOT NULL);
+                INSERT INTO setting VALUES (1, '\(theme)'); INSERT INTO note VALUES (1, '\(theme)')
+                """
+            )
+            try await device.enable(at: start)
+            try await exchange([device], at: 0)
+        }
+        try await exchange([desk, phone], at: 1)
+        for device in [desk, phone] {
+            #expect(try device.rows("SELECT * FROM setting") == ["1|light"])
+            // Other numbers are each store's own.
+            #expect(try device.rows("SELECT text FROM note ORDER BY 1") == ["dark", "light"])
+        }
+        #expect(try desk.conflicts == ["seed"])
+        try phone.edit("UPDATE setting SET theme = 'blue'")
+        try await exchange([phone, desk], at: 2)
+        #expect(try desk.rows("SELECT * FROM setting") == ["1|blue"])
+    }
+
+    @Test("list what a store loses that takes part again after it was edited elsewhere")
+    func joinedAgain() async throws {
+        try desk.edit("INSERT INTO unit VALUES ('kg', 1000)")
+        for device in [desk, phone] {
+            try await device.enable(at: start)
+            try await exchange([device], at: 0)
+        }
+        try desk.edit("UPDATE unit SET factor = 1001")
+        try await exchange([desk, phone], at: 1)
+        // The phone leaves, goes on alone, and joins again.
+        try LocalFileSystem().remove(phone.sidecarPath)
+        try phone.edit("UPDATE unit SET factor = 999")
+        try await phone.enable(at: start + 120)
+        try await exchange([phone, desk], at: 3)
+        for device in [desk, phone] {
+            #expect(try device.rows("SELECT * FROM unit") == ["kg|1001.0"])
+        }
+        #expect(try phone.conflicts == ["seed"])
+    }
 }

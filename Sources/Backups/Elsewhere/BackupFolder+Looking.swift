@@ -89,10 +89,17 @@ extension BackupFolder {
 
     /// Remembers what an archive says of itself.
     func remember(_ archived: ArchivedBackup, _ backup: Backup) {
-        var known = backup
+        memory.catalog.remember(backup.knowing(archived), in: address)
+    }
+}
+
+extension Backup {
+    /// Returns the same with what its archive says of it.
+    func knowing(_ archived: ArchivedBackup) -> Backup {
+        var known = self
         known.id = archived.id
         known.isForeign = archived.header == nil
         if let header = archived.header { known.take(header) }
-        memory.catalog.remember(known, in: address)
+        return known
     }
 }

@@ -53,6 +53,7 @@ extension BackupFolder {
     /// - Parameters:
     ///   - new: the archive, which is on the disk.
     ///   - date: the time that its name tells.
+    ///   - others: the backups of the folder, as they were listed: no two get names that people see as one.
     ///   - mayNumber: whether it gets a number if its minute's name is taken.
     ///   - other: a folder that it goes on to, whose names it does not take as far as they are known.
     ///   - warn: told if the trash cannot be looked into, or if nothing could be noted beside the archive that
@@ -63,6 +64,7 @@ extension BackupFolder {
     package func publish(
         _ new: NewBackup,
         at date: Date,
+        beside others: [Backup] = [],
         mayNumber: Bool = true,
         onItsWayTo other: BackupFolder? = nil,
         warn: (any Error) -> Void,
@@ -74,7 +76,8 @@ extension BackupFolder {
             of: names(at: date, 1, new.header.isIncrement, new.isEncrypted).name
         )
         taken.formUnion(
-            memory.catalog.names(in: address).filter { BackupName.suffix(of: $0) != suffix }
+            (memory.catalog.names(in: address) + others.map(\.name))
+                .filter { BackupName.suffix(of: $0) != suffix }
         )
         if mayNumber { try await taken.formUnion(trashedNames(warn)) }
         if let other { taken.formUnion(memory.catalog.names(in: other.address)) }

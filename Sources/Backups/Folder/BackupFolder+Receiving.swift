@@ -222,6 +222,7 @@ extension BackupFolder {
         memory.catalog.remember(in: address) {
             $0.take(backup.name)
             $0.give(other.name)
+            $0.replace(other.name, at: date)
         }
         memory.catalog.remember(renamed, in: address)
         return (renamed, problems.compactMap(\.self))

@@ -34,46 +34,10 @@ extension BackupFolder {
         let (listing, unreachable) = try await listWithWaiting()
         let backups = listing.backups
         let exact = backups.filter { $0.name == text || $0.displayName == text }.withoutReplaced
-        guard exact.count < 2 else {
-            throw BackupFolderError.ambiguous(text, matches: exact.map(\.displayName))
-        }
+        // One that waits may have the very name of one that is there.
+        _ = try exact.only(named: text)
         do {
             let backup = try backups.matching(text, address: address, now: now)
-            return (backup, unreachable)
-        } catch {
-            throw unreachable ?? error
-        }
-    }
-
-    /// Returns the newest backup until a moment, which may wait, and the reason that only those that wait are
-    /// known; see `[Backup].newest(until:)`.
-    ///
-    /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`, `RemoteError`.
-    package func newest(
-        until moment: Date,
-        saying text: String
-    ) async throws -> (backup: Backup, unreachable: (any Error)?) {
-        let (listing, unreachable) = try await listWithWaiting()
-        do {
-            let backups = listing.backups
-            return (
-                try backups.newest(until: moment, saying: text, address: address), unreachable
-            )
-        } catch {
-            throw unreachable ?? error
-        }
-    }
-
-    /// Returns the backup that undoes the last restore, which may wait, and the reason that only those that
-    /// wait are known.
-    ///
-    /// - Throws: `BackupFolderError.nothingToUndo`, `RemoteError`.
-    package func newestSafety(
-        now: Date
-    ) async throws -> (backup: Backup, unreachable: (any Error)?) {
-        let (listing, unreachable) = try await listWithWaiting()
-        do {
-            let backup = try listing.backups.newestSafety(address: address, now: now)
             return (backup, unreachable)
         } catch {
             throw unreachable ?? error

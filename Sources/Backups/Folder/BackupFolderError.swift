@@ -12,6 +12,10 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case onlySafetyBackups(String)
     /// No restore made a backup of what it replaced.
     case nothingToUndo(String)
+    /// All backups that restores made of what they replaced are of other stores directories.
+    case undoneElsewhere(String, newest: String)
+    /// Several backups that restores made may be meant: they do not tell what stores directory they are of.
+    case unknownUndo(String, [String])
     /// Several backups have that in their names.
     case ambiguous(String, matches: [String])
     /// A file with tags, notes and pins cannot be read.
@@ -30,6 +34,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
     case notReady(String)
     /// A backup that others need is not removed alone.
     case needed(String, by: [String])
+    /// A backup is not removed as long as others may need it of which that cannot be told: they cannot be read here.
+    case perhapsNeeded(String, by: [String])
     /// An increment cannot be put together: another backup is not there.
     ///
     /// `others` cannot either; `whole` is the newest backup of the folder that can be restored.
@@ -52,6 +58,10 @@ public enum BackupFolderError: ExplainedError, Equatable {
             "in '\(address)' there are only backups that restores made of the data that they replaced"
         case .nothingToUndo(let address):
             "there is no restore to undo: none left a backup of the data before it in '\(address)'"
+        case .undoneElsewhere(let address, _):
+            "there is no restore of this stores directory to undo: all backups in '\(address)' that restores made are of another machine, or of another stores directory"
+        case .unknownUndo(let address, let names):
+            "it is not known which restore to undo: \(names.count) backups in '\(address)' were made by one, and do not tell of which stores directory: \(names.prefix(5).joined(separator: ", "))"
         case .ambiguous(let name, let matches):
             "'\(name)' is in the names of \(matches.count) backups: \(matches.prefix(5).joined(separator: ", "))"
         case .badAnnotations(let address, let file):
@@ -68,6 +78,8 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .notReady(let name): "'\(name)' is not ready: \(Backup.notReady)"
         case .needed(let name, let others):
             "'\(name)' is needed by \(counted(others.count, "other backup", "other backups")), '\(others.first ?? "")' first, and was not removed"
+        case .perhapsNeeded(let name, let others):
+            "'\(name)' may be needed by \(counted(others.count, "other backup", "other backups")), and was not removed: what they are built on cannot be read here: \(others.prefix(5).joined(separator: ", "))\(others.count > 5 ? ", …" : "")"
         case .missingNeed(let name, let need, let address, let others, _):
             "'\(name)' is built on '\(need)', which is not in '\(address)'"
                 + (others.isEmpty
@@ -87,10 +99,11 @@ public enum BackupFolderError: ExplainedError, Equatable {
         case .pinned: "unpin it first"
         case .notReady: "wait until all of it is there, or choose another backup"
         case .needed: "remove those first, or with it"
+        case .perhapsNeeded: "remove it where they can be read, or remove those first"
         case .missingNeed(_, _, _, _, let whole?):
             "bring that one back, or choose another backup: '\(whole)' is the newest whole one"
         case .missingNeed: "bring that one back, or choose another backup"
-        case .onlySafetyBackups: "choose one by its name"
+        case .onlySafetyBackups, .undoneElsewhere, .unknownUndo: "choose one by its name"
         case .noBackup(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
         case .noBackups, .noneUntil, .nothingToUndo, .notInTrash: nil
         }

@@ -1,4 +1,5 @@
-package import Foundation
+internal import Age
+internal import Archives
 internal import Remotes
 
 extension BackupFolder {
@@ -17,66 +18,98 @@ extension BackupFolder {
         return Dependence(of: backups, by: backups + trashed)
     }
 
-    /// Returns the backups of the folder that cannot be restored without one, the newest first.
+    /// The backups that cannot be restored without another one.
+    package struct Dependants {
+        /// Those that need it, each before those that it needs itself.
+        package var known: [Backup]
+        /// Those that may need it, or one of these, the newest first: they cannot be read here.
+        package var possible: [Backup]
+        /// The names of all backups in the folder: what is not in it is in the trash.
+        package var listed: Set<String>
+    }
+
+    /// Finds out which backups cannot be restored without one, as far as that can be told at all.
+    ///
+    /// Archives of which nothing is known here are looked into, if they matter for that and can be read.
+    /// - Parameters:
+    ///   - backup: one of the folder.
+    ///   - isForGood: whether those in the trash count too, which may come back.
+    ///   - fetching: called before all of an archive is fetched, with its size in bytes.
+    /// - Returns: those that need it, and those of which that cannot be told.
+    /// - Throws: `RemoteError`, `FileError`, `CancellationError`.
+    package func dependants(
+        of backup: Backup,
+        goneForGood isForGood: Bool,
+        fetching: (Int64) -> Void
+    ) async throws -> Dependants {
+        var backups = try await list().backups
+        let trashed = isForGood ? try await trash.entries().map(self.backup) : []
+        var seen: Set<String> = []
+        while true {
+            let needs = Dependence(of: backups, by: backups + trashed)
+            var going = [backups.first { $0.name == backup.name } ?? backup]
+            var names = Set(going.map(\.name))
+            var next = 0
+            while next < going.count {
+                for one in needs.knownDependants(of: going[next])
+                where names.insert(one.name).inserted { going.append(one) }
+                next += 1
+            }
+            var possible: [Backup] = []
+            var unknown: [Backup] = []
+            for one in going {
+                let guesses = needs.possibleDependants(of: one)
+                if !guesses.isEmpty { unknown.append(one) }
+                possible += guesses.filter { names.insert($0.name).inserted }
+            }
+            unknown = (unknown + possible).filter { one in
+                one.isUnknown && one.file.location == nil && !seen.contains(one.name)
+                    && backups.contains { $0.name == one.name }
+            }
+            guard !unknown.isEmpty else {
+                return Dependants(
+                    known: Array(going.dropFirst()).dependantsFirst,
+                    possible: possible.newestFirst,
+                    listed: Set(backups.map(\.name))
+                )
+            }
+            for one in unknown {
+                seen.insert(one.name)
+                guard let known = try await lookAlone(at: one, fetching: fetching),
+                    let index = backups.firstIndex(where: { $0.name == one.name })
+                else { continue }
+                backups[index] = known
+            }
+        }
+    }
+
+    /// Returns a backup with what its archive says of it; `nil` if that cannot be read.
+    func lookAlone(
+        at backup: Backup,
+        fetching: (Int64) -> Void
+    ) async throws -> Backup? {
+        do {
+            let archived = try await openAloneInPlace(
+                backup,
+                holdingTo: nil,
+                fetching: fetching
+            )
+            return backup.knowing(archived)
+        } catch RemoteError.noFile {
+            return nil
+        } catch let error
+            where error.isOfKeys || error is ArchiveError || error is ArchivedBackupError
+            || error is AgeError
+        {
+            return nil
+        }
+    }
+
+    /// Returns the backups of the folder that cannot be restored without one, or perhaps not, the newest first.
     ///
     /// - Throws: `RemoteError`.
     package func dependants(of backup: Backup) async throws -> [Backup] {
         let backups = try await list().backups
         return Dependence(of: backups, by: backups).dependants(of: backup)
-    }
-
-    /// Removes for good every backup that was deleted before a moment, and forgets its annotation; but none
-    /// that another needs which is there or can come back.
-    ///
-    /// - Parameters:
-    ///   - date: the moment.
-    ///   - now: one that others may be built on stays a day, whatever the moment.
-    /// - Returns: a problem for each backup that could not be removed.
-    /// - Throws: `RemoteError`, `FileError`.
-    package func emptyTrash(before date: Date, now: Date) async throws -> [Problem] {
-        let due = try await notNeeded(before: date, now: now)
-        guard !due.isEmpty else { return [] }
-        let (removed, problems) = try await trash.remove(due)
-        guard !removed.isEmpty else { return problems }
-        let left = try await Set(trash.entries().map(\.name))
-        let problem = try await forget(Set(removed.map(\.name)).subtracting(left))
-        return problems + [problem].compactMap(\.self)
-    }
-
-    /// Returns the deleted backups that may go for good, each before those that it needs.
-    private func notNeeded(before date: Date, now: Date) async throws -> [TrashedBackup] {
-        let entries = try await trash.entries()
-        guard entries.contains(where: { $0.deleted < date }) else { return [] }
-        let trashed = entries.map { (entry: $0, backup: backup($0)) }
-        let listed = try await list().backups
-        let needs = Dependence(
-            of: trashed.map(\.backup),
-            by: listed + trashed.map(\.backup),
-            listed: listed
-        )
-        // The same backup may be there, or have been deleted twice.
-        var due: [TrashedBackup] = []
-        var gone: Set<String> = []
-        let hasIncrements = (listed + trashed.map(\.backup)).contains(where: \.isIncrement)
-        func isDue(_ entry: TrashedBackup, _ backup: Backup) -> Bool {
-            // Of an archive elsewhere, it may not be known.
-            let isInLineage =
-                backup.isInLineage || hasIncrements && entry.file.location == nil
-            let least = isInLineage ? Backup.leastTrash : .zero
-            return entry.deleted < min(date, now - Double(least.components.seconds))
-        }
-        for backup in trashed.map(\.backup).dependantsFirst {
-            let these = trashed.filter {
-                $0.backup.name == backup.name && isDue($0.entry, $0.backup)
-            }
-            let isNeeded = needs.dependants(of: backup).contains { !gone.contains($0.name) }
-            guard !isNeeded || these.isEmpty else { continue }
-            due += these.map(\.entry).filter { !due.contains($0) }
-            let areAll = these.count == trashed.count { $0.backup.name == backup.name }
-            if areAll, !listed.contains(where: { $0.name == backup.name }) {
-                gone.insert(backup.name)
-            }
-        }
-        return due
     }
 }

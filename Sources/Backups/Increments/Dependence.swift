@@ -6,14 +6,16 @@ package struct Dependence {
     /// others are ever built on a whole backup.
     private static let unknownSpan: TimeInterval = 35 * 86_400
 
-    /// By the name of a backup, those that need it.
-    private var dependants: [String: [Backup]] = [:]
+    /// By the name of a backup, those that are known to need it.
+    private var known: [String: [Backup]] = [:]
+    /// By the name of a backup, those that may need it as far as is known.
+    private var possible: [String: [Backup]] = [:]
     /// By the name of an increment, the last that it is built on which is not there.
     private(set) var missing: [String: Need] = [:]
 
     /// Finds out who needs whom.
     ///
-    /// Where nothing else is what an increment needs, all count that may be it.
+    /// Where nothing else is what an increment needs, all that may be it are perhaps needed.
     /// - Parameters:
     ///   - backups: those that may be needed.
     ///   - others: those that may need them; all, as a rule.
@@ -30,7 +32,7 @@ package struct Dependence {
         for other in others where other.isIncrement {
             guard !other.needs.isEmpty else {
                 for backup in backups where Self.mayBeNeeded(backup, by: other) {
-                    dependants[backup.name, default: []].append(other)
+                    possible[backup.name, default: []].append(other)
                 }
                 continue
             }
@@ -42,17 +44,23 @@ package struct Dependence {
                 // A whole one in its place is enough, and needs nothing before it.
                 let isWhole = (wholes[place] ?? []).contains { $0.time == time }
                 var found = (named + alike).filter { !isWhole || $0.isWholeAndGood }
-                let isListed =
-                    found.isEmpty
-                    && (listed ?? []).contains {
-                        $0.likeness(to: need, of: other.lineage)?.isKnown ?? false
-                    }
-                if found.isEmpty, !isWhole, !isListed {
+                // Nor is a deleted one needed whose twin is there.
+                let isListed = (listed ?? []).contains {
+                    (found.isEmpty || $0.damage == nil)
+                        && $0.likeness(to: need, of: other.lineage)?.isKnown ?? false
+                }
+                if isListed { found = [] }
+                let isGuess = found.isEmpty && !isWhole && !isListed
+                if isGuess {
                     found = unknown.filter { $0.likeness(to: need, of: other.lineage) != nil }
                     if found.isEmpty { missing[other.name] = missing[other.name] ?? need }
                 }
                 for name in Set(found.map(\.name)).subtracting([other.name]) {
-                    dependants[name, default: []].append(other)
+                    if isGuess {
+                        possible[name, default: []].append(other)
+                    } else {
+                        known[name, default: []].append(other)
+                    }
                 }
                 if isWhole || found.contains(where: { $0.isWholeAndGood && $0.lineage != nil }) {
                     break
@@ -82,9 +90,23 @@ package struct Dependence {
         return (-slack...unknownSpan + slack).contains(end.timeIntervalSince(time))
     }
 
-    /// Returns the backups that need one, the newest first.
+    /// Returns the backups that need one, or may need it as far as is known, the newest first.
     package func dependants(of backup: Backup) -> [Backup] {
-        (dependants[backup.name] ?? []).newestFirst
+        let sure = known[backup.name] ?? []
+        let names = Set(sure.map(\.name))
+        return (sure + possibleDependants(of: backup).filter { !names.contains($0.name) })
+            .newestFirst
+    }
+
+    /// Returns the backups that are known to need one, the newest first.
+    package func knownDependants(of backup: Backup) -> [Backup] {
+        (known[backup.name] ?? []).newestFirst
+    }
+
+    /// Returns the backups that may need one, as it is not known what they need, or what this one is; the
+    /// newest first.
+    package func possibleDependants(of backup: Backup) -> [Backup] {
+        (possible[backup.name] ?? []).newestFirst
     }
 }
 

@@ -35,7 +35,10 @@ package struct IncrementHelper {
 
                 unzip -o 'NAME' -d DIR && python3 DIR/.grocerydude/apply.py
 
-            Then remove DIR/.grocerydude.\(isEncrypted ? decrypting : "")
+            Then remove DIR/.grocerydude.
+
+            Names with control characters, or that are not UTF-8, need unzip -^ in place of unzip, in a UTF-8
+            locale: without it unzip leaves such letters out. bsdtar -xf 'NAME' -C DIR keeps them too.\(isEncrypted ? decrypting : "")
 
             """
         return [.init(Manifest.readme, page), .init(Manifest.script, script)]
@@ -68,6 +71,8 @@ package struct IncrementHelper {
             exit("unpack what README.txt names, in its order, into an empty directory")
         for record in manifest["files"]:
             name = record["path"].encode() if "path" in record else b64decode(record["path_base64"])
+            if record["type"] != "removed" and not path.lexists(at(name)):
+                exit(f"{name} is missing: if its name has other letters than that, unpack all anew with unzip -^; see README.txt")
             if record["type"] == "removed":
                 if path.isdir(at(name)) and not path.islink(at(name)): rmtree(at(name))
                 elif path.lexists(at(name)): remove(at(name))

@@ -23,7 +23,7 @@ extension Backup {
     static let nameTolerance: TimeInterval = 26 * 3600
 
     /// Whether nothing is known of its content.
-    private var isUnknown: Bool { timeSource != .manifest && !isForeign }
+    var isUnknown: Bool { timeSource != .manifest && !isForeign }
 
     /// Returns how it is like one that an increment is built on.
     ///

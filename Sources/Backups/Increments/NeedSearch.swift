@@ -185,9 +185,7 @@ struct NeedSearch {
             fetching: fetching
         )
         if let index = backups.firstIndex(where: { $0.name == backup.name }) {
-            backups[index].id = archived.id
-            backups[index].isForeign = archived.header == nil
-            if let header = archived.header { backups[index].take(header) }
+            backups[index] = backups[index].knowing(archived)
         }
         return archived
     }

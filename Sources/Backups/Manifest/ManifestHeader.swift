@@ -19,6 +19,8 @@ public struct ManifestHeader: Codable, Sendable {
     public var tool: String
     /// The backup's reason, unless it was made for its own sake.
     public var reason: String?
+    /// The stores directory that it is of: a hash of its path and its machine; `nil` if that was not noted.
+    public var origin: String?
     /// Bytes in a segment.
     public var segmentSize: Int
     public var root: Root

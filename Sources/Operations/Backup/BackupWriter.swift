@@ -178,6 +178,7 @@ final class BackupWriter {
                 root: .init(mode: root.mode, owner: root.owner, group: root.group),
                 stores: stores.map { $1.facts }
             )
+            header.origin = StoresOrigin.of(directory.path)
             let exclusions = plan.options.exclusions
             plan.lineage?.plan.mark(&header)
             if !exclusions.isEmpty { header.excluded = Excluded(exclusions, leftOut) }

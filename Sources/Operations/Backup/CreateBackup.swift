@@ -189,7 +189,7 @@ public struct CreateBackup: Sendable {
                 context.tell([problem].compactMap(\.self))
                 return outcome
             }
-            let (backup, error) = try await publish(draft.finish(), written)
+            let (backup, error) = try await publish(draft.finish(), written, beside: backups)
             var outcome = Outcome(backup, written, isUnchanged: false, of: backups.count + 1)
             outcome.notSynced = error
             outcome.problems += error?.problem.map { [$0] } ?? []
@@ -312,7 +312,8 @@ public struct CreateBackup: Sendable {
 
     private func publish(
         _ archive: BackupFolder.Finished,
-        _ written: WrittenArchive
+        _ written: WrittenArchive,
+        beside backups: [Backup]
     ) async throws -> (Backup, RemoteError?) {
         if let refusal, let outbox = folder.outbox, written.size > room {
             throw try await outbox.full(beside: outbox.waiting(), since: refusal)
@@ -330,6 +331,7 @@ public struct CreateBackup: Sendable {
                 note: options.note
             ),
             at: options.date,
+            beside: backups,
             mayNumber: options.sameName != .fail,
             onItsWayTo: options.queues ? folder : nil,
             warn: { context.warn(explain($0)) },

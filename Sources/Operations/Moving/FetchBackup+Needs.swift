@@ -6,7 +6,8 @@ extension FetchBackup {
     /// Fetches a backup with all that it is built on: whoever has these files can restore it.
     ///
     /// All of it is verified together, and then gets its names, those first that others need. A needed
-    /// archive that is there already stays.
+    /// archive that is there already stays. What no key opens is fetched as it is, as far as it is remembered here what
+    /// it needs.
     ///
     /// - Parameters:
     ///   - backup: the backup; a whole one needs no other.
@@ -22,9 +23,8 @@ extension FetchBackup {
         // A killed run leaves it; the next one here removes it.
         let scratch = try ScratchDirectory(in: directory)
         defer { withExtendedLifetime(scratch) {} }
-        let archived = try await context.open(backup, in: folder.fetching(to: scratch.path))
-        let damage = try damage(of: backup) { archived }
-        let missing = try archived.needs.map { part in
+        let (parts, finding) = try await collect(backup, in: scratch.path)
+        let missing = try parts.dropLast().map { part in
             (part, isThere: try isThere(part, in: directory))
         }
         var needs: [Needed] = []
@@ -34,17 +34,55 @@ extension FetchBackup {
             let size = try FileInfo(of: place).size
             needs.append(Needed(path: place, size: size, wasThere: isThere))
         }
-        try put(archived, into: directory, through: scratch.path)
+        for part in parts.suffix(1) { try put(part, into: directory, through: scratch.path) }
         let size = try FileInfo(of: path).size
-        var outcome = Outcome(backup: backup, path: path, size: size, damage: damage)
+        var outcome = Outcome(backup: backup, path: path, size: size).with(finding)
         outcome.needs = needs
         return sync(outcome, directory)
+    }
+
+    /// An archive on this machine, and the name that it gets.
+    private struct Part {
+        var name: String
+        var path: FilePath
+        /// What keeps a fetched file.
+        var archived: ArchivedBackup?
+
+        init(_ archived: ArchivedBackup) {
+            (name, path, self.archived) = (archived.name, archived.path, archived)
+        }
+
+        init(_ name: String, at path: FilePath) { (self.name, self.path) = (name, path) }
+    }
+
+    /// Gets an increment and all that it is built on, verified; those come first that others need.
+    private func collect(
+        _ backup: Backup,
+        in scratch: FilePath
+    ) async throws -> (parts: [Part], Finding) {
+        let archived: ArchivedBackup
+        do {
+            archived = try await context.open(backup, in: folder.fetching(to: scratch))
+        } catch let error where error.isOfKeys && !backup.needs.isEmpty {
+            // What it is built on is remembered, and the archives are taken as they are.
+            let needs = try await folder.rememberedNeeds(of: backup)
+            context.warn("'\(backup.displayName)' is not verified: \(explain(error))")
+            var parts: [Part] = []
+            for one in needs + [backup] {
+                let part = Part(one.name, at: scratch.appending(one.name))
+                try await context.fetch(one, from: folder, to: part.path)
+                parts.append(part)
+            }
+            return (parts, .unread)
+        }
+        let finding = try verify(backup) { archived }
+        return (archived.needs.map(Part.init) + [Part(archived)], finding)
     }
 
     /// Returns whether the same archive is there.
     ///
     /// - Throws: `FileError.exists` if another file has its name.
-    private func isThere(_ part: ArchivedBackup, in directory: FilePath) throws -> Bool {
+    private func isThere(_ part: Part, in directory: FilePath) throws -> Bool {
         let place = directory.appending(part.name)
         guard let info = try FileInfo.ifPresent(place) else { return false }
         guard try info.size == FileInfo(of: part.path).size,
@@ -59,7 +97,7 @@ extension FetchBackup {
 
     /// Gives an archive its name in a directory, once it is on the disk.
     private func put(
-        _ part: ArchivedBackup,
+        _ part: Part,
         into directory: FilePath,
         through scratch: FilePath
     ) throws {

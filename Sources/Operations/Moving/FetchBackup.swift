@@ -14,6 +14,8 @@ public struct FetchBackup: Sendable {
         public var size: Int64
         /// The damage in it, if that was no reason to leave it.
         public var damage: String?
+        /// Whether it was verified; nobody can who has no key.
+        public var isVerified = true
         /// The archives that it is built on, as far as they were wanted, the whole one first.
         public var needs: [Needed] = []
         /// Everything that is not as it should be although the file is there.
@@ -61,14 +63,14 @@ public struct FetchBackup: Sendable {
         defer { withExtendedLifetime(scratch) {} }
         let partial = scratch.path.appending("archive.zip")
         try await context.fetch(backup, from: folder, to: partial)
-        let damage = try damage(of: backup) {
+        let finding = try verify(backup) {
             try ArchivedBackup(partial, name: backup.name, keys: folder.keys)
         }
         let fileSystem = LocalFileSystem()
         try fileSystem.sync(partial)
         try fileSystem.move(partial, to: path)
         let size = try FileInfo(of: path).size
-        return sync(Outcome(backup: backup, path: path, size: size, damage: damage), directory)
+        return sync(Outcome(backup: backup, path: path, size: size).with(finding), directory)
     }
 
     /// Flushes the directory's names to the disk; that they may not be there is a problem.
@@ -85,16 +87,24 @@ public struct FetchBackup: Sendable {
         return outcome
     }
 
-    /// Verifies what was fetched, and returns its damage if that is allowed.
+    /// What is known of fetched data.
+    enum Finding {
+        case verified
+        case damaged(String)
+        /// No key opens it.
+        case unread
+    }
+
+    /// Verifies what was fetched; damage may be allowed.
     ///
     /// - Throws: `MovingError.damaged` if it is not; an error that keeps it from being looked at.
-    func damage(of backup: Backup, opening: () throws -> ArchivedBackup) throws -> String? {
+    func verify(_ backup: Backup, opening: () throws -> ArchivedBackup) throws -> Finding {
         do {
             try context.verifyQuietly(opening())
-            return nil
+            return .verified
         } catch let error where error.isOfKeys {
             context.warn("'\(backup.displayName)' is not verified: \(explain(error))")
-            return nil
+            return .unread
         } catch let error where error.tellsDamage {
             guard allowsDamage else {
                 throw MovingError.damaged(backup.displayName, reason: explain(error))
@@ -102,7 +112,17 @@ public struct FetchBackup: Sendable {
             context.warn(
                 "'\(backup.displayName)' is damaged, and fetched as it is: \(explain(error))"
             )
-            return explain(error)
+            return .damaged(explain(error))
         }
+    }
+}
+
+extension FetchBackup.Outcome {
+    /// Returns the same with what is known of the data.
+    func with(_ finding: FetchBackup.Finding) -> Self {
+        var outcome = self
+        if case .damaged(let reason) = finding { outcome.damage = reason }
+        if case .unread = finding { outcome.isVerified = false }
+        return outcome
     }
 }

@@ -188,6 +188,11 @@ public struct RestoreBackup: Sendable {
                 try live.refuseRemote(folder)
                 try live.refuseToBeReplaced(withBackupsIn: folder, part: part?.part)
             }
+            if plan.header?.isOfOther(than: paths.live) ?? false {
+                context.warn(
+                    "'\(backup.displayName)' is a backup of another machine, or of another stores directory than '\(printable(paths.live))'"
+                )
+            }
             // An application that is stopped first may run until then.
             if options.application.stop.isEmpty || options.isDryRun { try refuseIfInUse(paths) }
             var outcome = Outcome(

@@ -150,6 +150,7 @@ public struct EnableSync: Sendable {
         guard store.location.allowsWriting, store.location.removingLastComponent().allowsChanges
         else { throw SyncError.readOnlyStore(store.path.description) }
         let look = try await Enrolment(in: container).look()
+        try refuseNamesake(of: store, look, container)
         let agreed = try agreedMap(look, container)
         let preview = try store.withSnapshot(context) { snapshot in
             try SyncPreview(
@@ -250,6 +251,19 @@ public struct EnableSync: Sendable {
             group: present,
             container: container
         )
+    }
+
+    /// Refuses to join the group of another store of this user that is only called the same.
+    private func refuseNamesake(
+        of store: Store,
+        _ look: Enrolment.Look,
+        _ container: Container
+    ) throws {
+        let group = container.group.description
+        guard options.group == nil, !look.begins,
+            let other = try places.other(than: store, in: group, options.container)
+        else { return }
+        throw SyncError.groupOfOther(store: store.path.description, group: group, other: other)
     }
 
     /// Refuses a container that a backup or a restore would take along, and stores that others copy.

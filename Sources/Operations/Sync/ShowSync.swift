@@ -11,6 +11,8 @@ public struct ShowSync: Sendable {
         public var overview: SyncOverview
         /// What of it syncs; `nil` if it cannot be read, which was told.
         public var preview: SyncPreview?
+        /// Whether its file is not there any more.
+        public var isGone = false
     }
 
     private let places: SyncPlaces
@@ -33,7 +35,8 @@ public struct ShowSync: Sendable {
             return Outcome(
                 store: store.path.description,
                 overview: overview,
-                preview: try preview(of: store, overview)
+                preview: try preview(of: store, overview),
+                isGone: places.isGone(store)
             )
         }
     }

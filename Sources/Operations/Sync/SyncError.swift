@@ -19,6 +19,8 @@ public enum SyncError: ExplainedError {
     case storeGone(String, group: String)
     /// It takes part in another group, or through another container.
     case alreadyEnabled(store: String, group: String, container: String)
+    /// Another store of this user takes part in the group, which was named by the file's name alone.
+    case groupOfOther(store: String, group: String, other: FilePath)
     /// It cannot sync until a person decides something.
     case refused(store: String, [SyncRefusal])
     /// The store has no table that syncs.
@@ -74,6 +76,8 @@ public enum SyncError: ExplainedError {
         case .notEnabled(let name): "'\(name)' does not take part in any group"
         case .alreadyEnabled(let store, let group, let container):
             "'\(store)' takes part in '\(group)' through '\(container)' already"
+        case .groupOfOther(let store, let group, let other):
+            "'\(store)' would join '\(group)', in which '\(printable(other))' of this machine takes part: rows of both would be one"
         case .refused(let store, let refusals):
             "'\(store)' cannot sync as it is, nothing was changed: "
                 + refusals.map(\.description).joined(separator: "; ")
@@ -121,6 +125,8 @@ public enum SyncError: ExplainedError {
         case .notEnabled: nil
         case .storeGone: "put it back, or have it leave its group"
         case .alreadyEnabled: "leave that group first; the store stays as it is"
+        case .groupOfOther(_, let group, _):
+            "name another group, or '\(group)' if both are one person's same data"
         case .refused(_, let refusals):
             Self.list(refusals.compactMap(\.hint))
         case .nothingToSync(_, let leftOut):

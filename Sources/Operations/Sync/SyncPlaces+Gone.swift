@@ -13,12 +13,11 @@ extension SyncPlaces {
         _ present: [Store],
         _ sidecars: FilePath
     ) throws -> [Store] {
-        guard try FileInfo.ifPresent(sidecars) != nil else { return [] }
         let known = Set(present.map(\.location))
-        return try Directory.open(sidecars).names().compactMap { name in
-            guard let location = try Sidecar.store(in: sidecars.appending(name.description)),
-                !known.contains(location), try FileInfo.ifPresent(location) == nil
-            else { return nil }
+        return try located(in: sidecars).compactMap { _, location in
+            guard !known.contains(location), try FileInfo.ifPresent(location) == nil else {
+                return nil
+            }
             var rest = location
             guard rest.removePrefix(stores), rest.isRelative, !rest.isEmpty,
                 let path = try? RelativePath(validating: Array(rest.string.utf8))
@@ -29,6 +28,31 @@ extension SyncPlaces {
                 identity: FileInfo.Identity(device: 0, inode: 0)
             )
         }
+    }
+
+    /// Returns the sidecars that tell of which store they are, and the stores' paths, in the order of their names.
+    private static func located(
+        in sidecars: FilePath
+    ) throws -> [(sidecar: FilePath, store: FilePath)] {
+        guard try FileInfo.ifPresent(sidecars) != nil else { return [] }
+        return try Directory.open(sidecars).names().sorted().compactMap { name in
+            let sidecar = sidecars.appending(name.description)
+            return try Sidecar.store(in: sidecar).map { (sidecar, $0) }
+        }
+    }
+
+    /// Returns another store of this user that takes part in a group through a container, and is there.
+    ///
+    /// - Throws: `SidecarError`, `FileError`.
+    func other(than store: Store, in group: String, _ container: String) throws -> FilePath? {
+        for (directory, location) in try Self.located(in: sidecars)
+        where try location != store.location && FileInfo.ifPresent(location) != nil {
+            let sidecar = try Sidecar(in: directory)
+            defer { try? sidecar.close() }
+            let overview = try SyncOverview(of: sidecar)
+            if overview.group == group, overview.container == container { return location }
+        }
+        return nil
     }
 
     /// Whether a store takes part, and its file is not there any more.

@@ -12,7 +12,7 @@ public struct SyncPlaces: Sendable {
     /// Those that take part, and whose files are not there any more.
     let gone: [Store]
     /// The directory of all sidecars.
-    private let sidecars: FilePath
+    let sidecars: FilePath
 
     /// Looks for stores.
     ///

@@ -12,6 +12,58 @@ public struct DeleteBackup: Sendable {
         self.context = context
     }
 
+    /// What a deletion took, or would take.
+    public struct Outcome: Sendable {
+        /// The backup, after all that went with it.
+        public var backups: [Backup]
+        /// Everything that is not as it should be although they were deleted.
+        public var problems: [Problem] = []
+    }
+
+    /// Finds out what would be deleted; nothing is.
+    ///
+    /// - Parameters: see `run`.
+    /// - Returns: the backup, and before it all that cannot be restored without it.
+    /// - Throws: see `run`.
+    public func plan(
+        _ backup: Backup,
+        keepingTrash trash: Duration,
+        withDependants: Bool = false
+    ) async throws -> [Backup] {
+        let folder = folder.home(of: backup)
+        let trash = backup.isWaiting ? .zero : trash
+        // All archives that may need it are looked into: a guess is enough to keep a backup, not to delete one.
+        let dependants = try await folder.dependants(
+            of: backup,
+            goneForGood: backup.isWaiting || backup.trashTime(trash) <= .zero
+        ) { context.report(.began(.fetching, total: $0)) }
+        let trashed = dependants.known.filter { !dependants.listed.contains($0.name) }
+        guard trashed.isEmpty else {
+            throw BackupFolderError.needed(
+                backup.displayName,
+                by: trashed.newestFirst.map { "\($0.displayName), which is in the trash" }
+            )
+        }
+        guard dependants.known.isEmpty || withDependants else {
+            throw BackupFolderError.needed(
+                backup.displayName,
+                by: dependants.known.newestFirst.map(\.displayName)
+            )
+        }
+        guard dependants.possible.isEmpty else {
+            throw BackupFolderError.perhapsNeeded(
+                backup.displayName,
+                by: dependants.possible.map(\.displayName)
+            )
+        }
+        let all = dependants.known + [backup]
+        let annotations = try await folder.annotations()
+        for one in all where annotations.annotation(of: one)?.isPinned ?? false {
+            throw BackupFolderError.pinned(one.displayName)
+        }
+        return all
+    }
+
     /// Deletes a backup; only `PruneBackups` empties the trash.
     ///
     /// - Parameters:
@@ -19,36 +71,36 @@ public struct DeleteBackup: Sendable {
     ///   - date: now.
     ///   - trash: for how long it can come back; a prune ends that.
     ///   - withDependants: whether to delete before it all that cannot be restored without it.
-    /// - Returns: everything that is not as it should be although the backup was deleted.
-    /// - Throws: `RemoteError`, `FileError.locked`; `BackupFolderError.pinned`, `.needed`: then nothing is
-    ///   deleted.
+    ///   - agreed: those that may go, as they were planned; `nil` for all that have to.
+    /// - Returns: what was deleted.
+    /// - Throws: `RemoteError`, `FileError.locked`; `BackupFolderError.pinned`, `.needed`, and `.perhapsNeeded`
+    ///   if that cannot be told of some: then nothing is deleted.
     @discardableResult
     public func run(
         _ backup: Backup,
         at date: Date,
         keepingTrash trash: Duration,
-        withDependants: Bool = false
-    ) async throws -> [Problem] {
+        withDependants: Bool = false,
+        agreed: [Backup]? = nil
+    ) async throws -> Outcome {
         // One that waits is nowhere else: from there it goes for good.
         let folder = folder.home(of: backup)
         let trash = backup.isWaiting ? .zero : trash
         return try await context.withLock(folder) {
             // Only now that nobody else changes the folder.
-            let dependants = try await dependants(
-                of: backup,
-                in: folder,
-                goneForGood: backup.isWaiting || backup.trashTime(trash) <= .zero
+            let all = try await plan(
+                backup,
+                keepingTrash: trash,
+                withDependants: withDependants
             )
-            guard dependants.isEmpty || withDependants else {
-                throw BackupFolderError.needed(
-                    backup.displayName,
-                    by: dependants.map(\.displayName)
-                )
-            }
-            let all = dependants.dependantsFirst + [backup]
-            let annotations = try await folder.annotations()
-            for one in all where annotations.annotation(of: one)?.isPinned ?? false {
-                throw BackupFolderError.pinned(one.displayName)
+            if let agreed = agreed.map({ Set($0.map(\.name)) }) {
+                let others = all.filter { !agreed.contains($0.name) }
+                guard others.isEmpty else {
+                    throw BackupFolderError.needed(
+                        backup.displayName,
+                        by: others.map(\.displayName)
+                    )
+                }
             }
             var problems: [Problem] = []
             for one in all {
@@ -70,30 +122,8 @@ public struct DeleteBackup: Sendable {
                 }
             }
             context.tell(problems)
-            return problems
+            return Outcome(backups: all, problems: problems)
         }
-    }
-
-    /// Returns the listed backups that cannot be restored without one, the newest first.
-    ///
-    /// - Throws: `RemoteError`; `BackupFolderError.needed` if one in the trash needs it for good.
-    private func dependants(
-        of backup: Backup,
-        in folder: BackupFolder,
-        goneForGood isForGood: Bool
-    ) async throws -> [Backup] {
-        let listed = try await folder.list().backups
-        let all = try await folder.dependence(among: listed, goneForGood: isForGood)
-            .dependants(of: backup)
-        let names = Set(listed.map(\.name))
-        let trashed = all.filter { !names.contains($0.name) }
-        guard trashed.isEmpty else {
-            throw BackupFolderError.needed(
-                backup.displayName,
-                by: trashed.map { "\($0.displayName), which is in the trash" }
-            )
-        }
-        return all
     }
 
     /// Brings a deleted backup back, and before it all that it is built on; see `BackupFolder.bringBack`.

@@ -18,6 +18,8 @@ public struct PruneBackups: Sendable {
         public var keepsTrash: Duration = .seconds(7 * 86_400)
         /// How long a safety backup is kept.
         public var keepsSafety: Duration = .seconds(7 * 86_400)
+        /// Whether the trash is emptied though no policy says what to keep; then nothing else is removed.
+        public var mayEmptyTrashAlone = false
         /// Whether the policy may remove all backups, the newest too.
         public var mayRemoveAll = false
 
@@ -40,12 +42,16 @@ public struct PruneBackups: Sendable {
         public var remove: [Item] = []
         /// Why nothing is removed although the policy would; `nil` if nothing is in its way.
         public var refusal: String?
+        /// Whether no policy was asked: only the trash is emptied.
+        public var isOfTrashAlone = false
     }
 
     /// The result of a prune.
     public struct Outcome: Sendable {
         public var plan: Plan
         public var removed: [Backup] = []
+        /// What became of the deleted backups that had been in the trash for long enough.
+        public var trash = TrashPlan()
         /// The backups that could not be removed, and why.
         public var problems: [Problem] = []
     }
@@ -70,6 +76,11 @@ public struct PruneBackups: Sendable {
     ///   `.badAnnotations` if pins are not known; `HistoryError` if damage is not; `RemoteError`.
     public func plan() async throws -> Plan {
         guard !options.policy.isEmpty || options.mayRemoveAll else {
+            if options.mayEmptyTrashAlone {
+                var plan = Plan()
+                plan.isOfTrashAlone = true
+                return plan
+            }
             throw OperationError.keepsNothing("no policy says what to keep")
         }
         let list = try await folder.list()
@@ -83,6 +94,18 @@ public struct PruneBackups: Sendable {
             plan.remove = []
         }
         return plan
+    }
+
+    /// Finds out which deleted backups would go for good.
+    ///
+    /// - Returns: those that have been in the trash for long enough.
+    /// - Throws: `RemoteError`.
+    public func trashPlan() async throws -> TrashPlan {
+        try await folder.trashPlan(before: trashLimit, now: options.now)
+    }
+
+    private var trashLimit: Date {
+        options.now - Double(options.keepsTrash.components.seconds)
     }
 
     /// Whether a removed backup cannot come back.
@@ -199,8 +222,12 @@ public struct PruneBackups: Sendable {
             var outcome = Outcome(plan: try await plan())
             try await carryOut(&outcome)
             do {
-                let limit = options.now - Double(options.keepsTrash.components.seconds)
-                outcome.problems += try await folder.emptyTrash(before: limit, now: options.now)
+                let problems: [Problem]
+                (outcome.trash, problems) = try await folder.emptyTrash(
+                    before: trashLimit,
+                    now: options.now
+                )
+                outcome.problems += problems
             } catch {
                 outcome.problems.append(notRemoved(BackupFolder.trashName, explain(error)))
             }

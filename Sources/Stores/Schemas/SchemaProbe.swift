@@ -124,6 +124,33 @@ public final class SchemaProbe {
         return attempt(Self.writes(to: table), trigger: trigger.name)
     }
 
+    /// Returns whether a CHECK lets a table have one row alone, by its number: 0 or 1, as in
+    /// `id INTEGER PRIMARY KEY CHECK (id = 1)`.
+    ///
+    /// Other columns are tried with plain values; where a CHECK refuses those too, the answer is no.
+    public func keepsOneNumber(_ table: TableSchema) -> Bool {
+        guard let alias = table.rowIDAlias, table.sql.foldedIdentifier.contains("check"),
+            failures[table.name.foldedIdentifier] == nil
+        else { return false }
+        let filled = table.storedColumns.filter { $0 != alias && table.columns[$0].isNotNull }
+        let columns = ([alias] + filled).map { table.columns[$0].name.sqlIdentifier }
+        let values = filled.map { place in
+            switch table.columns[place].affinity {
+            case .text, .blob: "'x'"
+            default: "1"
+            }
+        }
+        func takes(_ number: Int64) -> Bool {
+            let name = "main.\(table.name.sqlIdentifier)"
+            defer { try? scratch.run("DELETE FROM \(name)") }
+            let row = (["\(number)"] + values).joined(separator: ", ")
+            let columns = columns.joined(separator: ", ")
+            let insert = "INSERT INTO \(name) (\(columns)) VALUES (\(row))"
+            return (try? scratch.run(insert)) != nil
+        }
+        return takes(0) != takes(1) && !takes(2) && !takes(1_000_003)
+    }
+
     private static func writes(to table: TableSchema) -> [String] {
         let name = "main.\(table.name.sqlIdentifier)"
         let columns = table.storedColumns.map { table.columns[$0].name.sqlIdentifier }

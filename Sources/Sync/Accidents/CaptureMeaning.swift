@@ -27,7 +27,8 @@ struct CaptureMeaning {
             acceptsChanges: acceptsChanges || isSuspect || rejoining != nil,
             seeds: seeds,
             meaning: rejoining ?? .edits,
-            matches: wasRolledBack || rejoining != nil
+            matches: wasRolledBack || rejoining != nil,
+            revives: rejoining != nil && rejoining != .container
         )
     }
 

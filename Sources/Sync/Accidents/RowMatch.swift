@@ -30,8 +30,3 @@ struct RowMatch {
         return row.id
     }
 }
-
-extension TableMapping {
-    /// The values that a state has for its columns.
-    func values(of state: RowState) -> [Value] { columns.values(of: state) }
-}

@@ -16,6 +16,8 @@ struct Capture {
         case edits
         /// What was there before: it loses to any edit, and ids are made of content.
         case seed
+        /// What came with a new schema, on each device alike: new rows are as those of a seed.
+        case migration
     }
 
     struct Options {
@@ -28,10 +30,15 @@ struct Capture {
         /// Whether new rows may be rows of the state that the shadow has lost sight of.
         var matches = false
 
+        /// What of the schema and the map is new.
+        var change = SchemaChange()
         /// How rows are found among the group's besides by their ids, as the store joins it.
         var match: JoinMatch?
         /// The most rows of a table that are in memory at a time, of which none was there before.
         var partRows = ViewLook.partRows
+
+        /// Whether rows that are here and were deleted elsewhere come back everywhere.
+        var revives = false
 
         /// Whether the shadow cannot be trusted.
         var isAfterAccident: Bool { matches || meaning != .edits }
@@ -107,7 +114,8 @@ struct Capture {
 
     /// A table that was not there before starts as a seed.
     private func kind(of table: TableMapping) throws -> Kind {
-        try options.seeds || !access.isSeeded(table.name) ? .seed : .edits
+        if try options.seeds || !access.isSeeded(table.name) { return .seed }
+        return options.change.isMigration ? .migration : .edits
     }
 
     /// The rows of a table that the schema has no more are no deletions: they are held.

@@ -15,9 +15,11 @@ extension TableCapture {
             if try capture.access.known(row.id) != nil {
                 try capture.access.markAltered(row.id)
             }
-            try insert(row, &capture)
+            try insert(row, as: kind, &capture)
         }
-        for row in changed {
+        for row in revived { try revive(row, &capture) }
+        let back = Set(revived.map(\.id))
+        for row in changed where !back.contains(row.old.id) {
             try capture.access.markAltered(row.old.id)
             try update(row.old, row.values, row.image, &capture)
         }
@@ -40,8 +42,15 @@ extension TableCapture {
         try capture.access.wakeHeld()
     }
 
-    private func insert(_ row: New, _ capture: inout Capture) throws {
-        let stamp = kind == .seed ? Stamp.zero : capture.stamp
+    /// Has a row that was deleted elsewhere be there again for everybody, as it is here.
+    private func revive(_ row: New, _ capture: inout Capture) throws {
+        try show(row, capture)
+        try capture.access.markAltered(row.id)
+        try insert(row, as: .edits, &capture)
+    }
+
+    private func insert(_ row: New, as kind: Capture.Kind, _ capture: inout Capture) throws {
+        let stamp = kind == .edits ? capture.stamp : Stamp.zero
         let known = try capture.access.known(row.id)
         if try yields(row, known, capture) { return }
         var length: UInt32 = 1
@@ -51,6 +60,7 @@ extension TableCapture {
         var cells = try table.columns.map { column in
             Cell(column.name, stamp, try capture.wire(row.values[column.index], of: column))
         }
+        if let known, kind != .edits { try listLosses(of: cells, to: known, kind, capture) }
         if let standIn = capture.standIns[row.id] {
             cells.append(Cell(.same, capture.stamp, .row(standIn)))
             try capture.access.markDirty(row.id)
@@ -65,12 +75,45 @@ extension TableCapture {
         let state = RowState(causalLength: length, birth: stamp, cells: cells)
         var hint: Value?
         if table.isNumbered, case .rowID(let number) = row.key { hint = .integer(number) }
-        if let known, !known.state.isAlive, kind == .seed {
+        if let known, !known.state.isAlive, kind != .edits {
             // It was deleted elsewhere, and goes here too.
             try capture.access.markDirty(row.id)
         }
         try capture.tell(RowDelta(row.id, state, hint: hint), in: table.name)
         try capture.access.wakeHeld()
+    }
+
+    /// Lists what a row loses that was here before, or came with a new schema, and that others have otherwise.
+    ///
+    /// A row that content identifies began as theirs did: what they have since is an edit of it.
+    private func listLosses(
+        of cells: [Cell],
+        to known: KnownRow,
+        _ kind: Capture.Kind,
+        _ capture: Capture
+    ) throws {
+        if known.state.isAlive {
+            guard table.identifyingPlaces != nil else { return }
+            for cell in cells { try noteSeed(cell, losesTo: known, capture) }
+        } else if kind == .migration {
+            let device = capture.stamp.device
+            try capture.access.keepLost(cells.map { ($0.column, $0.value) }, of: known.id)
+            for cell in cells {
+                try capture.access.note(
+                    Conflict(.deleted, cell, of: known, lost: cell, by: device)
+                )
+            }
+        }
+    }
+
+    /// Lists a cell without a time that loses to what is known.
+    private func noteSeed(_ cell: Cell, losesTo known: KnownRow, _ capture: Capture) throws {
+        let named = Cell(cell.column, cell.stamp, cell.value.named)
+        guard let won = known.state.cell(cell.column), won.value != named.value,
+            named.loses(to: won)
+        else { return }
+        try capture.access.note(Conflict(.seed, cell, of: known, winner: won))
+        try capture.access.markDirty(known.id)
     }
 
     /// A new row that says nothing after an accident: the state has it, or the local data yield.
@@ -89,28 +132,21 @@ extension TableCapture {
         _ image: RowImage,
         _ capture: inout Capture
     ) throws {
-        let parts = try old.image.partsByColumn()
         let known = try capture.access.known(old.id)
-        var cells: [Cell] = []
-        for (column, number) in zip(table.columns, numbers) {
-            let value = values[column.index]
-            if let part = parts[number] {
-                if part == column.part(values) { continue }
-            } else if value == column.defaultValue ?? .null {
-                // A new column with its default is no edit.
-                continue
-            }
-            let wire = try capture.wire(value, of: column)
-            // What has won is no edit either: it was written, and a crash kept us from knowing.
-            if known?.state.cell(column.name)?.value == wire { continue }
-            cells.append(Cell(column.name, capture.stamp, wire))
-        }
+        var cells = try edits(old, values, known, capture)
         var row = old
         row.image = image
         try capture.access.show(row, in: table.name)
-        if capture.options.meaning != .edits { return try capture.access.markDirty(old.id) }
+        // What stayed as it is says nothing of what a difference means.
+        if capture.options.meaning == .edits {
+            cells += try retold(old, values, known, capture)
+        } else {
+            cells = try retold(old, values, known, capture)
+            try capture.access.markDirty(old.id)
+        }
         guard !cells.isEmpty else { return }
-        for id in try capture.access.standingBehind(old.id) {
+        let isEdit = cells.contains { !$0.stamp.isZero }
+        for id in isEdit ? try capture.access.standingBehind(old.id) : [] {
             let same = Cell(.same, capture.stamp, .row(old.id))
             guard let state = try capture.access.known(id)?.state, state.isAlive else { continue }
             let delta = RowState(causalLength: state.causalLength, birth: nil, cells: [same])
@@ -124,6 +160,61 @@ extension TableCapture {
         }
         try edit(old, cells, known, &capture)
         try capture.access.wakeHeld()
+    }
+
+    /// Returns what was edited of a row.
+    private func edits(
+        _ old: ShownRow,
+        _ values: [StoredValue],
+        _ known: KnownRow?,
+        _ capture: Capture
+    ) throws -> [Cell] {
+        let parts = try old.image.partsByColumn()
+        var cells: [Cell] = []
+        for (column, number) in zip(table.columns, numbers) {
+            let value = values[column.index]
+            let part = parts[number]
+            if let part {
+                if part == column.part(values) { continue }
+            } else if value == column.defaultValue ?? .null {
+                // A new column with its default is no edit.
+                continue
+            }
+            let wire = try capture.wire(value, of: column)
+            // What has won is no edit either: it was written, and a crash kept us from knowing.
+            if known?.state.cell(column.name)?.value == wire { continue }
+            // What fills a new column on each device loses to any edit.
+            cells.append(Cell(column.name, part == nil ? .zero : capture.stamp, wire))
+        }
+        return cells
+    }
+
+    /// Returns what the state has to be told of values that stayed as they are, and that it would show otherwise
+    /// by the new schema or map.
+    private func retold(
+        _ old: ShownRow,
+        _ values: [StoredValue],
+        _ known: KnownRow?,
+        _ capture: Capture
+    ) throws -> [Cell] {
+        guard !turned.isEmpty, let known, known.state.causalLength == old.causalLength,
+            try !capture.access.isUnwritten(old.id)
+        else { return [] }
+        let parts = try old.image.partsByColumn()
+        return try zip(table.columns, numbers).compactMap { column, number in
+            guard turned.contains(column.name), parts[number] == column.part(values) else {
+                return nil
+            }
+            let wire = try capture.wire(values[column.index], of: column)
+            guard let cell = known.state.cell(column.name) else {
+                return wire == column.missingValue ? nil : Cell(column.name, .zero, wire)
+            }
+            // Only a reference that came or went is another value.
+            guard column.parent != nil || cell.value.isRow, cell.value != wire.named,
+                wire != .row(.zero)
+            else { return nil }
+            return Cell(column.name, capture.stamp, wire)
+        }
     }
 
     private func edit(
@@ -144,9 +235,10 @@ extension TableCapture {
             return
         }
         for cell in cells {
+            if cell.stamp.isZero, let known { try noteSeed(cell, losesTo: known, capture) }
             // It overwrites what had arrived and nobody here has seen.
             guard let won = known?.state.cell(cell.column), try capture.access.isUnwritten(old.id),
-                won.stamp.device != capture.stamp.device, let known
+                won.stamp.device != capture.stamp.device, !cell.stamp.isZero, let known
             else { continue }
             try capture.access.note(Conflict(.overwritten, won, of: known, winner: cell))
         }

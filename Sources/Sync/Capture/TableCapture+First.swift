@@ -72,3 +72,66 @@ extension TableCapture {
         news = []
     }
 }
+
+// The first look of a store that joins.
+extension TableCapture {
+    /// Finds the new rows of a store that joins among the group's, as a person said.
+    func match(_ capture: inout Capture) throws {
+        guard let mode = capture.options.match, kind == .seed else { return }
+        if let places = table.identifyingPlaces {
+            if mode == .content { try standBehind(places, &capture) }
+            return
+        }
+        if mode == .key {
+            for index in news.indices { news[index].id = capture.makeID() }
+            return
+        }
+        let known = Set(try news.map(\.id).filter { try capture.access.known($0) != nil })
+        var matching = try JoinMatching(table, table.columns, but: known, capture.access)
+        for index in news.indices where !known.contains(news[index].id) {
+            var number: Int64?
+            if case .rowID(let rowID) = news[index].key { number = rowID }
+            let found =
+                if mode == .copy {
+                    number.flatMap { matching.take($0) }
+                } else {
+                    matching.take(
+                        try content(of: news[index], table.columns, capture),
+                        number: number
+                    )
+                }
+            if let found { news[index].id = found }
+        }
+    }
+
+    /// Lets rows whose keys nobody has stand behind rows with the same content and other keys.
+    private func standBehind(_ places: [Int], _ capture: inout Capture) throws {
+        let columns = table.columns.filter { !places.contains($0.place) }
+        guard !columns.isEmpty else { return }
+        let known = Set(try news.map(\.id).filter { try capture.access.known($0) != nil })
+        var matching = try JoinMatching(table, columns, but: known, capture.access)
+        for row in news where !known.contains(row.id) {
+            let values = try content(of: row, columns, capture)
+            // Rows that say nothing are not alike for that.
+            guard values.contains(where: { $0 != .null }), let id = matching.take(values) else {
+                continue
+            }
+            capture.standIns[row.id] = id
+        }
+    }
+
+    private func content(
+        of row: New,
+        _ columns: [ColumnMapping],
+        _ capture: Capture
+    ) throws -> [Value] {
+        try columns.map { column in
+            let value = try capture.wire(row.values[column.index], of: column).named
+            // A parent may stand behind another one by now.
+            guard case .row(let id) = value, let standIn = capture.standIns[id] else {
+                return value
+            }
+            return .row(standIn)
+        }
+    }
+}

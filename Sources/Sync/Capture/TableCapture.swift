@@ -28,11 +28,17 @@ final class TableCapture {
     var found: Set<RowID> = []
     /// Ids that were made of columns the map names, of rows that are not shown yet.
     private var named: Set<RowID> = []
+    /// The columns that were read otherwise at the capture before.
+    let turned: Set<ColumnName>
+    /// Rows that were deleted elsewhere, are here as they were, and are to be everywhere.
+    var revived: [New] = []
 
     init(_ table: TableMapping, _ kind: Capture.Kind, _ capture: Capture) throws {
         self.table = table
         self.kind = kind
         numbers = try capture.access.numbers(of: table)
+        let names = capture.options.change.columns[table.name] ?? []
+        turned = Set(table.columns.map(\.name).filter { names.contains($0.description) })
     }
 
     // MARK: - Differences
@@ -42,18 +48,21 @@ final class TableCapture {
         let access = capture.access
         let leaves = try self.leaves(snapshot, access)
         let known = try access.leaves(of: table.name)
-        if let leaves, !known.isEmpty {
+        if let leaves, !known.isEmpty, turned.isEmpty, !capture.options.revives {
             for range in Leaf.changes(from: known, to: leaves) {
-                try scan(range, snapshot, access)
+                try scan(range, snapshot, capture)
             }
             greatestKey = try snapshot.greatestRowID(of: table.schema).map { .rowID($0) }
         } else {
-            try scan(nil, snapshot, access)
+            try scan(nil, snapshot, capture)
         }
         try access.setLeaves(leaves, of: table.name)
         try splitRenamed(capture)
         try splitReused(capture)
         if capture.options.meaning == .merge { try splitOthers() }
+        // At its key is another row by now.
+        let left = Set(gone.map(\.id))
+        revived.removeAll { left.contains($0.id) }
         try guardRows(capture)
     }
 
@@ -66,10 +75,10 @@ final class TableCapture {
     private func scan(
         _ range: ClosedRange<Int64>?,
         _ snapshot: StoreSnapshot,
-        _ access: SidecarAccess
+        _ capture: Capture
     ) throws {
         var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: range)
-        var shadow = try access.shownCursor(in: table.name, rowIDs: range)
+        var shadow = try capture.access.shownCursor(in: table.name, rowIDs: range)
         var old = try shadow.next()
         while try cursor.next() {
             let key = cursor.key
@@ -87,14 +96,26 @@ final class TableCapture {
                 old = try shadow.next()
                 continue
             }
-            let new = try self.new(at: cursor)
-            if row.image != new.image { changed.append((row, new.values, new.image)) }
+            try compare(row, self.new(at: cursor), capture)
             old = try shadow.next()
         }
         while let row = old {
             gone.append(row)
             old = try shadow.next()
         }
+    }
+
+    /// Compares a row that is still there.
+    private func compare(_ old: ShownRow, _ new: New, _ capture: Capture) throws {
+        if old.image != new.image || !turned.isEmpty {
+            changed.append((old, new.values, new.image))
+        }
+        guard capture.options.revives, let known = try capture.access.known(old.id),
+            known.state.isTombstone, known.state.causalLength > old.causalLength
+        else { return }
+        var row = new
+        row.id = old.id
+        revived.append(row)
     }
 
     /// Reads the row at which a cursor stands.
@@ -226,20 +247,22 @@ final class TableCapture {
         }
     }
 
+    /// Has the shadow show a row as it is here, alive.
+    func show(_ row: New, _ capture: Capture) throws {
+        let known = try capture.access.known(row.id)
+        let shown = ShownRow(
+            key: row.key,
+            id: row.id,
+            causalLength: (known?.state.causalLength ?? 0) | 1,
+            image: row.image
+        )
+        try capture.access.show(shown, in: table.name)
+        try capture.access.forgetFormerKey(of: row.id)
+    }
+
     /// Has the shadow show the new rows.
     func showNews(_ capture: Capture) throws {
-        for row in news {
-            let known = try capture.access.known(row.id)
-            let length = known.map { max(1, $0.state.causalLength | 1) } ?? 1
-            let shown = ShownRow(
-                key: row.key,
-                id: row.id,
-                causalLength: length,
-                image: row.image
-            )
-            try capture.access.show(shown, in: table.name)
-            try capture.access.forgetFormerKey(of: row.id)
-        }
+        for row in news { try show(row, capture) }
         named = []
     }
 
@@ -249,7 +272,8 @@ final class TableCapture {
             return try free(RowID(key: key, in: table.name), for: row, &capture)
         }
         if kind == .seed { return try contentID(of: row, capture, isCyclic) }
-        return try formerID(of: row, capture) ?? capture.makeID()
+        if let id = try formerID(of: row, capture) { return id }
+        return try kind == .edits ? capture.makeID() : contentID(of: row, capture, isCyclic)
     }
 
     /// Returns the values of the columns that identify a row; `nil` if none do, or it has no name.
@@ -299,7 +323,9 @@ final class TableCapture {
             }
             occurrence += 1
             if found.contains(id) { continue }
-            // A seed that was interrupted has given ids to rows that are alike.
+            // A seed that was interrupted has given ids to rows that are alike; one that goes with a new
+            // schema may have been edited since it got its id.
+            if kind == .migration, goneIDs.contains(id) { continue }
             guard hasShown, try capture.access.shown(id) != nil, !goneIDs.contains(id) else {
                 break
             }
@@ -320,16 +346,5 @@ final class TableCapture {
         return try capture.access.formerID(at: row.key, in: table.name).flatMap {
             found.contains($0) ? nil : $0
         }
-    }
-}
-
-extension Value {
-    /// The value as a state has it: a long one by its name.
-    var named: Value {
-        let delta = RowDelta(
-            RowID(high: 0, low: 1),
-            RowState(birth: nil, cells: [Cell(.same, .zero, self)])
-        ).movingLongValues { _, _ in }
-        return delta.state.cells[0].value
     }
 }

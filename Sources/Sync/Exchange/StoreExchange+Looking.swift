@@ -10,18 +10,25 @@ extension StoreExchange {
     /// - Throws: `SyncDecision.otherGroup`, `.otherContainer`; `RemoteError` of the connection.
     func look(_ outcome: inout ExchangeOutcome) async throws -> Container.Listing? {
         let was = try sidecar.read { try $0.text("container") }
-        if let was, was != container.address {
-            guard joins else { throw SyncDecision.otherContainer(container.address, was: was) }
+        func adoptAddress(if isOurs: Bool) throws {
+            guard let was, was != container.address else { return }
+            // One that was moved has our marks in it.
+            guard isOurs || joins else {
+                throw SyncDecision.otherContainer(container.address, was: was)
+            }
             try sidecar.write { try $0.set("container", container.address) }
         }
         let listing: Container.Listing
         do {
             listing = try await container.look()
         } catch RemoteError.missing {
+            try adoptAddress(if: false)
             outcome.hasContainer = false
             return nil
         }
         let marks = try await marks(in: listing)
+        let ours = try sidecar.read { try $0.groups }
+        try adoptAddress(if: marks.contains { ours.contains($0.id) })
         guard try belongs(marks) else {
             outcome.hasContainer = false
             return nil

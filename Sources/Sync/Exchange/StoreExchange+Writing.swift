@@ -63,7 +63,7 @@ extension StoreExchange {
             }
         }
         // Rows that an application keeps changing wait for the next run.
-        if isOutdated { throw StoreError.busy(store.path.description) }
+        if isOutdated { throw StoreError.busyWriting(store.path.description) }
         return false
     }
 
@@ -106,7 +106,8 @@ extension StoreExchange {
                     mostRows: options.isDryRun ? .max : options.mostRows,
                     partRows: options.mostRows / 2
                 )
-                let acceptsLoss = options.acceptsChanges || options.rejoining != nil
+                // Who yields accepts what the others deleted; who says otherwise has not said that.
+                let acceptsLoss = options.acceptsChanges || options.rejoining == .container
                 // Once a run: it counts all rows.
                 if !acceptsLoss, outcome.looked == 0 { try look.guardDeletions() }
                 let view = try look.view()
@@ -116,7 +117,7 @@ extension StoreExchange {
                 try access.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))
                 if options.comparesViews { try look.compare(plan, of: view) }
                 if plan.isEmpty { return (nil, view.missing) }
-                try access.intend(plan)
+                try access.intend(plan.intents)
                 try noteFiles(of: plan, writing: view.files, access)
                 for step in plan.steps { try access.markDirty(step.id) }
                 let planned = Planned(
@@ -155,16 +156,7 @@ extension StoreExchange {
         try pass(.written)
         try sidecar.write { access in
             for (step, image) in written.rows {
-                try access.settle(
-                    Intent(
-                        table: step.table.name,
-                        key: step.key,
-                        id: step.id,
-                        causalLength: step.causalLength,
-                        old: step.old,
-                        new: image
-                    )
-                )
+                try access.settle(step.intent(new: image))
                 try access.clean(step.id)
             }
             for id in written.leftOut { try access.markDirty(id) }

@@ -196,7 +196,8 @@ public struct StoreExchange {
             try sidecar.write { access in
                 let meaning = try CaptureMeaning(version, options, rejoining, access)
                 try access.set("now", now)
-                try access.keepSchema(Array(schema.digest.bytes.prefix(16)))
+                let id = Array(schema.digest.bytes.prefix(16))
+                let change = try access.takeSchema(id, tables)
                 var clock = try access.clock
                 let reading = clock.tick(now: now, modified: modified)
                 let outgoing = Outgoing(
@@ -208,6 +209,7 @@ public struct StoreExchange {
                 )
                 var captureOptions = meaning.options(seeds: seeds)
                 captureOptions.partRows = options.mostRows / 2
+                captureOptions.change = change
                 if seeds { captureOptions.match = try access.match }
                 var capture = Capture(
                     of: tables,

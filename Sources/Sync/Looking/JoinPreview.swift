@@ -11,6 +11,8 @@ public struct JoinPreview: Sendable {
     public struct Table: Sendable, Equatable {
         /// Those that are in the store and in the group.
         public var alike: Int64 = 0
+        /// Those of them with values that yield to the group's.
+        public var yielding: Int64 = 0
         /// Those that the group has not.
         public var onlyHere: Int64 = 0
         /// Those that the store has not.
@@ -91,6 +93,7 @@ public struct JoinPreview: Sendable {
                         counts.doubled += 1
                     }
                 }
+                counts.yielding = try access.yieldingCount(in: table.name)
                 counts.onlyThere =
                     try access.aliveCount(in: table.name, among: alive) - counts.alike
             }

@@ -43,7 +43,7 @@ struct StoreWrite {
 
     /// Writes.
     ///
-    /// - Throws: `StoreError`; `.busy` if another writer does not end. Then nothing was written.
+    /// - Throws: `StoreError`; `.busyWriting` if another writer does not end. Then nothing was written.
     func run() throws -> Outcome {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false

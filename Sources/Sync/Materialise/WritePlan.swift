@@ -21,6 +21,21 @@ struct WritePlan {
         /// As SQLite will have it; `nil` for a row that goes.
         var new: RowImage?
         var change: Change
+
+        /// Returns the step as the sidecar keeps it until it is done, or settles it.
+        ///
+        /// - Parameter image: the row as it is to be, or as SQLite has it by now; `nil` for one that goes.
+        /// - Returns: the intent.
+        func intent(new image: RowImage?) -> Intent {
+            Intent(
+                table: table.name,
+                key: key,
+                id: id,
+                causalLength: causalLength,
+                old: old,
+                new: image
+            )
+        }
     }
 
     private(set) var steps: [Step] = []
@@ -28,6 +43,9 @@ struct WritePlan {
     private(set) var waiting: [RowID] = []
 
     var isEmpty: Bool { steps.isEmpty }
+
+    /// The steps as the sidecar keeps them until they are done.
+    var intents: some Sequence<Intent> { steps.lazy.map { $0.intent(new: $0.new) } }
 
     /// Compares a view with the shadow.
     ///

@@ -68,7 +68,18 @@ extension Qualified {
 
 extension Qualified.Verdict {
     /// Judges a table by itself.
-    init(of table: TableSchema, _ rules: SchemaRules, _ store: CoreDataStore?) {
+    ///
+    /// - Parameters:
+    ///   - table: the table.
+    ///   - rules: what the group's map says.
+    ///   - store: what the store says if it is one of Core Data.
+    ///   - sharesKey: whether the numbers of its rows can only be the same everywhere.
+    init(
+        of table: TableSchema,
+        _ rules: SchemaRules,
+        _ store: CoreDataStore?,
+        sharesKey: Bool = false
+    ) {
         let name = table.name.foldedIdentifier
         switch table.kind {
         case .virtual: self = .leftOut(.virtual)
@@ -85,7 +96,9 @@ extension Qualified.Verdict {
                 self = .leftOut(.coreData)
                 return
             }
-            self.init(ofReal: table, rules.tables[name] ?? SchemaRules.Table())
+            var rule = rules.tables[name] ?? SchemaRules.Table()
+            if sharesKey { rule.sharesKey = true }
+            self.init(ofReal: table, rule)
             if let coreData, case .syncs(let found) = self { self = .syncs(found.with(coreData)) }
         }
     }

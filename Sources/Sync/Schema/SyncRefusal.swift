@@ -28,6 +28,8 @@ public enum SyncRefusal: ExplainedError, Equatable {
     case ambiguousIdentity(table: String, columns: [String])
     /// Two tables, or two columns of one, would travel by the same name.
     case sameName(String, other: String)
+    /// A column names rows of another table than it did before, or of none, by a new schema.
+    case otherReference(table: String, column: String, parent: String?, was: String?)
 
     public var description: String {
         switch self {
@@ -60,12 +62,20 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .sameName(let name, let other):
             "'\(name)' and '\(other)' would travel by the same name: the map says that one was called as the"
                 + " other is"
+        case .otherReference(let table, let column, let parent?, nil):
+            "'\(table).\(column)' refers to '\(parent)' by the new schema, and was synced as a number"
+        case .otherReference(let table, let column, let parent?, let was?):
+            "'\(table).\(column)' refers to '\(parent)' by the new schema, and was synced as a reference to '\(was)'"
+        case .otherReference(let table, let column, nil, let was):
+            "'\(table).\(column)' is no reference by the new schema, and was synced as one to '\(was ?? "")'"
         }
     }
 
     public var hint: String? {
         switch self {
-        case .encoding: "write it anew with 'PRAGMA encoding' of UTF-8"
+        case .encoding:
+            "write it anew, with its application closed: sqlite3 OLD '.dump --preserve-rowids' | sqlite3 NEW;"
+                + " then set 'PRAGMA user_version' as it was"
         case .coreData: "open it with its application once"
         case .collation(let table, _, _), .function(let table, _), .unwritable(let table, _):
             "leave '\(table)' out by 'exclude' in the map"
@@ -81,6 +91,8 @@ public enum SyncRefusal: ExplainedError, Equatable {
         case .identity: "name columns that it has, and that mean the same everywhere"
         case .ambiguousIdentity: "name columns that tell all rows apart, or make one row of the two"
         case .sameName: "take 'was' out of the map, unless the old name is gone from the store"
+        case .otherReference(let table, let column, let parent, let was):
+            #"say in the map: {"tables": {"\#(table)": {"references": {"\#(column)": "\#(parent ?? was ?? "TABLE")"}}}}"#
         }
     }
 }

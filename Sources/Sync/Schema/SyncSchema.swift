@@ -61,9 +61,11 @@ public struct SyncSchema: Sendable {
             refusals.append(.coreData)
             return
         }
+        let probe = try SchemaProbe(schema)
         var qualified: [Qualified] = []
         for table in schema.tables {
-            switch Qualified.Verdict(of: table, rules, coreData) {
+            let sharesKey = probe.keepsOneNumber(table)
+            switch Qualified.Verdict(of: table, rules, coreData, sharesKey: sharesKey) {
             case .syncs(let table): qualified.append(table)
             case .leftOut(let reason):
                 leftOut.append(LeftOut(table: table.name, reason: reason))
@@ -83,7 +85,6 @@ public struct SyncSchema: Sendable {
         refusals += tables.sameNames
         digest = Self.digest(of: tables)
         isCoreData = coreData != nil
-        let probe = try SchemaProbe(schema)
         for table in tables {
             refusals += Self.refusals(of: probe.writing(to: table.schema), table)
         }

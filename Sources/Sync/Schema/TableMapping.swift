@@ -159,22 +159,6 @@ extension TableMapping {
     }
 }
 
-extension SidecarAccess {
-    /// Returns the numbers of the columns that travel, in their order.
-    func numbers(of table: TableMapping) throws -> [Int64] {
-        try table.columns.map { try number(of: $0.name) }
-    }
-}
-
-extension Sidecar {
-    /// Returns what of a store syncs by the group's map, and how its tables travel.
-    func tables(in snapshot: StoreSnapshot) throws -> (SyncSchema, [TableMapping]) {
-        let rules = try read { SchemaRules(try $0.map) }
-        let schema = try SyncSchema(of: snapshot, rules: rules)
-        return (schema, TableMapping.mappings(of: schema.tables))
-    }
-}
-
 extension TableSchema {
     /// Returns whether no two rows of the table have the same values in some columns, but for NULL.
     func isUnique(by places: [Int]) -> Bool {
@@ -194,33 +178,6 @@ extension SyncReference {
     fileprivate func targets(in parent: SyncTable) -> [ColumnName] {
         parentColumns.compactMap { place in
             parent.columns.first { $0.place == place }.flatMap { ColumnName($0.wireName) }
-        }
-    }
-}
-
-extension StoredValue {
-    /// The value as it travels; of a reference see `Capture`.
-    var wire: Value {
-        switch self {
-        case .null: .null
-        case .integer(let number): .integer(number)
-        case .real(let bits): .real(Double(bitPattern: bits))
-        case .text(let bytes): .text(bytes.array)
-        case .blob(let bytes): .blob(bytes.array)
-        }
-    }
-}
-
-extension Value {
-    /// The value as a store has it; `nil` of what cannot be in a store as it is.
-    var stored: StoredValue? {
-        switch self {
-        case .null: .null
-        case .integer(let number): .integer(number)
-        case .real(let number): .real(bits: number.bitPattern)
-        case .text(let bytes): .text(StoredBytes(bytes))
-        case .blob(let bytes): .blob(StoredBytes(bytes))
-        case .row, .file, .longText, .longBlob: nil
         }
     }
 }

@@ -17,7 +17,7 @@ extension Sidecar {
     /// Whoever has the store open sees it change as by any other writer. The copy stays, and so do older
     /// ones.
     ///
-    /// - Throws: `StoreError`; `.busy` if another writer does not end. Then the store is as it was.
+    /// - Throws: `StoreError`; `.busyWriting` if another writer does not end. Then the store is as it was.
     public func putBack(_ store: Store) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)

@@ -90,8 +90,3 @@ extension [TableName: TableMapping] {
         return callers
     }
 }
-
-extension TableMapping {
-    /// Returns the place of a column among those that travel.
-    func place(of name: ColumnName) -> Int? { columns.firstIndex { $0.name == name } }
-}

@@ -8,6 +8,8 @@ extension RunLog.Check.Depth: Encodable {}
 struct BackupRow: AnswerRow {
     var name: String
     var displayName: String
+    /// The name in a list of people, where another may have the same display name.
+    private var shownName: String
     var size: Int64
     var time: LocalTime?
     var timeSource: String?
@@ -57,8 +59,24 @@ struct BackupRow: AnswerRow {
         }
     }
 
+    private enum CodingKeys: CodingKey {
+        case name, displayName, size, time, timeSource, reason, kind, needs, partial, anomaly
+        case damaged, notReady, damage, pinned, encrypted, sealed, waiting, tags, note
+        case lastCheck, deepestCheck
+    }
+
+    /// Returns the rows of a list, in which no two backups look the same.
+    static func rows(_ backups: [Backup], _ invocation: Invocation) -> [BackupRow] {
+        zip(backups, backups.shownNames).map { backup, shownName in
+            var row = BackupRow(backup, invocation)
+            row.shownName = shownName
+            return row
+        }
+    }
+
     init(_ backup: Backup, _ invocation: Invocation) {
         name = backup.name
+        shownName = backup.displayName
         displayName = backup.displayName
         size = backup.size
         time = backup.time.map(invocation.local)
@@ -88,7 +106,7 @@ struct BackupRow: AnswerRow {
     /// Its columns in a list.
     var cells: [String] {
         let size = "\(needs.isEmpty && kind == "full" ? "" : "+")\(byteCount(size))"
-        return [displayName, size, time?.description ?? "unknown", marks]
+        return [shownName, size, time?.description ?? "unknown", marks]
     }
 
     private var marks: String {

@@ -143,9 +143,10 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: BackupFolderError) {
         switch error {
         case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash,
-            .missingNeed, .noneUntil:
+            .missingNeed, .noneUntil, .undoneElsewhere, .unknownUndo:
             self = .notFound
-        case .badAnnotations, .nameTaken, .taken, .pinned, .notReady, .needed: self = .failed
+        case .badAnnotations, .nameTaken, .taken, .pinned, .notReady, .needed, .perhapsNeeded:
+            self = .failed
         case .noSpace: self = .noSpace
         }
     }
@@ -210,7 +211,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         case .noContainerNamed, .severalStores, .badGroup: self = .usage
         case .noStore, .noStores, .notEnabled, .alreadyEnabled, .refused, .nothingToSync, .noTable,
             .containerInsideStores, .storesInsideContainer, .synchronisedFolder, .nothingBefore,
-            .noConflict, .noDevice, .storeGone, .otherMap, .readOnlyStore:
+            .noConflict, .noDevice, .storeGone, .otherMap, .readOnlyStore, .groupOfOther:
             self = .failed
         }
     }

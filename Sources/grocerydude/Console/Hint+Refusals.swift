@@ -18,6 +18,14 @@ extension Hint {
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 
+    /// Returns the advice where a store that takes part cannot sync any more as it is.
+    static func after(_ refusal: SyncRefusal) -> String? {
+        refusal.hint.map { hint in
+            refusal.isSettledByMap
+                ? "\(hint), and publish it with 'grocerydude sync seed --map FILE'" : hint
+        }
+    }
+
     /// Returns the advice where no table syncs.
     static func after(_ leftOut: [LeftOut]) -> String? {
         guard let table = leftOut.first(where: { $0.reason == .noPrimaryKey })?.table else {
@@ -35,7 +43,7 @@ extension SyncRefusal {
         case .encoding, .coreData: false
         case .collation, .function, .unwritable, .mixedTrigger, .strangeTrigger,
             .undeclaredReference, .referenceToLeftOut, .unknownReference, .identity,
-            .ambiguousIdentity, .sameName:
+            .ambiguousIdentity, .sameName, .otherReference:
             true
         }
     }

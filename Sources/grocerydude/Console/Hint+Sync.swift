@@ -13,6 +13,8 @@ extension Hint {
         case .noContainerNamed, .containerInsideStores, .storesInsideContainer,
             .containerIsNoFolder:
             error.hint.map { "\($0) with '--container FOLDER'" }
+        case .groupOfOther(_, let group, _):
+            "name another group with '--group NAME', or '--group \(group)' if both are to have the same rows"
         case .badGroup: error.hint.map { "\($0) for '--group'" }
         case .refused(_, let refusals): Hint.after(refusals)
         case .nothingToSync(_, let leftOut): Hint.after(leftOut)
@@ -50,8 +52,11 @@ extension Hint {
     /// Returns the advice where only the user knows what the data mean.
     static func after(_ decision: SyncDecision) -> String? {
         switch decision {
-        case .manyGone, .manyDeletions, .newMap:
-            "if that is right, run 'grocerydude sync --accept-changes'"
+        case .newMap: "if that is right, run 'grocerydude sync --accept-changes'"
+        case .manyGone:
+            "if that is right, run 'grocerydude sync --accept-changes'; to have the rows back from the others, run 'grocerydude sync rejoin --take merge'"
+        case .manyDeletions:
+            "if that is right, run 'grocerydude sync --accept-changes'; to keep the rows, and bring them back everywhere, run 'grocerydude sync rejoin --take merge'"
         case .replaced, .otherGroup:
             "say what the data here mean: 'grocerydude sync rejoin --take merge', or 'edits', or 'container'"
         case .otherContainer(_, let was):

@@ -28,6 +28,7 @@ enum Hint {
         case let error as SyncError: after(error)
         case let error as SyncDecision: after(error)
         case let error as SidecarError: after(error)
+        case let error as SyncRefusal: after(error)
         case let error as LinkError: error.cause.flatMap(after) ?? error.hint
         case ArchivedBackupError.beyondLimit(_, _, let limit):
             error.inWords.map { "\($0) with '--max-\(limit)'" }
@@ -120,6 +121,10 @@ enum Hint {
         case .noBackups: "run 'grocerydude backup' to make one"
         case .onlySafetyBackups: "restore the newest of them with 'grocerydude restore --undo'"
         case .nothingToUndo: "\(list) to see what there is"
+        case .undoneElsewhere(_, let newest):
+            "see them with 'grocerydude list'; if one is meant, name it: grocerydude restore '\(newest)'"
+        case .unknownUndo(_, let names):
+            "name the one that is meant: grocerydude restore '\(names.first ?? "NAME")'"
         case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         case .pinned(let name): "run 'grocerydude unpin '\(name)'' first"
         case .taken: "add '--same-name number' for the next number, or '--same-name replace'"
@@ -127,6 +132,9 @@ enum Hint {
         case .needed(_, let others):
             "add '--with-dependants' to delete those too, or first make what is to stay whole: "
                 + "grocerydude consolidate '\(others.first ?? "NAME")'"
+        case .perhapsNeeded(_, let others):
+            "name the file of their secret key with '--identity'; if nobody needs them, delete them first: "
+                + "grocerydude delete '\(others.first ?? "NAME")'"
         case .missingNeed(_, _, _, _, let whole?):
             "bring that one back, or restore the newest whole one: grocerydude restore '\(whole)'"
         case .missingNeed: "\(list) to choose another"

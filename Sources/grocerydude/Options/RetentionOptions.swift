@@ -67,11 +67,15 @@ struct RetentionOptions: ParsableArguments {
         return policy
     }
 
-    /// Returns the operation that prunes by that policy.
-    func prune(_ invocation: Invocation) throws -> PruneBackups {
+    /// Returns the operation that prunes by that policy, or without one perhaps empties the trash alone.
+    func prune(
+        _ invocation: Invocation,
+        orTrashAlone mayEmptyTrashAlone: Bool = false
+    ) throws -> PruneBackups {
         var options = PruneBackups.Options(policy: policy(invocation), now: invocation.now)
         options.keepsSafety = invocation.profile.keepSafety
         options.keepsTrash = invocation.profile.keepTrash
+        options.mayEmptyTrashAlone = mayEmptyTrashAlone
         options.mayRemoveAll = unsafeAllowRemoveAll
         return try PruneBackups(
             in: invocation.folder(),

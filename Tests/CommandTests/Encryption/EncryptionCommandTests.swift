@@ -264,6 +264,17 @@ struct EncryptionCommandTests {
         // Once more, there is nothing to do.
         let again = try program.run(["key", "rotate", "--identity", key] + recipient)
         #expect(again.status == 0 && !again.text.contains("encrypted anew"))
+        // What the old key opens is gone for good by the command that the page names.
+        let tried = try program.run("prune", "--keep-trash", "0s", "--dry-run")
+        #expect(tried.status == 0, "\(tried.errors)")
+        #expect(tried.errors.contains("2 deleted backups would be removed from the trash"))
+        let emptied = try program.run("prune", "--keep-trash", "0s")
+        #expect(emptied.status == 0, "\(emptied.errors)")
+        let trash = program.sandbox.path("Remote/.grocerydude-trash")
+        #expect(try Directory.open(trash).names().isEmpty)
+        let left = try Set(Directory.open(program.sandbox.path("Remote")).names())
+        #expect(left.isSuperset(of: names))
+        #expect(try program.run("prune").status == 64)
     }
 
     @Test("Increments are encrypted, and restore")
@@ -284,6 +295,32 @@ struct EncryptionCommandTests {
         #expect(rows.count { $0["kind"] as? String == "increment" } == 2)
         let checked = try program.run("check", "--all", "--restore", "--identity", key)
         #expect(checked.status == 0, "\(checked.errors)")
+        // The last is built on what is encrypted anew since, and nothing of the old key is left.
+        let new = try program.run("key", "generate", "--output", "new.txt")
+        let rotated = try program.run(
+            ["key", "rotate", "--identity", key, "--recipient", String(new.text.dropLast())]
+        )
+        #expect(rotated.status == 0, "\(rotated.errors)")
+        _ = try program.run("items", "add", "Item 3")
+        let next = try program.run(
+            "backup",
+            "--incremental",
+            "--recipient",
+            String(new.text.dropLast())
+        )
+        #expect(next.text.contains("Changes.zip.age"), "\(next.errors)")
+        let emptied = try program.run("prune", "--keep-trash", "0s", "--json")
+        #expect(emptied.status == 0, "\(emptied.errors)")
+        let pruned = try #require(emptied.json as? [String: Any])
+        let trash = try #require(pruned["trash"] as? [String: Any])
+        #expect((trash["removed"] as? [String])?.count == 3, "\(trash)")
+        let key = "new.txt"
+        let all = try program.run("check", "--all", "--restore", "--identity", key)
+        #expect(all.status == 0, "\(all.errors)")
+        // One that others may be built on stays a day, and it is said why.
+        #expect(try program.run("delete", "latest", "--yes").status == 0)
+        let kept = try program.run("prune", "--keep-trash", "0s")
+        #expect(kept.errors.contains("stays in the trash: another machine"), "\(kept.errors)")
         let whole = try program.run("consolidate", "latest", "--identity", key)
         #expect(whole.status == 0, "\(whole.errors)")
         #expect(try leaks() == [])
@@ -301,60 +338,5 @@ struct EncryptionCommandTests {
         let list = try program.run("list", "--json")
         let rows = try #require(list.json as? [[String: Any]])
         #expect(rows.count == 1)
-    }
-
-    @Test("A copy is encrypted for others, once")
-    func copy() throws {
-        _ = try program.run("backup")
-        try program.sandbox.directory("Other")
-        let other = program.sandbox.path("Other").string
-        for count in [1, 0] {
-            let copied = try program.run(
-                "copy",
-                "--all",
-                "--to",
-                other,
-                "--recipient",
-                recipient,
-                "--json"
-            )
-            #expect(copied.status == 0, "\(copied.errors)")
-            let names = try Directory.open(FilePath(other)).names().map(\.description)
-            #expect(names.count { $0.hasSuffix("Stores.zip.age") } == 1, "\(count)")
-        }
-        let checked = try program.run("check", "--all", "--remote", other, "--identity", key)
-        #expect(checked.status == 0, "\(checked.errors)")
-        // For somebody else again, which needs the key.
-        let friend = try program.run("key", "generate", "--output", "friend.txt")
-        try program.sandbox.directory("Third")
-        let third = program.sandbox.path("Third").string
-        let again = [
-            "copy", "--all", "--remote", other, "--to", third, "--recipient",
-            String(friend.text.dropLast()),
-        ]
-        #expect(try program.run(again).status == 12)
-        #expect(try program.run(again + ["--identity", key]).status == 0)
-        let read = try program.run("check", "--remote", third, "--identity", "friend.txt")
-        #expect(read.status == 0, "\(read.errors)")
-        // Without a recipient it is copied as it is, without a key too.
-        try program.sandbox.directory("Fourth")
-        let fourth = program.sandbox.path("Fourth").string
-        let plain = try program.run("copy", "--all", "--remote", third, "--to", fourth)
-        #expect(plain.status == 0, "\(plain.errors)")
-    }
-
-    @Test("A fetched and imported archive stays encrypted; a plain one becomes so")
-    func importing() throws {
-        _ = try encrypt()
-        let fetched = try program.run("fetch", "latest", "--identity", key)
-        #expect(fetched.status == 0, "\(fetched.errors)")
-        let file = String(fetched.text.dropLast())
-        try program.sandbox.directory("Other")
-        let other = program.sandbox.path("Other").string
-        let imported = try program.run("import", file, "--remote", other, "--identity", key)
-        #expect(imported.status == 0, "\(imported.errors)")
-        #expect(try program.run("import", file, "--remote", other).status == 12)
-        let names = try Directory.open(FilePath(other)).names().map(\.description)
-        #expect(names.count { $0.hasSuffix(".zip.age") } == 1)
     }
 }

@@ -217,10 +217,13 @@ struct SchemaTests {
         let schema = try JSONSchema(
             contentsOf: Self.schemas.appending(path: "delete.json").path
         )
-        #expect(try schema.faults(in: Array(#"{"name":"a","dry_run":true}"#.utf8)).isEmpty)
+        let good = #"{"name":"a","dependants":["b"],"dry_run":true}"#
+        #expect(try schema.faults(in: Array(good.utf8)).isEmpty)
         for bad in [
-            #"{"name":"a"}"#, #"{"name":1,"dry_run":true}"#, #"{"name":"a","dry_run":1}"#,
-            #"{"name":"a","dry_run":true,"more":1}"#, "[]", "1",
+            #"{"name":"a","dependants":[]}"#, #"{"name":"a","dry_run":true}"#,
+            #"{"name":1,"dependants":[],"dry_run":true}"#,
+            #"{"name":"a","dependants":[],"dry_run":1}"#,
+            #"{"name":"a","dependants":[],"dry_run":true,"more":1}"#, "[]", "1",
         ] { #expect(try !schema.faults(in: Array(bad.utf8)).isEmpty, "\(bad)") }
     }
 }

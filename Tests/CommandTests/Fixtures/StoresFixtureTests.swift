@@ -137,8 +137,8 @@ struct StoresFixtureTests {
             #expect(refused.status == 21)
             #expect(refused.errors.contains(refusal), "\(refused.errors)")
             #expect(refused.errors.contains("--allow-damaged"), "\(refused.errors)")
-            // It is partial, which is told before.
-            #expect(refused.errors.split(separator: "\n").count == 3, "\(refused.errors)")
+            // That it is partial, and of another stores directory, is told before.
+            #expect(refused.errors.split(separator: "\n").count == 4, "\(refused.errors)")
             #expect(try scene.names(in: "New") == [])
         }
         let options = fixture.allowsDamage ? ["--allow-damaged"] : []

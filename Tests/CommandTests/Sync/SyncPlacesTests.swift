@@ -29,4 +29,24 @@ struct SyncPlacesTests {
         // A group's other stores are nobody's to write then.
         #expect(try desk.run("sync").status == 1)
     }
+
+    @Test("two stores of one user that are only called the same do not become one")
+    func namesakes() throws {
+        let program = try Program()
+        try program.sandbox.directory("Shared")
+        let desk = try SyncHome("desk", program)
+        try desk.enable()
+        let work = try program.sandbox.directory("Work")
+        let other = work.appending("Grocery-Dude.sqlite")
+        try Tool.check("sqlite3", [other.string, "CREATE TABLE a (x TEXT PRIMARY KEY, y)"])
+        let arguments = [
+            "sync", "enable", "--stores", work.string, "--container", desk.container.string,
+            "--device", "desk", "--yes",
+        ]
+        let refused = try desk.run(arguments)
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("of this machine takes part"), "\(refused.errors)")
+        #expect(refused.errors.contains("'--group NAME'"), "\(refused.errors)")
+        #expect(try desk.run(arguments + ["--group", "work"]).status == 0)
+    }
 }

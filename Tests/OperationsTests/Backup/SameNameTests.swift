@@ -37,6 +37,15 @@ struct SameNameTests {
 
     private func trash() async throws -> [TrashedBackup] { try await scene.folder().trashed() }
 
+    @Test("looks like none of another machine's, of another kind, which this one has not read")
+    func elsewhere() async throws {
+        let scene = try Scene()
+        let name = BackupName.make(Scene.morning, in: Scene.utc, isEncrypted: true)
+        try scene.sandbox.write("sealed", to: "Remote/\(name)")
+        let made = try await scene.backUp(to: Elsewhere(folder: scene.remote))
+        #expect(made.backup.name == BackupName.make(Scene.morning, in: Scene.utc, number: 2))
+    }
+
     @Test("takes the place of the first, which can come back", arguments: [false, true])
     func replaces(isElsewhere: Bool) async throws {
         let remote = Elsewhere(folder: scene.remote, isFetching: true)

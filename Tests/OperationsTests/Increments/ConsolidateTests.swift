@@ -56,6 +56,34 @@ struct ConsolidateTests {
         #expect(try await life.consolidate(whole.name).wasWhole)
     }
 
+    @Test("takes the next number where another machine's backup has its name")
+    func numbered() async throws {
+        let backups = try await life.makeChain(3)
+        let increment = backups[2]
+        let other = try IncrementScene(seed: 99)
+        try other.makeStore("other.sqlite", rows: 10)
+        let theirs = try await other.backUpAlone().backup
+        let taken = "\(increment.displayName) Stores.zip"
+        try FileManager.default.copyItem(
+            atPath: other.scene.remotePath.appending(theirs.name).string,
+            toPath: life.scene.remotePath.appending(taken).string
+        )
+        // Both look the same to people: they are told apart by the names of their files.
+        let folder = life.scene.folder()
+        let names = try await folder.list().backups.shownNames
+        #expect(Set(names).count == 4 && Set(names).isSuperset(of: [taken, increment.name]))
+        #expect(try await folder.find(taken).name == taken)
+        let error = await #expect(throws: BackupFolderError.self) {
+            try await folder.find(increment.displayName)
+        }
+        #expect(error?.description.contains(increment.name) == true)
+        let outcome = try await life.consolidate(increment.name)
+        #expect(outcome.backup.name == "\(increment.displayName) (2) Stores.zip")
+        #expect(outcome.replaced?.name == increment.name)
+        for name in life.names { #expect(try await life.differences(name).isEmpty) }
+        #expect(try await folder.list().backups.contains { $0.name == taken })
+    }
+
     @Test("has later increments built on the whole one")
     func later() async throws {
         let backups = try await life.makeChain(5)

@@ -1,3 +1,4 @@
+import Age
 import Files
 import Foundation
 import Remotes
@@ -51,6 +52,62 @@ struct IncrementMovingTests {
         #expect(try FileInfo.ifPresent(usb.appending(backups[1].name)) == nil)
     }
 
+    @Test("fetched where no key opens them, they come with what is remembered that they need")
+    func fetchedSealed() async throws {
+        let identity = try Identity.generate()
+        func keys(_ identities: [Identity]) -> BackupKeys {
+            BackupKeys(
+                encrypts: true,
+                recipients: { [identity.recipient] },
+                identities: { identities }
+            )
+        }
+        let scene = life.scene
+        let path = scene.sandbox.path("Cache/sealed.json")
+        let remote = LocalFolder(try scene.sandbox.directory("Sealed"))
+        let catalog = BackupCatalog(path, keys: keys([identity]))
+        let sealed = scene.folder(remote, catalog: catalog)
+        var options = CopyBackups.Options(date: life.date)
+        options.recipients = [identity.recipient]
+        _ = try await CopyBackups(
+            from: scene.folder(),
+            to: sealed,
+            options: options,
+            context: scene.context()
+        ).run(nil)
+        _ = try await sealed.list()
+        try await catalog.save()
+
+        let usb = try scene.sandbox.directory("USB")
+        let folder = scene.folder(remote, catalog: BackupCatalog(path, keys: keys([])))
+        let fetch = FetchBackup(from: folder, allowsDamage: false, context: scene.context())
+        let name = "\(backups[3].name).age"
+        let fetched = try await fetch.runWithNeeds(folder.find(name), into: usb)
+        #expect(!fetched.isVerified && fetched.damage == nil)
+        let needs = backups[3].needs.map { "\($0.name).age" }
+        #expect(fetched.needs.map { $0.path.lastComponent?.string } == needs)
+        let read = scene.folder(
+            LocalFolder(usb),
+            catalog: BackupCatalog(scene.sandbox.path("Cache/usb.json"), keys: keys([identity]))
+        )
+        let target = try scene.sandbox.directory("FromUSB")
+        try await life.extract(read.find(name), from: read, to: target)
+        let expected = try #require(life.expected[backups[3].name])
+        #expect(try IncrementScene.differences(target, expected).isEmpty)
+
+        // Of whom nothing is known, a key has to tell.
+        let unknown = scene.folder(
+            remote,
+            catalog: BackupCatalog(scene.sandbox.path("Cache/none.json"), keys: keys([]))
+        )
+        let other = try scene.sandbox.directory("Other")
+        await #expect(throws: AgeError.self) {
+            try await FetchBackup(from: unknown, allowsDamage: false, context: scene.context())
+                .runWithNeeds(unknown.find(name), into: other)
+        }
+        #expect(try Directory.open(other).names().isEmpty)
+    }
+
     @Test("imported, they bring along what is beside them; without it they are refused")
     func imported() async throws {
         let other = try outside("Other")
@@ -101,7 +158,11 @@ struct IncrementMovingTests {
         let folder = life.scene.folder()
         let time = try #require(backups[1].time)
         func newest(_ offset: TimeInterval) async throws -> String {
-            try await folder.newest(until: time + offset, saying: "then").backup.name
+            try await folder.newest(
+                until: time + offset,
+                saying: "then",
+                of: StoresOrigin.of(life.scene.stores)
+            ) { _ in }.0.backup.name
         }
         #expect(try await newest(0) == backups[1].name)
         #expect(try await newest(3599) == backups[1].name)

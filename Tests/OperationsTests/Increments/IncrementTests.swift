@@ -68,6 +68,49 @@ struct IncrementTests {
     }
 
     /// Restores a backup as its README says, and returns the directory.
+    @Test(
+        "say without this program which names unzip has lost, and have them with its option",
+        .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")
+    )
+    func lostNames() async throws {
+        let life = try IncrementScene(seed: 10)
+        let file = URL(filePath: life.scene.stores.appending("a\nb").string)
+        try Data("one".utf8).write(to: file)
+        _ = try await life.makeChain(1)
+        try Data("two".utf8).write(to: file)
+        let last = try await life.backUp()
+        #expect(last.isIncrement)
+        for isAsSaid in [false, true] {
+            let target = try life.scene.sandbox.directory("Unzipped-\(isAsSaid)")
+            for name in last.needs.map(\.name) + [last.name] {
+                let archive = life.scene.remotePath.appending(name).string
+                let options = isAsSaid ? ["-q", "-^", "-o"] : ["-q", "-o"]
+                try Tool.check(
+                    "unzip",
+                    options + [archive, "-d", target.string],
+                    environment: ["LC_ALL": "C.UTF-8"]
+                )
+            }
+            let script = target.appending(".grocerydude/apply.py").string
+            let applied = try Tool.run("python3", [script])
+            guard isAsSaid else {
+                #expect(applied.status == 1)
+                #expect(applied.errors.contains("is missing"))
+                #expect(applied.errors.split(separator: "\n").count == 1, "\(applied.errors)")
+                let readme = try life.scene.sandbox.read("Unzipped-false/.grocerydude/README.txt")
+                #expect(String(decoding: readme, as: UTF8.self).contains("unzip -^"))
+                continue
+            }
+            #expect(applied.status == 0, "\(applied.errors)")
+            let expected = try #require(life.expected[last.name])
+            try FileManager.default.removeItem(atPath: target.appending(".grocerydude").string)
+            #expect(
+                try IncrementScene.tree(target, withTimes: false)
+                    == IncrementScene.tree(expected, withTimes: false)
+            )
+        }
+    }
+
     private func unzip(_ backup: Backup, of life: IncrementScene) async throws -> FilePath {
         let target = try life.scene.sandbox.directory("Unzipped-\(UUID().uuidString)")
         for name in backup.needs.map(\.name) + [backup.name] {

@@ -50,7 +50,7 @@ struct SafetyBackupTests {
         let (good, safety) = try await loseAndRestore()
         #expect(safety.reason == "before restore of '\(good.displayName)'")
         #expect(try await scene.folder().find("latest").name == good.name)
-        let undone = try await scene.folder().newestSafety(now: Scene.morning + 3600).backup
+        let undone = try await scene.newestSafety(now: Scene.morning + 3600)
         #expect(undone.name == safety.name)
         try await scene.restore { $0.backup.date = Scene.morning + 7200 }
         #expect(try scene.itemNames().contains("Apples"))
@@ -69,7 +69,7 @@ struct SafetyBackupTests {
         let other = try Scene()
         try await other.backUp()
         await #expect(throws: BackupFolderError.nothingToUndo(other.remote.address)) {
-            try await other.folder().newestSafety(now: Scene.morning)
+            try await other.newestSafety(now: Scene.morning)
         }
     }
 

@@ -144,7 +144,7 @@ struct UnlikelyArchiveTests {
         #expect(try scene.leftovers() == [])
         // Nobody is asked the other way round.
         try await scene.restore(empty.name)
-        let safety = try await scene.folder().newestSafety(now: Scene.morning + 3600).backup
+        let safety = try await scene.newestSafety(now: Scene.morning + 3600)
         try await scene.restore(safety.name) {
             $0.backup.date = Scene.morning + 7200
             $0.acceptsLoss = { _ in false }

@@ -81,7 +81,7 @@ struct NotSyncedTests {
             try await scene.folder().find("latest"),
             at: Scene.morning,
             keepingTrash: .seconds(trash)
-        )
+        ).problems
         try expectTold(problems, of: name)
         #expect(try await scene.list().isEmpty)
     }
@@ -115,7 +115,7 @@ struct NotSyncedTests {
             try await scene.folder().find("latest"),
             at: Scene.morning,
             keepingTrash: .seconds(60)
-        )
+        ).problems
         #expect(problems == [])
         #expect(try await scene.list().isEmpty)
         var policy = RetentionPolicy()

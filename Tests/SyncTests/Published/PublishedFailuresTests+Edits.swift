@@ -22,12 +22,6 @@ struct PublishedEditFailuresTests {
         for device in [desk, phone] { #expect(try scene.items(device) == items) }
     }
 
-    private func conflicts(_ device: Device) throws -> [String] {
-        try device.inspect { access in
-            try access.rows("SELECT kind FROM conflict ORDER BY n").map { $0[0] }
-        }
-    }
-
     @Test("16. sqlite-data #274: one field edited on two devices offline")
     func oneField() async throws {
         try await scene.begin()
@@ -36,8 +30,8 @@ struct PublishedEditFailuresTests {
         try phone.edit("UPDATE item SET amount = 4 WHERE name = 'milk'")
         try await scene.exchange(phone, desk, phone)
         try expectEqual(["milk|4|home", "tea|1|home"])
-        #expect(try conflicts(desk) == ["edited"])
-        #expect(try conflicts(phone) == [])
+        #expect(try desk.conflicts == ["edited"])
+        #expect(try phone.conflicts == [])
     }
 
     @Test("17. cr-sqlite #30: a change that a third device passes on keeps its author")
@@ -72,7 +66,7 @@ struct PublishedEditFailuresTests {
         for device in [desk, phone] { try device.edit("DELETE FROM item WHERE name = 'tea'") }
         try await scene.exchange(desk, phone, desk, phone)
         try expectEqual(["milk|2|home"])
-        #expect(try conflicts(desk) + conflicts(phone) == [])
+        #expect(try desk.conflicts + phone.conflicts == [])
         #expect(try await scene.exchange(desk).isQuiet)
     }
 
@@ -164,7 +158,7 @@ struct PublishedEditFailuresTests {
         try phone.edit("UPDATE item SET name = 'oat milk' WHERE name = 'milk'")
         try await scene.exchange(desk, phone, desk)
         try expectEqual(["oat milk|3|home", "tea|1|home"])
-        #expect(try conflicts(desk) + conflicts(phone) == [])
+        #expect(try desk.conflicts + phone.conflicts == [])
     }
 
     @Test("24. geodiff #248: an edit lost to a delete is listed")
@@ -174,7 +168,7 @@ struct PublishedEditFailuresTests {
         try desk.edit("DELETE FROM item WHERE name = 'tea'")
         try await scene.exchange(desk, phone, desk)
         try expectEqual(["milk|2|home"])
-        #expect(try conflicts(phone) == ["deleted"])
+        #expect(try phone.conflicts == ["deleted"])
     }
 
     @Test("24. As that, and who had heard of the edit made the row anew")
@@ -191,10 +185,10 @@ struct PublishedEditFailuresTests {
         try await scene.exchange(desk, phone)
         try phone.edit("INSERT INTO unit VALUES ('kg', 1, 'new')")
         try await scene.exchange(phone, desk)
-        #expect(try conflicts(desk) == ["inserted"])
+        #expect(try desk.conflicts == ["inserted"])
         try FileManager.default.moveItem(atPath: away.string, toPath: file.string)
         try await scene.exchange(desk, phone)
-        #expect(try conflicts(desk) == ["inserted"])
+        #expect(try desk.conflicts == ["inserted"])
         for device in [desk, phone] {
             #expect(try device.rows("SELECT * FROM unit") == ["kg|1.0|new"])
         }

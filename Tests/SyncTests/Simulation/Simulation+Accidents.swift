@@ -18,6 +18,8 @@ enum Accident: CaseIterable {
 }
 
 extension UpkeepRules {
+    static let busyBlobRound: Int64 = 1_800_000
+
     /// Baselines, bundles and deletions within hours.
     static func busy(_ random: inout Pseudorandom) -> UpkeepRules {
         var rules = UpkeepRules()
@@ -26,7 +28,7 @@ extension UpkeepRules {
         rules.bundledFiles = 1 + Int(random.next() % 4)
         rules.bundledAge = 600_000
         rules.keeping = 1_800_000
-        rules.blobRound = 1_800_000
+        rules.blobRound = busyBlobRound
         rules.blobKeeping = 3_600_000
         rules.cardAge = 3_600_000
         return rules

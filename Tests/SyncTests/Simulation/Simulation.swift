@@ -84,6 +84,8 @@ final class Simulation {
         )
         let device = try Device(name, in: sandbox, folder: folder, schema: schema.sql)
         device.skew = Double(Int(random.next() % 5500)) - 500
+        // All look after their long values more often than others remove idle ones, as by the rules of all.
+        device.options.upkeep.blobRound = UpkeepRules.busyBlobRound
         let ids = Ids(seed: random.next())
         device.options.random = {
             (ids.random.next(), UInt32(truncatingIfNeeded: ids.random.next()))

@@ -8,6 +8,15 @@ import SystemPackage
 @testable import Sync
 
 extension Device {
+    /// The kinds of the edits that lost and are listed, in the order in which they were found.
+    var conflicts: [String] {
+        get throws {
+            try inspect { access in
+                try access.rows("SELECT kind FROM conflict ORDER BY n").map { $0[0] }
+            }
+        }
+    }
+
     /// Returns what the store shows: by row, its values with references as row ids.
     func content() throws -> [String: [Value]] {
         try withTables { snapshot, tables, access in

@@ -20,6 +20,8 @@ extension BackupCatalog {
         var root: ManifestHeader.Root?
         /// See `Excluded.key`.
         var exclusions: String?
+        /// `nil` if the manifest does not tell, or an older version of this program has read it.
+        var origin: String?
         var lineage: String?
         var number: Int?
         var needs: [Need]?

@@ -100,6 +100,7 @@ public final class BackupCatalog: Sendable {
         backup.isAnomalous = facts.isAnomalous ?? false
         backup.reason = facts.reason
         backup.isPartial = facts.isPartial ?? false
+        backup.origin = facts.origin
         backup.lineage = facts.lineage
         backup.number = facts.number
         backup.needs = facts.needs ?? []
@@ -135,6 +136,7 @@ public final class BackupCatalog: Sendable {
             content: backup.content,
             root: backup.root,
             exclusions: backup.exclusions,
+            origin: backup.origin,
             lineage: backup.lineage,
             number: backup.number,
             needs: backup.needs.isEmpty ? nil : backup.needs

@@ -81,15 +81,16 @@ public struct ConsolidateBackup: Sendable {
         var recipients = try folder.keys.recipients()
         if recipients == nil, backup.isEncrypted { recipients = try folder.keys.ownRecipients() }
         let ending = recipients == nil ? "" : BackupName.encryptedEnding
-        let name = "\(backup.displayName) \(BackupName.suffix)\(ending)"
-        if backups.contains(where: { $0.name == name }) {
-            throw BackupFolderError.taken(name, address: folder.address)
-        }
+        var name = "\(backup.displayName) \(BackupName.suffix)\(ending)"
+        // Another one may have that name, or one that people see as the same.
+        let others = Set(backups.filter { $0.name != backup.name }.map(\.displayName))
+        while others.contains(BackupName.display(name)) { name = BackupName.next(after: name) }
+        let freeName = name
         try checkSpace(for: increment)
         await context.removeRemoteLeftovers(of: folder)
         let receive = ReceiveArchive(
             folder: folder,
-            sameName: .fail,
+            sameName: .number,
             date: options.date,
             context: context
         )
@@ -100,15 +101,15 @@ public struct ConsolidateBackup: Sendable {
             context: context
         )
         let readers = recipients
-        let received = try await receive.withParcel(named: name) {
+        let received = try await receive.withParcel(named: freeName) {
             try archive.write(to: $0, for: readers)
         } _: { parcel in
             if let sealed = parcel.sealed { throw sealed }
             guard let whole = parcel.archived, parcel.damage == nil else {
                 let reason = parcel.damage ?? "it cannot be opened"
-                throw MovingError.damaged(name, reason: reason)
+                throw MovingError.damaged(freeName, reason: reason)
             }
-            let file = RemoteFile(name: name, size: try FileInfo(of: parcel.path).size)
+            let file = RemoteFile(name: freeName, size: try FileInfo(of: parcel.path).size)
             return try await receive.put(
                 parcel,
                 as: folder.backup(file, of: whole),

@@ -51,6 +51,14 @@ extension SidecarAccess {
     }
 
     var conflictCount: Int64 { get throws { try count("SELECT count(*) FROM conflict") } }
+
+    /// Returns how many rows of a table have values that were here at first and lost.
+    func yieldingCount(in table: TableName) throws -> Int64 {
+        try count(
+            "SELECT count(DISTINCT id) FROM conflict WHERE t = ? AND kind = ?",
+            [number(of: table), Conflict.Kind.seed.rawValue]
+        )
+    }
 }
 
 // Tables.

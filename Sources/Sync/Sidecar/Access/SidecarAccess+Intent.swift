@@ -16,17 +16,17 @@ struct Intent {
 
 // A write that is about to begin, or was interrupted.
 extension SidecarAccess {
-    /// Keeps what a plan is about to do; how the store's files stood is then past.
-    func intend(_ plan: WritePlan) throws {
+    /// Keeps what a write is about to do; how the store's files stood is then past.
+    func intend(_ intents: some Sequence<Intent>) throws {
         try set("look", nil)
         try run("DELETE FROM intent")
-        for step in plan.steps {
+        for intent in intents {
             try run(
                 "INSERT INTO intent (t, h, id, cl, old, new) VALUES (?, ?, ?, ?, ?, ?)",
                 [
-                    number(of: step.table.name), Data(step.key.bytes), Data(step.id.bytes),
-                    Int64(step.causalLength), step.old.map { Data($0.bytes) },
-                    step.new.map { Data($0.bytes) },
+                    number(of: intent.table), Data(intent.key.bytes), Data(intent.id.bytes),
+                    Int64(intent.causalLength), intent.old.map { Data($0.bytes) },
+                    intent.new.map { Data($0.bytes) },
                 ]
             )
         }

@@ -10,6 +10,8 @@ struct FetchAnswer: Answer {
     var size: Int64
     /// The files of the backups that it is built on, if they were wanted; those that were there too.
     var needs: [Needed]?
+    /// Whether its data was verified, which may have found damage; nobody can who has no key.
+    var verified: Bool
     /// The damage in it, if that was no reason to leave it.
     var damage: String?
     var problems: [Problem]
@@ -30,12 +32,14 @@ struct FetchAnswer: Answer {
         }
         needs = files.isEmpty ? nil : files
         damage = outcome.damage
+        verified = outcome.isVerified
         problems = outcome.problems
     }
 
     func write(to console: Console) {
         for file in needs ?? [] { console.done(file.path) }
         console.done(path)
-        console.message("\(byteCount(size)), \(damage == nil ? "verified" : "DAMAGED")")
+        let finding = damage != nil ? "DAMAGED" : verified ? "verified" : "not verified"
+        console.message("\(byteCount(size)), \(finding)")
     }
 }

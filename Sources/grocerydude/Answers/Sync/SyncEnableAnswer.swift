@@ -37,6 +37,8 @@ struct SyncEnableAnswer: Answer {
         /// Rows in the store and in the group, in one of them, and those that others have deleted; `nil` if
         /// the store begins the group.
         var alike: Int64?
+        /// Those of them with values that yield to the group's.
+        var yielding: Int64?
         var onlyHere: Int64?
         var onlyThere: Int64?
         var deletedThere: Int64?
@@ -66,6 +68,7 @@ struct SyncEnableAnswer: Answer {
                 columns: table.columns,
                 rows: table.rows,
                 alike: join?.alike,
+                yielding: join?.yielding,
                 onlyHere: join?.onlyHere,
                 onlyThere: join?.onlyThere,
                 deletedThere: join?.deletedThere,
@@ -116,13 +119,24 @@ extension EnableSync.Plan {
             ]
         }
         let again = "  '\(device)' took part before: rows without keys are found by their content"
-        let doubled = (join?.tables ?? [:]).filter { $0.value.doubled > 0 }
-            .sorted { $0.key < $1.key }
-            .map { name, table in
-                "  \(counted(Int(table.doubled), "row", "rows")) of '\(name)' would be there twice: '--match content' makes one of rows that are alike"
-            }
+        let doubled = counts(\.doubled) { rows, table in
+            "\(rows) of '\(table)' would be there twice: '--match content' makes one of rows that are alike"
+        }
+        let yielding = counts(\.yielding) { rows, table in
+            "\(rows) of '\(table)' get the group's values; 'grocerydude sync conflicts' then lists those here"
+        }
         return Columns(rows: rows, right: [1]).lines + (match == .again ? [again] : []) + doubled
+            + yielding
             + preview.leftOut.map { "  left out: \($0)" }
+    }
+
+    /// Returns a line for each table that has such rows, by its name.
+    private func counts(
+        _ count: KeyPath<JoinPreview.Table, Int64>,
+        _ words: (_ rows: String, _ table: String) -> String
+    ) -> [String] {
+        (join?.tables ?? [:]).filter { $0.value[keyPath: count] > 0 }.sorted { $0.key < $1.key }
+            .map { "  " + words(counted(Int($1[keyPath: count]), "row", "rows"), $0) }
     }
 }
 

@@ -47,7 +47,7 @@ struct SyncStatusAnswer: Answer {
             group = overview.group
             container = overview.container
             device = overview.device
-            state = overview.state.rawValue
+            state = outcome.isGone ? "gone" : overview.state.rawValue
             decision = overview.decision
             lastExchange = overview.lastExchange.map(invocation.local)
             outbox = Outbox(
@@ -63,7 +63,7 @@ struct SyncStatusAnswer: Answer {
             waiting = overview.waiting.map { WaitingAnswer($0, invocation) }
             devices = overview.devices.map { Device($0, invocation) }
             tables = Table.tables(overview, outcome.preview)
-            lines = overview.lines(of: store, devices, invocation)
+            lines = overview.lines(of: outcome, devices, invocation)
             lines += (outcome.preview?.leftOut ?? []).map { "  left out: \($0)" }
         }
     }
@@ -145,12 +145,13 @@ struct SyncStatusAnswer: Answer {
 extension SyncOverview {
     /// The store's state, its devices and what a person should know besides.
     fileprivate func lines(
-        of store: String,
+        of outcome: ShowSync.Outcome,
         _ devices: [SyncStatusAnswer.Device],
         _ invocation: Invocation
     ) -> [String] {
         let last = lastExchange.map { "last exchange \(invocation.local($0))" } ?? "never exchanged"
-        var lines = ["\(store)  \(summary), \(last)"]
+        let state = outcome.isGone ? "its file is gone" : summary
+        var lines = ["\(outcome.store)  \(state), \(last)"]
         lines += Columns(rows: devices.map(\.cells)).lines
         lines += waiting.map { "  waiting for '\($0.file)': \($0.reason)" }
         if held > 0 {

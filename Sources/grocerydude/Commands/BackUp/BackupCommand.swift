@@ -218,7 +218,12 @@ struct BackupCommand: FolderCommand {
                 after: result
             )
         case .pruned(let outcome):
-            return try invocation.answer(outcome.plan, outcome, after: result)
+            return try invocation.answer(
+                outcome.plan,
+                outcome,
+                emptying: outcome.trash,
+                after: result
+            )
         }
     }
 }

@@ -17,8 +17,9 @@ struct RestoreCommand: FolderCommand {
             data that is replaced is backed up first.
 
             A backup is named by its file name, its display name, any unique part of it, or 'latest', which \
-            is never the backup that a restore made of the data it replaced: '--undo' restores that. On a \
-            terminal a name may be left out: then it is chosen from a list.
+            is never the backup that a restore made of the data it replaced: '--undo' restores that. Where several \
+            machines or stores directories share a folder, 'latest', '--at' and '--undo' are about the backups of this \
+            one; 'latest' and '--at' take another's if it has none. On a terminal a name may be left out: then it is chosen from a list.
 
             With '--only', what is named changes places with what is there, with the same promises, and all else \
             stays as it is: a directory with all in it, a store with its log and its external data.
@@ -207,7 +208,10 @@ struct RestoreCommand: FolderCommand {
     }
 
     private func question(of backup: Backup, _ invocation: Invocation) -> String {
-        let from = "Restore from '\(backup.displayName)'?"
+        let other =
+            backup.isOfOther(than: invocation.stores)
+            ? ", a backup of another machine or of another stores directory" : ""
+        let from = "Restore from '\(backup.displayName)'\(other)?"
         let place = "'\(invocation.stores.string)'"
         guard let first = part.paths.first else {
             return "\(from) It replaces the data in \(place)."
@@ -283,6 +287,14 @@ struct RestoreCommand: FolderCommand {
     private func warn(of backup: Backup, _ invocation: Invocation) {
         if let warning = backup.futureWarning(at: invocation.now) {
             invocation.context.report(.warning(warning))
+        }
+        // A restore of more than rows says so itself, once its archive is open.
+        if part.isOfRows, backup.isOfOther(than: invocation.stores) {
+            invocation.context.report(
+                .warning(
+                    "'\(backup.displayName)' is a backup of another machine, or of another stores directory"
+                )
+            )
         }
         if backup.isAnomalous {
             invocation.context.report(

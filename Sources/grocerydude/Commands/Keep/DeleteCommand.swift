@@ -1,5 +1,6 @@
 internal import Backups
 internal import ArgumentParser
+internal import Files
 internal import Operations
 
 struct DeleteCommand: FolderCommand {
@@ -34,6 +35,7 @@ struct DeleteCommand: FolderCommand {
 
     private struct Facts: Encodable {
         var name: String
+        var dependants: [String]
         var dryRun: Bool
     }
 
@@ -41,25 +43,55 @@ struct DeleteCommand: FolderCommand {
         let folder = try invocation.folder()
         let (backup, unreachable) = try await folder.findWithWaiting(name, now: invocation.now)
         if let unreachable { invocation.context.warnOfUnknown(unreachable) }
-        var problems: [Problem] = []
-        if !dryRun {
-            let question =
-                backup.isWaiting
-                ? "Delete '\(backup.displayName)', which waits for upload, for good?"
-                : "Delete '\(backup.displayName)' from '\(invocation.address)'?"
-            guard try invocation.confirm(question, yes: yes) else { return .declined }
-            problems = try await DeleteBackup(from: folder, context: invocation.context).run(
+        let delete = DeleteBackup(from: folder, context: invocation.context)
+        // Whoever is asked agrees to these and no others.
+        let planned =
+            yes && !dryRun
+            ? nil
+            : try await delete.plan(
                 backup,
-                at: invocation.now,
                 keepingTrash: invocation.profile.keepTrash,
                 withDependants: withDependants
             )
+        var all = planned ?? [backup]
+        var problems: [Problem] = []
+        if !dryRun {
+            let rest = Self.rest(all)
+            let question =
+                backup.isWaiting
+                ? "Delete '\(backup.displayName)', which waits for upload\(rest), for good?"
+                : "Delete '\(backup.displayName)'\(rest) from '\(invocation.address)'?"
+            guard try invocation.confirm(question, yes: yes) else { return .declined }
+            let outcome = try await delete.run(
+                backup,
+                at: invocation.now,
+                keepingTrash: invocation.profile.keepTrash,
+                withDependants: withDependants,
+                agreed: planned
+            )
+            (all, problems) = (outcome.backups, outcome.problems)
         }
-        let facts = Facts(name: backup.name, dryRun: dryRun)
-        let line = "\(dryRun ? "would delete" : "deleted") '\(backup.displayName)'"
+        let facts = Facts(
+            name: backup.name,
+            dependants: all.dropLast().map(\.name),
+            dryRun: dryRun
+        )
+        let done = dryRun ? "would delete" : "deleted"
         return try invocation.answer(
-            DoneAnswer(facts: facts, line: line, isDryRun: dryRun),
+            DoneAnswer(
+                facts: facts,
+                line: "\(done) '\(backup.displayName)'\(Self.rest(all))",
+                isDryRun: dryRun
+            ),
             problems: problems
         )
+    }
+
+    /// Returns in words what goes with a backup, the last of some.
+    private static func rest(_ all: [Backup]) -> String {
+        guard all.count > 1 else { return "" }
+        let names = all.dropLast().map { "'\($0.displayName)'" }.joined(separator: ", ")
+        return
+            " and \(counted(all.count - 1, "backup that needs", "backups that need")) it: \(names)"
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Backups
 internal import Operations
 
 struct PruneCommand: FolderCommand {
@@ -10,6 +11,8 @@ struct PruneCommand: FolderCommand {
             tag to be kept, was made or named by another program, is from the future, is known to be \
             damaged, or is the newest. Removed backups can come back with 'grocerydude undelete' for some days. \
             Nothing is removed while the newest backup has much less than the ones before it.
+
+            Without a policy, '--keep-trash' empties the trash and removes nothing else.
             """,
         example: "grocerydude prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run"
     )
@@ -27,10 +30,13 @@ struct PruneCommand: FolderCommand {
     var ownFlags: [FlagValue?] { retention.flags + trash.flags + metrics.flags }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let prune = try retention.prune(invocation)
-        if dryRun { return try invocation.answer(try await prune.plan(), nil) }
+        let prune = try retention.prune(invocation, orTrashAlone: trash.keepTrash != nil)
+        if dryRun {
+            let plan = try await prune.plan()
+            return try invocation.answer(plan, nil, emptying: try await prune.trashPlan())
+        }
         let outcome = try await prune.run()
-        return try invocation.answer(outcome.plan, outcome)
+        return try invocation.answer(outcome.plan, outcome, emptying: outcome.trash)
     }
 }
 
@@ -41,9 +47,10 @@ extension Invocation {
     func answer(
         _ plan: PruneBackups.Plan,
         _ outcome: PruneBackups.Outcome?,
+        emptying trash: TrashPlan,
         after result: CommandResult = CommandResult(.done)
     ) throws -> CommandResult {
-        try console.answer(PruneAnswer(plan, outcome, self))
+        try console.answer(PruneAnswer(plan, outcome, emptying: trash, self))
         if let refusal = plan.refusal {
             return failure("nothing is removed: \(refusal)", .partial, after: result)
         }

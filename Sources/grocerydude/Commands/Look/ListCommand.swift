@@ -62,7 +62,7 @@ struct ListCommand: FolderCommand {
             let found = try await search.run(contains, among: backups)
             (backups, problems) = (found.backups, found.problems)
         }
-        var sight = Sight(answer: backups.map { BackupRow($0, invocation) })
+        var sight = Sight(answer: BackupRow.rows(backups, invocation))
         sight.unreachable = unreachable
         sight.problems = problems
         sight.remarks = problems.map { .problem($0) }

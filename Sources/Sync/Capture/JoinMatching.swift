@@ -1,0 +1,48 @@
+internal import Changes
+internal import Stores
+
+/// The rows of the group that those of a table may be, each for one of them.
+struct JoinMatching {
+    private var byContent: [[Value]: [RowID]] = [:]
+    private var byNumber: [Int64: [RowID]] = [:]
+
+    /// Collects the rows of a table that are alive and that no row here is by its id.
+    ///
+    /// - Parameters:
+    ///   - table: the table.
+    ///   - columns: those of which the content consists.
+    ///   - known: rows that are found by their ids.
+    ///   - access: the sidecar.
+    /// - Throws: `SidecarError`.
+    init(
+        _ table: TableMapping,
+        _ columns: [ColumnMapping],
+        but known: Set<RowID>,
+        _ access: SidecarAccess
+    ) throws {
+        try access.forEachKnown { row in
+            guard row.table == table.name, row.state.isAlive, !known.contains(row.id),
+                row.state.cell(.same) == nil
+            else { return }
+            byContent[columns.values(of: row.state), default: []].append(row.id)
+            if case .integer(let number)? = row.delta.hint {
+                byNumber[number, default: []].append(row.id)
+            }
+        }
+    }
+
+    /// Takes a row with such content: one that had a number elsewhere, else the first in the order of ids.
+    mutating func take(_ values: [Value], number: Int64? = nil) -> RowID? {
+        guard var ids = byContent[values], !ids.isEmpty else { return nil }
+        let numbered = number.flatMap { byNumber[$0] } ?? []
+        let id = ids.remove(at: ids.firstIndex(where: numbered.contains) ?? 0)
+        byContent[values] = ids
+        return id
+    }
+
+    /// Takes the row that had a number elsewhere, if just one had.
+    mutating func take(_ number: Int64) -> RowID? {
+        guard let ids = byNumber.removeValue(forKey: number), ids.count == 1 else { return nil }
+        return ids[0]
+    }
+}

@@ -1,0 +1,117 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Two stores directories that have their backups in one folder.
+@Suite("A folder that stores directories share")
+struct SharedFolderCommandTests {
+    private let program: Program
+
+    init() throws {
+        program = try Program()
+        try program.make(stores: "One", remote: "Remote")
+        try program.expect(["init", "--stores", program.sandbox.path("Two").string])
+        try add("Apple", to: "One")
+        try add("Pear", to: "Two")
+    }
+
+    private func run(_ stores: String, _ arguments: [String]) throws -> Tool.Outcome {
+        try program.run(
+            arguments + [
+                "--stores", program.sandbox.path(stores).string,
+                "--remote", program.sandbox.path("Remote").string,
+            ]
+        )
+    }
+
+    private func add(_ item: String, to stores: String) throws {
+        try program.expect(["items", "add", item, "--stores", program.sandbox.path(stores).string])
+    }
+
+    private func items(_ stores: String) throws -> String {
+        try program.expect(["items", "--stores", program.sandbox.path(stores).string]).text
+    }
+
+    private func backUp(_ stores: String) throws -> String {
+        let made = try run(stores, ["backup"])
+        #expect(made.status == 0, "\(made.errors)")
+        return made.text.trimmingCharacters(in: .newlines)
+    }
+
+    @Test("Undoing a restore brings back the data of the same stores directory")
+    func undo() throws {
+        let first = try backUp("One")
+        _ = try backUp("Two")
+        try add("Quince", to: "One")
+        #expect(try run("One", ["restore", first, "--yes"]).status == 0)
+        #expect(try run("Two", ["restore", "latest", "--yes"]).status == 0)
+        let undone = try run("One", ["restore", "--undo", "--yes"])
+        #expect(undone.status == 0, "\(undone.errors)")
+        let items = try items("One")
+        #expect(items.contains("Quince") && items.contains("Apple") && !items.contains("Pear"))
+
+        // A third one has nothing to undo, and keeps what it has.
+        try program.expect(["init", "--stores", program.sandbox.path("Three").string])
+        let refused = try run("Three", ["restore", "--undo", "--yes"])
+        #expect(refused.status == 10, "\(refused.errors)")
+        #expect(refused.errors.contains("of another machine, or of another stores directory"))
+        #expect(refused.errors.contains("grocerydude restore '"))
+        #expect(try !self.items("Three").contains("Quince"))
+    }
+
+    @Test(
+        "The latest is that of the stores directory, and another's is not restored without a word"
+    )
+    func latest() throws {
+        _ = try backUp("One")
+        let other = try backUp("Two")
+        for choice in [["latest"], ["--at", "2100-01-01"]] {
+            try add("Quince", to: "One")
+            let restored = try run("One", ["restore"] + choice + ["--yes"])
+            #expect(restored.status == 0, "\(restored.errors)")
+            #expect(restored.errors.contains("1 newer backup"), "\(restored.errors)")
+            #expect(!restored.errors.contains("is a backup of another machine"))
+            let items = try items("One")
+            #expect(items.contains("Apple") && !items.contains("Quince"))
+        }
+        for more in [["--dry-run"], ["--yes"]] {
+            let named = try run("One", ["restore", other] + more)
+            #expect(named.status == 0, "\(named.errors)")
+            #expect(named.errors.contains("is a backup of another machine"), "\(named.errors)")
+        }
+        #expect(try items("One").contains("Pear"))
+        // Where there is none of its own, as on a new machine, it is the newest of all.
+        let fresh = try run("New", ["restore", "latest", "--yes"])
+        #expect(fresh.status == 0, "\(fresh.errors)")
+        #expect(fresh.errors.contains("is a backup of another machine"))
+        #expect(try items("New").contains("Pear"))
+    }
+
+    @Test("It restores none of several that do not tell what they are of")
+    func unknown() throws {
+        let home = try EncryptedHome()
+        _ = try home.encrypt()
+        for _ in 0..<2 {
+            let restored = try home.program.run(
+                "restore",
+                "latest",
+                "--yes",
+                "--identity",
+                home.key
+            )
+            #expect(restored.status == 0, "\(restored.errors)")
+        }
+        try LocalFileSystem().remove(home.program.sandbox.path(".cache"))
+        // Only what restores made is marked so, where nothing but its name is known.
+        let list = try home.program.run("list", "--json")
+        let rows = try #require(list.json as? [[String: Any]])
+        #expect(rows.map { $0["reason"] is String } == [true, true, false])
+        let refused = try home.program.run("restore", "--undo", "--yes")
+        #expect(refused.status == 10, "\(refused.errors)")
+        #expect(refused.errors.contains("2 backups in"), "\(refused.errors)")
+        let undone = try home.program.run("restore", "--undo", "--yes", "--identity", home.key)
+        #expect(undone.status == 0, "\(undone.errors)")
+    }
+}

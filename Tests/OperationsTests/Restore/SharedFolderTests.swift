@@ -1,0 +1,76 @@
+import Foundation
+import Remotes
+import TestSupport
+import Testing
+
+@testable import Backups
+@testable import Operations
+
+/// The backups of several machines in one folder, whose archives are not on this one.
+@Suite("A shared folder elsewhere")
+struct SharedFolderTests {
+    private let scene: Scene
+    private let other: Scene
+
+    init() throws {
+        scene = try Scene()
+        other = try Scene(sharing: scene)
+    }
+
+    /// The folder as a machine sees it that knows nothing of it.
+    private func elsewhere() -> BackupFolder {
+        let name = scene.sandbox.path("Cache/elsewhere.json")
+        return BackupFolder(
+            Elsewhere(folder: scene.remote, isFetching: true),
+            staging: scene.remotePath,
+            memory: BackupMemory(catalog: BackupCatalog(name)),
+            timeZone: Scene.utc
+        )
+    }
+
+    @Test("The newest of a stores directory is found by looking into archives")
+    func latest() async throws {
+        let own = try await scene.backUp().backup
+        let theirs = try await other.backUp(at: Scene.morning + 60).backup
+        let now = Scene.morning + 3600
+        let origin = StoresOrigin.of(scene.stores)
+        let (choice, _) = try await elsewhere().latest(of: origin, now: now) { _ in }
+        #expect(choice.backup.name == own.name)
+        #expect(choice.passedOver.map(\.name) == [theirs.name])
+        let (until, _) = try await elsewhere().newest(
+            until: Scene.morning + 600,
+            saying: "then",
+            of: origin
+        ) { _ in }
+        #expect(until.backup.name == own.name)
+        // One without any backup there takes the newest of all.
+        let (any, _) = try await elsewhere().latest(of: "none", now: now) { _ in }
+        #expect(any.backup.name == theirs.name && any.passedOver.isEmpty)
+    }
+
+    @Test(
+        "The restore of a stores directory is undone by what it replaced there, and by nothing else"
+    )
+    func undo() async throws {
+        try await scene.backUp()
+        let own = try #require(try await scene.restore().safetyBackup)
+        try await other.backUp(at: Scene.morning + 60)
+        var options = RestoreBackup.Options(backup: other.options(at: Scene.morning + 7200))
+        options.acceptsLoss = { _ in true }
+        let theirs = try await RestoreBackup(
+            from: other.folder(),
+            options: options,
+            context: other.context()
+        ).run(try await other.folder().find("latest"), to: other.stores).safetyBackup
+        #expect(theirs != nil)
+        let now = Scene.morning + 10_000
+        let found = try await elsewhere().newestSafety(of: StoresOrigin.of(scene.stores), now: now)
+        {
+            _ in
+        }
+        #expect(found.backup.name == own.name)
+        await #expect(throws: BackupFolderError.self) {
+            _ = try await elsewhere().newestSafety(of: "none", now: now) { _ in }
+        }
+    }
+}

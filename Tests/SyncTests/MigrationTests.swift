@@ -1,0 +1,199 @@
+import Changes
+import Files
+import Foundation
+import Remotes
+import TestSupport
+import Testing
+
+@testable import Sync
+
+/// What an application does to its schema is no edit of what the rows hold.
+@Suite("A new schema of the application")
+struct MigrationTests {
+    static let schema = """
+        CREATE TABLE list (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price INTEGER, parent INTEGER);
+        CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT);
+        INSERT INTO list VALUES (1, 'food'), (2, 'house');
+        INSERT INTO item VALUES (1, 'milk', 2, 1), (2, 'eggs', 3, 1), (3, 'soap', 9, 2);
+        """
+
+    let sandbox: Sandbox
+    let desk: Device
+    let phone: Device
+    let start = Date(timeIntervalSince1970: 1_790_000_000)
+
+    init() throws {
+        sandbox = try Sandbox()
+        let folder = LocalFolder(try sandbox.directory("Container"))
+        desk = try Device("desk", in: sandbox, folder: folder, schema: Self.schema)
+        phone = try Device("phone", in: sandbox, folder: folder, schema: Self.schema)
+    }
+
+    private func exchange(_ devices: Device..., at minutes: Double) async throws {
+        for device in devices { try await device.sync(at: start + minutes * 60) }
+    }
+
+    private func begin() async throws {
+        for device in [desk, phone] { try await device.enable(at: start) }
+        try await exchange(desk, phone, desk, at: 1)
+    }
+
+    /// Makes a table anew with other columns, as applications do.
+    private static func rebuild(_ table: String, _ columns: String) -> String {
+        """
+        CREATE TABLE rebuilt (\(columns)); INSERT INTO rebuilt SELECT * FROM \(table);
+        DROP TABLE \(table); ALTER TABLE rebuilt RENAME TO \(table)
+        """
+    }
+
+    private func expectEqual(_ sql: String, _ expected: [String]) throws {
+        for device in [desk, phone] {
+            let rows = try device.rows(sql)
+            #expect(rows == expected, "\(device.name)")
+        }
+    }
+
+    @Test("that takes a default away, or has another one, changes no row")
+    func otherDefaults() async throws {
+        try await begin()
+        for device in [desk, phone] {
+            try device.edit(
+                """
+                ALTER TABLE item ADD COLUMN state TEXT NOT NULL DEFAULT 'open';
+                ALTER TABLE item ADD COLUMN rank INTEGER NOT NULL DEFAULT 5
+                """
+            )
+        }
+        try await exchange(desk, phone, desk, at: 2)
+        let rebuilt = Self.rebuild(
+            "item",
+            """
+            id INTEGER PRIMARY KEY, name TEXT, price INTEGER, parent INTEGER,
+            state TEXT NOT NULL DEFAULT 'new', rank INTEGER NOT NULL
+            """
+        )
+        let rows = ["1|open|5", "2|open|5", "3|open|5"]
+        try desk.edit(rebuilt)
+        try await exchange(desk, phone, desk, at: 3)
+        try expectEqual("SELECT id, state, rank FROM item ORDER BY 1", rows)
+        try phone.edit(rebuilt)
+        try await exchange(phone, desk, phone, at: 4)
+        try expectEqual("SELECT id, state, rank FROM item ORDER BY 1", rows)
+        // Once is enough.
+        let again = try await desk.sync(at: start + 300)
+        #expect(again.sentChanges == 0)
+    }
+
+    @Test("fills its columns on each device: what was edited meanwhile stays")
+    func backFill() async throws {
+        try await begin()
+        let migration = """
+            ALTER TABLE item ADD COLUMN cents INTEGER NOT NULL DEFAULT 0; UPDATE item SET cents = price * 100
+            """
+        try desk.edit(migration)
+        try await exchange(desk, at: 2)
+        try desk.edit("UPDATE item SET cents = 777 WHERE id = 2")
+        try await exchange(desk, phone, at: 3)
+        try phone.edit(migration)
+        try await exchange(phone, desk, phone, at: 4)
+        try expectEqual("SELECT id, cents FROM item ORDER BY 1", ["1|200", "2|777", "3|900"])
+        #expect(try phone.conflicts == ["seed"])
+    }
+
+    @Test("brings rows that are alike on each device: they are one")
+    func newDefaultRows() async throws {
+        try await begin()
+        let migration = """
+            ALTER TABLE list ADD COLUMN color TEXT; INSERT INTO list (name, color) VALUES ('other', 'red');
+            ALTER TABLE setting ADD COLUMN note TEXT; INSERT OR IGNORE INTO setting VALUES ('theme', 'light', NULL)
+            """
+        try desk.edit(migration)
+        try await exchange(desk, at: 2)
+        try desk.edit("UPDATE setting SET value = 'dark'")
+        try phone.edit(migration)
+        try await exchange(desk, phone, desk, at: 3)
+        try expectEqual(
+            "SELECT name, color FROM list ORDER BY 1",
+            ["food|NULL", "house|NULL", "other|red"]
+        )
+        try expectEqual("SELECT * FROM setting", ["theme|dark|NULL"])
+    }
+
+    @Test("gives rows that are alike, and new numbers, and loses none")
+    func renumbered() async throws {
+        try await begin()
+        try desk.edit("UPDATE item SET name = 'oat milk' WHERE id = 1")
+        try await exchange(desk, phone, at: 2)
+        let migration = """
+            CREATE TABLE rebuilt (id INTEGER PRIMARY KEY, name TEXT, price INTEGER, parent INTEGER, note TEXT);
+            INSERT INTO rebuilt (id, name, price, parent) SELECT id + 10, name, price, parent FROM item;
+            INSERT INTO rebuilt (id, name, price, parent) VALUES (50, 'milk', 2, 1);
+            DROP TABLE item; ALTER TABLE rebuilt RENAME TO item
+            """
+        try desk.edit(migration)
+        try await exchange(desk, phone, desk, at: 3)
+        let rows = ["eggs|3", "milk|2", "oat milk|2", "soap|9"]
+        try expectEqual("SELECT name, price FROM item ORDER BY 1", rows)
+    }
+
+    @Test("that makes a column a reference, or one no more, asks before anything is changed")
+    func references() async throws {
+        try await begin()
+        let all = "SELECT name, parent FROM item ORDER BY 1"
+        let rows = ["eggs|1", "milk|1", "soap|2"]
+        let referring = Self.rebuild(
+            "item",
+            "id INTEGER PRIMARY KEY, name TEXT, price INTEGER, parent INTEGER REFERENCES list(id)"
+        )
+        try desk.edit(referring)
+        let added = SyncRefusal.otherReference(
+            table: "item",
+            column: "parent",
+            parent: "list",
+            was: nil
+        )
+        for _ in 1...2 {
+            await #expect(throws: added) { try await desk.sync(at: start + 120) }
+        }
+        try await exchange(phone, at: 2)
+        try expectEqual(all, rows)
+        // By the map it is one on all devices, whichever schema they have.
+        let json = #"{"tables": {"item": {"references": {"parent": "list"}}}}"#
+        let sidecar = try Sidecar(in: desk.sidecarPath)
+        try sidecar.publish(
+            SyncMap(json: Array(json.utf8), name: "map"),
+            at: start + 180,
+            program: "test 1"
+        )
+        try sidecar.close()
+        try await exchange(desk, phone, desk, phone, at: 3)
+        try expectEqual(all, rows)
+        try phone.edit("UPDATE item SET parent = 2 WHERE id = 1")
+        try await exchange(phone, desk, at: 4)
+        try expectEqual(all, ["eggs|1", "milk|2", "soap|2"])
+        // Without the word of the map it would be none again.
+        let plain = "id INTEGER PRIMARY KEY, name TEXT, price INTEGER, parent INTEGER"
+        try desk.edit(Self.rebuild("item", plain))
+        try await exchange(desk, phone, at: 5)
+        try expectEqual(all, ["eggs|1", "milk|2", "soap|2"])
+    }
+
+    @Test("that has no reference any more asks, and takes no row away")
+    func lessReferences() async throws {
+        let columns = "id INTEGER PRIMARY KEY, name TEXT, price INTEGER, parent INTEGER"
+        for device in [desk, phone] {
+            try device.edit(Self.rebuild("item", "\(columns) REFERENCES list(id)"))
+        }
+        try await begin()
+        try desk.edit(Self.rebuild("item", columns))
+        let dropped = SyncRefusal.otherReference(
+            table: "item",
+            column: "parent",
+            parent: nil,
+            was: "list"
+        )
+        await #expect(throws: dropped) { try await desk.sync(at: start + 120) }
+        try expectEqual("SELECT name, parent FROM item ORDER BY 1", ["eggs|1", "milk|1", "soap|2"])
+    }
+}

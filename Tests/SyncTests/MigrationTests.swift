@@ -137,6 +137,41 @@ struct MigrationTests {
         try expectEqual("SELECT name, price FROM item ORDER BY 1", rows)
     }
 
+    @Test("puts a row back that was deleted, and adds one that is alike: they are two")
+    func backAndAlike() async throws {
+        try await begin()
+        try desk.edit("DELETE FROM item")
+        try await exchange(desk, phone, at: 2)
+        try desk.edit(
+            """
+            ALTER TABLE item ADD COLUMN note TEXT;
+            INSERT INTO item (id, name, price, parent) VALUES
+                (0, 'milk', 2, 1), (1, 'milk', 5, 1), (7, 'soap', 9, 2)
+            """
+        )
+        try await exchange(desk, phone, desk, at: 3)
+        let rows = ["milk|2", "milk|5", "soap|9"]
+        try expectEqual("SELECT name, price FROM item ORDER BY 1, 2", rows)
+    }
+
+    @Test("brings a row that somebody has deleted already: it stays deleted")
+    func deletedElsewhere() async throws {
+        try await begin()
+        let migration = """
+            CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT); ALTER TABLE list ADD COLUMN color TEXT;
+            INSERT INTO list (name, color) VALUES ('other', 'red'); INSERT INTO tag VALUES (1, 'new')
+            """
+        try desk.edit(migration)
+        try await exchange(desk, at: 2)
+        try desk.edit("DELETE FROM list WHERE name = 'other'; DELETE FROM tag")
+        try await exchange(desk, phone, at: 3)
+        try phone.edit(migration)
+        try await exchange(phone, desk, phone, at: 4)
+        try expectEqual("SELECT name FROM list ORDER BY 1", ["food", "house"])
+        try expectEqual("SELECT name FROM tag", [])
+        #expect(Set(try phone.conflicts) == ["deleted"])
+    }
+
     @Test("that makes a column a reference, or one no more, asks before anything is changed")
     func references() async throws {
         try await begin()

@@ -15,7 +15,7 @@ extension TableCapture {
             if try capture.access.known(row.id) != nil {
                 try capture.access.markAltered(row.id)
             }
-            try insert(row, as: kind, &capture)
+            try insert(row, as: returned.contains(row.id) ? .edits : kind, &capture)
         }
         for row in revived { try revive(row, &capture) }
         let back = Set(revived.map(\.id))

@@ -32,6 +32,8 @@ final class TableCapture {
     let turned: Set<ColumnName>
     /// Rows that were deleted elsewhere, are here as they were, and are to be everywhere.
     var revived: [New] = []
+    /// Rows of a migration that were here, were deleted, and were put back: none of them came with the schema.
+    var returned: Set<RowID> = []
 
     init(_ table: TableMapping, _ kind: Capture.Kind, _ capture: Capture) throws {
         self.table = table
@@ -268,6 +270,20 @@ final class TableCapture {
 
     /// Returns the id of a new row: made of its key or content, that of a row that is back, or a random one.
     func id(of row: New, _ capture: inout Capture, _ isCyclic: Bool) throws -> RowID {
+        let id = try makeID(of: row, &capture, isCyclic)
+        if kind == .migration, try capture.access.known(id)?.state.isTombstone == true,
+            try capture.access.formerKey(of: id) != nil
+        {
+            returned.insert(id)
+        }
+        return id
+    }
+
+    private func makeID(
+        of row: New,
+        _ capture: inout Capture,
+        _ isCyclic: Bool
+    ) throws -> RowID {
         if let key = try key(of: row, capture) {
             return try free(RowID(key: key, in: table.name), for: row, &capture)
         }
@@ -325,13 +341,26 @@ final class TableCapture {
             if found.contains(id) { continue }
             // A seed that was interrupted has given ids to rows that are alike; one that goes with a new
             // schema may have been edited since it got its id.
-            if kind == .migration, goneIDs.contains(id) { continue }
+            if kind == .migration {
+                if goneIDs.contains(id) { continue }
+                if try isOfRowThatIsBack(id, otherThan: row, capture) { continue }
+            }
             guard hasShown, try capture.access.shown(id) != nil, !goneIDs.contains(id) else {
                 break
             }
         }
         occurrences[first] = occurrence
         return id
+    }
+
+    /// Whether an id was that of a row at another key, at which a row is again: that one gets it back.
+    private func isOfRowThatIsBack(
+        _ id: RowID,
+        otherThan row: New,
+        _ capture: Capture
+    ) throws -> Bool {
+        guard let key = try capture.access.formerKey(of: id), key != row.key else { return false }
+        return try capture.finder?.values([], of: table.schema, at: key) != nil
     }
 
     /// A row that was deleted and is back at its key is the same row, unless SQLite gave the key out again.

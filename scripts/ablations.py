@@ -61,7 +61,7 @@ ABLATIONS = [
         "Changes/View/ViewComputation+Unique.swift",
         "let parent = last.standIns[ViewKey(reference.table, named)] ?? named",
         "let parent = ABLATED ? named : last.standIns[ViewKey(reference.table, named)] ?? named")]),
-    ("same-off", "PublishedFailuresTests/unique", [(
+    ("same-off", "PublishedEditFailuresTests/unique", [(
         "Sync/Capture/TableCapture+Deltas.swift",
         "for id in isEdit ? try capture.access.standingBehind(old.id) : [] {",
         "for id in isEdit && !ABLATED ? try capture.access.standingBehind(old.id) : [] {")]),

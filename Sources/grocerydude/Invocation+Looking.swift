@@ -15,8 +15,9 @@ extension Invocation {
 
     /// Opens a backup to look into it.
     ///
-    /// - Throws: see `OpenedBackup`.
+    /// - Throws: see `find`, `OpenedBackup`.
     func opened(_ name: String) async throws -> OpenedBackup {
-        try await OpenedBackup(name, in: folder(), context: context, now: now)
+        let folder = try folder()
+        return try await OpenedBackup(find(name, in: folder), in: folder, context: context)
     }
 }

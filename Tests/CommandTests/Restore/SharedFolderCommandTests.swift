@@ -71,7 +71,7 @@ struct SharedFolderCommandTests {
             try add("Quince", to: "One")
             let restored = try run("One", ["restore"] + choice + ["--yes"])
             #expect(restored.status == 0, "\(restored.errors)")
-            #expect(restored.errors.contains("1 newer backup"), "\(restored.errors)")
+            #expect(restored.errors.contains("is newer, but of another machine"), "\(restored.errors)")
             #expect(!restored.errors.contains("is a backup of another machine"))
             let items = try items("One")
             #expect(items.contains("Apple") && !items.contains("Quince"))
@@ -87,6 +87,33 @@ struct SharedFolderCommandTests {
         #expect(fresh.status == 0, "\(fresh.errors)")
         #expect(fresh.errors.contains("is a backup of another machine"))
         #expect(try items("New").contains("Pear"))
+    }
+
+    @Test("The latest is the same backup for whatever looks into it, keeps or moves it")
+    func latestOfAll() throws {
+        let own = try backUp("One")
+        let other = try backUp("Two")
+        let (to, copies) = (program.sandbox.path("To"), program.sandbox.path("Copies"))
+        for directory in [to, copies] { try LocalFileSystem().createDirectory(directory) }
+        let commands = [
+            ["show", "latest"], ["check"], ["check", "latest"], ["delete", "latest", "--dry-run"],
+            ["fetch", "latest", to.string], ["copy", "latest", "latest", "--to", copies.string],
+            ["consolidate", "latest"], ["pin", "latest"],
+        ]
+        for command in commands {
+            let ran = try run("One", command)
+            #expect(ran.status == 0, "\(command): \(ran.errors)")
+            #expect(ran.errors.contains("took '"), "\(command): \(ran.errors)")
+            #expect(!ran.text.contains(other), "\(command): \(ran.text)")
+        }
+        let there = try FileManager.default.contentsOfDirectory(atPath: copies.string)
+        #expect(there.contains(own), "\(there)")
+        let names = ["sql", "latest", "SELECT name FROM item"]
+        #expect(try !run("One", names).text.contains("Pear"))
+        #expect(try run("Two", names).text.contains("Pear"))
+        #expect(try run("One", ["diff", "--exit-code"]).status == 0)
+        // Nothing is said to whom the newest belongs.
+        #expect(try !run("Two", ["show", "latest"]).errors.contains("took '"))
     }
 
     @Test("It restores none of several that do not tell what they are of")

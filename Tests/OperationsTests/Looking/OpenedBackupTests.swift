@@ -25,11 +25,11 @@ struct OpenedBackupTests {
         _ name: String = "latest",
         in folder: BackupFolder? = nil
     ) async throws -> OpenedBackup {
-        try await OpenedBackup(
-            name,
-            in: folder ?? scene.scene.folder(),
-            context: scene.scene.context(),
-            now: scene.date
+        let folder = folder ?? scene.scene.folder()
+        return try await OpenedBackup(
+            folder.find(name, now: scene.date),
+            in: folder,
+            context: scene.scene.context()
         )
     }
 

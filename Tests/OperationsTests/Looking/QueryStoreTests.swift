@@ -124,11 +124,11 @@ struct QueryStoreTests {
         for name in scene.names {
             let unpacked = try #require(scene.expected[name]).appending("store.sqlite")
             let expected = try Self.corpus.map { try self.expected(unpacked, $0) }
+            let folder = scene.scene.folder()
             let opened = try await OpenedBackup(
-                name,
-                in: scene.scene.folder(),
-                context: scene.scene.context(),
-                now: scene.date
+                folder.find(name, now: scene.date),
+                in: folder,
+                context: scene.scene.context()
             )
             try await opened.look { opened in
                 let store = try opened.store(nil)

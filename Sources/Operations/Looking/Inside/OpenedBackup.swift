@@ -1,7 +1,6 @@
 internal import Archives
 public import Backups
 internal import Files
-public import Foundation
 public import Stores
 internal import SystemPackage
 
@@ -21,25 +20,6 @@ public final class OpenedBackup: StorePlace {
     private let archived: ArchivedBackup
     private let context: OperationContext
     private let cache: SegmentCache
-
-    /// Opens the backup that a person means; see `BackupFolder.find`.
-    ///
-    /// - Parameters:
-    ///   - text: what the person said.
-    ///   - folder: the folder that it is in.
-    ///   - context: where scratch files go, and who hears of it.
-    ///   - now: the time, for names that depend on it.
-    /// - Throws: see `BackupFolder.find`, `BackupFolder.openInPlace`.
-    public convenience init(
-        _ text: String,
-        in folder: BackupFolder,
-        context: OperationContext,
-        now: Date?
-    ) async throws {
-        let (backup, unreachable) = try await folder.findWithWaiting(text, now: now)
-        if let unreachable { context.warnOfUnknown(unreachable) }
-        try await self.init(backup, in: folder, context: context)
-    }
 
     /// Opens a backup of a folder.
     ///

@@ -79,8 +79,9 @@ struct CheckCommand: FolderCommand {
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let checks = try CheckBackups(
-            in: invocation.folder(),
+        let folder = try invocation.folder()
+        let checks = CheckBackups(
+            in: folder,
             options: options(invocation),
             context: invocation.context
         )
@@ -88,14 +89,14 @@ struct CheckCommand: FolderCommand {
         var results: [CheckBackups.Result] = []
         if quick {
             results = try await checks.compare(
-                wanted(of: backups, checks, invocation),
+                wanted(of: backups, in: folder, checks, invocation),
                 at: invocation.now
             )
             try invocation.console.answer(results.map { CheckRow($0, invocation) })
             return result(of: results, invocation)
         }
         let choice = invocation.profile.check.readDataSubset
-        var wanted = try wanted(of: backups, checks, invocation)
+        var wanted = try await wanted(of: backups, in: folder, checks, invocation)
         if choice != nil, names.isEmpty { wanted = checks.mostNeededFirst(wanted) }
         for backup in wanted {
             let result = try await checks.run(
@@ -119,12 +120,14 @@ struct CheckCommand: FolderCommand {
 
     private func wanted(
         of backups: [Backup],
+        in folder: BackupFolder,
         _ checks: CheckBackups,
         _ invocation: Invocation
-    ) throws -> [Backup] {
+    ) async throws -> [Backup] {
         if invocation.profile.check.all, names.isEmpty, !latest { return backups }
-        return try checks.find(
-            names + (latest || names.isEmpty ? ["latest"] : []),
+        let all = names + (latest || names.isEmpty ? ["latest"] : [])
+        return try await checks.find(
+            invocation.naming(all, in: folder),
             in: backups,
             now: invocation.now
         )

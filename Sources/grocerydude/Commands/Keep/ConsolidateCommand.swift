@@ -22,11 +22,12 @@ struct ConsolidateCommand: FolderCommand {
         var options = ConsolidateBackup.Options(date: invocation.now, tool: invocation.tool)
         options.compression = invocation.profile.compression
         options.keepsTrash = invocation.profile.keepTrash
+        let folder = try invocation.folder()
         let outcome = try await ConsolidateBackup(
-            in: invocation.folder(),
+            in: folder,
             options: options,
             context: invocation.context
-        ).run(name)
+        ).run(invocation.naming(name, in: folder))
         return try invocation.answer(ConsolidateAnswer(outcome), problems: outcome.problems)
     }
 }

@@ -41,8 +41,7 @@ struct DeleteCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let (backup, unreachable) = try await folder.findWithWaiting(name, now: invocation.now)
-        if let unreachable { invocation.context.warnOfUnknown(unreachable) }
+        let backup = try await invocation.find(name, in: folder)
         let delete = DeleteBackup(from: folder, context: invocation.context)
         // Whoever is asked agrees to these and no others.
         let planned =

@@ -41,11 +41,10 @@ protocol PinningCommand: FolderCommand {
 
 extension PinningCommand {
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let (backup, problems) = try await PinBackup(
-            in: invocation.folder(),
-            context: invocation.context
-        )
-        .run(name, isPinned: pins, at: invocation.now)
+        let folder = try invocation.folder()
+        let name = try await invocation.naming(name, in: folder)
+        let (backup, problems) = try await PinBackup(in: folder, context: invocation.context)
+            .run(name, isPinned: pins, at: invocation.now)
         let row = BackupRow(backup, invocation)
         return try invocation.answer(
             DoneAnswer(facts: row, line: "\(pins ? "pinned" : "unpinned") '\(row.displayName)'"),

@@ -29,7 +29,9 @@ struct KeyCheckCommand: FolderCommand {
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let check = try CheckKeys(in: invocation.folder(), context: invocation.context)
+        let folder = try invocation.folder()
+        let names = try await invocation.naming(names, in: folder)
+        let check = CheckKeys(in: folder, context: invocation.context)
         let items = try await check.run(all ? nil : names, now: invocation.now)
         try invocation.console.answer(items.map { KeyCheckRow($0) })
         let result = CommandResult(.done)

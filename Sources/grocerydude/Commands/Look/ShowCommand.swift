@@ -25,10 +25,10 @@ struct ShowCommand: FolderCommand {
     @OptionGroup var folder: FolderOptions
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
-        let outcome = try await ShowBackup(
-            in: invocation.folder(),
-            context: invocation.context
-        ).run(name, path: path, now: invocation.now)
+        let folder = try invocation.folder()
+        let name = try await invocation.naming(name, in: folder)
+        let outcome = try await ShowBackup(in: folder, context: invocation.context)
+            .run(name, path: path, now: invocation.now)
         var answer = ShowAnswer(outcome, invocation)
         answer.isTree = tree
         if path != nil { answer.keepStoresOfFiles() }

@@ -54,6 +54,7 @@ struct CopyCommand: FolderCommand {
         options.allowsDamage = allowDamaged
         // What the profile says is about its own folder.
         if !recipients.recipient.isEmpty { options.recipients = try source.keys.recipients() }
+        let names = try await invocation.naming(names, in: source)
         let outcome = try await CopyBackups(
             from: source,
             to: target,

@@ -33,8 +33,7 @@ struct FetchCommand: FolderCommand {
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         let folder = try invocation.folder()
-        let (backup, unreachable) = try await folder.findWithWaiting(name, now: invocation.now)
-        if let unreachable { invocation.context.warnOfUnknown(unreachable) }
+        let backup = try await invocation.find(name, in: folder)
         let fetch = FetchBackup(
             from: folder,
             allowsDamage: allowDamaged,

@@ -30,7 +30,8 @@ struct ContainerContent {
     private(set) var changes: [ChangeFile] = []
     /// Their paths, in the same order.
     private(set) var paths: [FilePath] = []
-    private var final: [RowID: RowState] = [:]
+    /// All rows as these files say them.
+    private(set) var states: [RowID: RowState] = [:]
     private var edits: [CellKey: [Edit]] = [:]
     private var deletes: [RowID: [(stamp: Stamp, length: UInt32, file: ChangeHeader)]] = [:]
     /// How far each device said to have heard each other one, by its files.
@@ -61,7 +62,7 @@ struct ContainerContent {
             let header = file.header
             heard[header.device, default: []].append((header.sequence, header.seen))
             try file.forEachRow { _, delta in
-                final[delta.id] = (final[delta.id] ?? .unknown).joined(with: delta.state)
+                states[delta.id] = (states[delta.id] ?? .unknown).joined(with: delta.state)
                 if !delta.state.isAlive {
                     deletes[delta.id, default: []]
                         .append((delta.state.deletion, delta.state.causalLength, header))
@@ -87,8 +88,14 @@ struct ContainerContent {
     }
 
     /// Returns why an edit is lost without its winner having seen it; `nil` if it is not so.
-    func verdict(on edit: Edit, at key: CellKey, by device: DeviceID) -> String? {
-        guard let state = final[key.id] else { return nil }
+    ///
+    /// The row's state is that in the end: a deletion may have been lost again before anybody read it.
+    func verdict(
+        on edit: Edit,
+        at key: CellKey,
+        by device: DeviceID,
+        in state: RowState
+    ) -> String? {
         // Somebody who had seen it wrote another value, or somebody wrote the same one later: what became
         // of that is that one's affair.
         let isSuperseded = (edits[key] ?? []).contains { other in
@@ -113,6 +120,17 @@ struct ContainerContent {
         if winner.stamp.device == device { return nil }
         let seen = sees(device, file.device, upTo: file.sequence)
         return edit.cell.stamp.clock <= seen ? nil : "to \(winner)"
+    }
+
+    /// Returns all that was told of a cell, and of its row's deletion: by whom, in which file, and when.
+    func story(of key: CellKey) -> String {
+        let edits = (edits[key] ?? []).map { edit in
+            "\(edit.device) \(edit.sequence): \(edit.cell) in life \(edit.causalLength)"
+        }
+        let deletions = (deletes[key.id] ?? []).map { delete in
+            "\(delete.file.device) \(delete.file.sequence): deleted at \(delete.stamp), \(delete.length)"
+        }
+        return (edits + deletions).joined(separator: "\n    ")
     }
 
     /// Returns the edits of cells that have no later stamp than what their device had heard of by then.

@@ -62,16 +62,11 @@ struct Oracles {
 
     /// All devices know the same, and that is what the container says.
     private func checkStates() throws {
-        var expected: [RowID: RowState] = [:]
         let content = try ContainerContent(container)
+        let expected = content.states
         if simulation.seed.isMultiple(of: 10), SecondReader.isInstalled {
             let files = zip(content.paths, content.changes).map { (path: $0, file: $1) }
             if let text = try SecondReader.disagreement(on: files) { fail(text) }
-        }
-        for file in content.changes {
-            try file.forEachRow { _, delta in
-                expected[delta.id] = (expected[delta.id] ?? .unknown).joined(with: delta.state)
-            }
         }
         for device in simulation.devices {
             let known = try device.inspect { access in
@@ -127,13 +122,18 @@ struct Oracles {
     /// Each device's last edit of a cell has won, was seen by who overwrote it, or is listed.
     private func checkConflicts() throws {
         let content = try ContainerContent(simulation.ledger, isLedger: true)
+        let states = try ContainerContent(container).states
         // Whose disk was put back has lost its list as well.
         for device in simulation.devices where !simulation.forgetful.contains(device.name) {
             let (own, listed) = try device.inspect { (try $0.own, try $0.listedCells()) }
             for (key, edit) in content.lastEdits(of: own) {
-                guard let verdict = content.verdict(on: edit, at: key, by: own) else { continue }
+                guard let state = states[key.id],
+                    let verdict = content.verdict(on: edit, at: key, by: own, in: state)
+                else { continue }
                 if !listed.contains(key) {
-                    fail("\(device.name)'s edit of \(key) is lost and not listed: \(verdict)")
+                    fail(
+                        "\(device.name), \(own), lost an edit of \(key) that is not listed: \(verdict)\n    \(content.story(of: key))"
+                    )
                 }
             }
         }

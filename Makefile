@@ -34,16 +34,15 @@ test: deps
 # Kills the program at each of its calls that change the disk, lets each of them fail, and more; see
 # Documentation/Reliability.md. A signal's moments are tried again with GROCERYDUDE_FAULTS_SEED=n, one
 # scenario with GROCERYDUDE_FAULTS_SCENARIO=NAME, one kind of server with GROCERYDUDE_FAULTS_SERVER=NAME.
-faults: build
-	GROCERYDUDE_FAULTS=all GROCERYDUDE_PROGRAM="$(CURDIR)/$(PROGRAM)" swift test --filter FaultTests
+faults: deps
+	GROCERYDUDE_FAULTS=all scripts/test.sh --filter FaultTests
 
-# Random histories of devices that share a store, optimized, in a build directory of their own. Their seeds are told;
+# Random histories of devices that share a store. Their seeds are told;
 # one history is tried again, and all that happened in it is told, with
 # make simulations SIMULATIONS=1 SEED=n
 SIMULATIONS = 10000
 simulations: deps
-	GROCERYDUDE_SIMULATIONS=$(SIMULATIONS) GROCERYDUDE_SIMULATION_SEED=$(SEED) swift test -c release \
-		--scratch-path .build/simulations -Xswiftc -enable-testing --filter SimulationTests
+	GROCERYDUDE_SIMULATIONS=$(SIMULATIONS) GROCERYDUDE_SIMULATION_SEED=$(SEED) scripts/test.sh --filter SimulationTests
 
 # Takes one safeguard of sync away at a time, in a copy of the checkout, and sees that a test notices.
 ablations: deps
@@ -51,13 +50,13 @@ ablations: deps
 
 # Remotes over real servers on the loopback, all of them and with 300 MB; see Documentation/Remotes.md.
 remotes: deps
-	GROCERYDUDE_REMOTES=all swift test --filter 'RemotesTests|CommandTests.*Remote|CommandTests.*Served'
+	GROCERYDUDE_REMOTES=all scripts/test.sh --filter 'RemotesTests|CommandTests.*Remote|CommandTests.*Served'
 
 # Two machines that share a folder on a server, over a connection that is cut at random, so many times over
 # each kind of server; a failure prints its seed. To try that one again: make cuts CUTS=1 SEED=n
 CUTS = 100
 cuts: deps
-	GROCERYDUDE_CUTS=$(CUTS) GROCERYDUDE_CUTS_SEED=$(SEED) swift test --filter ServedSyncTests
+	GROCERYDUDE_CUTS=$(CUTS) GROCERYDUDE_CUTS_SEED=$(SEED) scripts/test.sh --filter ServedSyncTests
 
 # Many random mutations of archives, stores and change files, and edits of stores, so many of each of twelve; a failure
 # prints its seed. To try that one again:
@@ -65,12 +64,12 @@ cuts: deps
 CASES = 2500
 SEED = $(shell date +%s)
 fuzz: deps
-	GROCERYDUDE_FUZZ=$(CASES) GROCERYDUDE_FUZZ_SEED=$(SEED) swift test --filter 'MutationTests|ChangeFuzzTests|PropertyListFuzzTests|ChangeScriptTests'
+	GROCERYDUDE_FUZZ=$(CASES) GROCERYDUDE_FUZZ_SEED=$(SEED) scripts/test.sh --filter 'MutationTests|ChangeFuzzTests|PropertyListFuzzTests|ChangeScriptTests'
 
 # What became of every zip and database of the test data beside the checkout, as two tables.
 verdicts: deps
 	mkdir -p .build/verdicts
-	GROCERYDUDE_VERDICTS="$(CURDIR)/.build/verdicts" swift test --filter 'Corpora(Zip|Database)Tests'
+	GROCERYDUDE_VERDICTS="$(CURDIR)/.build/verdicts" scripts/test.sh --filter 'Corpora(Zip|Database)Tests'
 	cat .build/verdicts/*.txt
 
 # The tests under the thread sanitizer and the address sanitizer; each has its own build.

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Runs the tests, and says again at the end what failed: scripts/test.sh [argument of swift test …]
+#
+# They run optimized, in a build of their own: in a fifth of the time, and it is what people run. 'swift test' alone
+# builds faster after a change, and runs them as they are debugged.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 mkdir -p .build
 log=.build/test.log
-swift test "$@" 2>&1 | tee "$log"
+swift test -c release --scratch-path .build/optimized -Xswiftc -enable-testing "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 if [ "$status" != 0 ]; then
     printf '\nThe first things that failed (all is in %s):\n' "$log"

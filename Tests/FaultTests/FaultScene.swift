@@ -209,9 +209,7 @@ final class Trial: Sendable {
     /// Where a restore works in a stores directory that is a mount point.
     private static let area = ".grocerydude-restore"
 
-    /// The program; 'make faults' names an optimized one.
-    static let program =
-        ProcessInfo.processInfo.environment["GROCERYDUDE_PROGRAM"] ?? Tool.product("grocerydude")
+    static let program = Tool.product("grocerydude")
 
     var stores: FilePath { root.appending("Stores") }
     var remote: FilePath { root.appending("Remote") }

@@ -65,7 +65,7 @@ ABLATIONS = [
         "Sync/Capture/TableCapture+Deltas.swift",
         "for id in isEdit ? try capture.access.standingBehind(old.id) : [] {",
         "for id in isEdit && !ABLATED ? try capture.access.standingBehind(old.id) : [] {")]),
-    ("import-before-capture", SIMULATION, [(
+    ("import-before-capture", "TwoDevicesTests/lastEdit", [(
         "Sync/Exchange/StoreExchange.swift",
         "        if takesFirst, let listing {",
         "        if takesFirst || ABLATED, let listing {")]),

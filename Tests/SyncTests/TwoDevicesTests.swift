@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import Remotes
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -67,6 +68,34 @@ struct TwoDevicesTests {
         // Then nothing more is said.
         let outcome = try await desk.sync(at: start + 600)
         #expect(outcome.isQuiet)
+    }
+
+    @Test("let the last edit of a cell win, though its device was not the last to tell")
+    func lastEdit() async throws {
+        // Later than any file here was written.
+        let start = Date() + 3_600
+        func sync(_ device: Device, at minutes: Double) async throws {
+            try await device.sync(at: start + minutes * 60)
+        }
+        func edit(_ device: Device, _ amount: Int, at minutes: Double) throws {
+            try device.edit("UPDATE item SET amount = \(amount)")
+            try FileManager.default.setAttributes(
+                [.modificationDate: start + minutes * 60],
+                ofItemAtPath: device.storePath.string
+            )
+        }
+        try desk.edit("INSERT INTO item (name) VALUES ('milk')")
+        for device in [desk, phone] { try await device.enable(at: start) }
+        for device in [desk, phone] { try await sync(device, at: 1) }
+        try edit(desk, 3, at: 10)
+        try edit(phone, 4, at: 15)
+        try await sync(phone, at: 16)
+        try await sync(desk, at: 20)
+        try await sync(phone, at: 21)
+        for device in [desk, phone] {
+            #expect(try device.rows("SELECT amount FROM item") == ["4.0"])
+        }
+        #expect(try desk.conflicts == ["edited"])
     }
 
     @Test("keep a row that is like another though it came while they began")

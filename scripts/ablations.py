@@ -95,7 +95,7 @@ ABLATIONS = [
         "            let (_, last) = page.varint(page.bigEndian16(6 + 2 * count)),\n"
         "            let (high, _) = page.varint(last)\n"
         "        { rowIDs = low...high }\n")]),
-    ("shadow-not-read-back", SIMULATION, [(
+    ("shadow-not-read-back", "TwoDevicesTests/otherTypes", [(
         # On top of "repairs-as-deltas".
         "Sync/Exchange/StoreExchange+Writing.swift",
         "step.intent(new: image == nil ? nil : ",

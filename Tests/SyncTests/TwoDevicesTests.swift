@@ -128,6 +128,21 @@ struct TwoDevicesTests {
         #expect(try await phone.sync(at: start + 600).isQuiet)
     }
 
+    @Test("tell nothing of a value that a column of another type keeps in another way")
+    func otherTypes() async throws {
+        try phone.edit(
+            "DROP TABLE unit; CREATE TABLE unit (name TEXT PRIMARY KEY COLLATE NOCASE, factor TEXT)"
+        )
+        try desk.edit("INSERT INTO unit VALUES ('kg', 1000)")
+        for device in [desk, phone] { try await device.enable(at: start) }
+        try await exchange([desk, phone, desk], at: 1)
+        #expect(try phone.rows("SELECT typeof(factor), factor FROM unit") == ["text|1000.0"])
+        try phone.edit("INSERT INTO list VALUES (1, 'home'); UPDATE unit SET factor = factor")
+        #expect(try await phone.sync(at: start + 120).sentChanges == 1)
+        try await exchange([desk], at: 3)
+        #expect(try desk.rows("SELECT typeof(factor), factor FROM unit") == ["real|1000.0"])
+    }
+
     @Test("that begin with the same default rows have one set of them")
     func defaults() async throws {
         let rows = """

@@ -1,8 +1,6 @@
 import Changes
 import Files
 import Foundation
-import Remotes
-import TestSupport
 import Testing
 
 @testable import Sync
@@ -18,25 +16,19 @@ struct MigrationTests {
         INSERT INTO item VALUES (1, 'milk', 2, 1), (2, 'eggs', 3, 1), (3, 'soap', 9, 2);
         """
 
-    let sandbox: Sandbox
-    let desk: Device
-    let phone: Device
-    let start = Date(timeIntervalSince1970: 1_790_000_000)
+    let pair: DevicePair
 
     init() throws {
-        sandbox = try Sandbox()
-        let folder = LocalFolder(try sandbox.directory("Container"))
-        desk = try Device("desk", in: sandbox, folder: folder, schema: Self.schema)
-        phone = try Device("phone", in: sandbox, folder: folder, schema: Self.schema)
+        pair = try DevicePair(schema: Self.schema)
     }
 
-    private func exchange(_ devices: Device..., at minutes: Double) async throws {
-        for device in devices { try await device.sync(at: start + minutes * 60) }
-    }
+    private var desk: Device { pair.desk }
+    private var phone: Device { pair.phone }
+    private var start: Date { pair.start }
 
     private func begin() async throws {
         for device in [desk, phone] { try await device.enable(at: start) }
-        try await exchange(desk, phone, desk, at: 1)
+        try await pair.exchange(desk, phone, desk, at: 1)
     }
 
     /// Makes a table anew with other columns, as applications do.
@@ -45,13 +37,6 @@ struct MigrationTests {
         CREATE TABLE rebuilt (\(columns)); INSERT INTO rebuilt SELECT * FROM \(table);
         DROP TABLE \(table); ALTER TABLE rebuilt RENAME TO \(table)
         """
-    }
-
-    private func expectEqual(_ sql: String, _ expected: [String]) throws {
-        for device in [desk, phone] {
-            let rows = try device.rows(sql)
-            #expect(rows == expected, "\(device.name)")
-        }
     }
 
     @Test("that takes a default away, or has another one, changes no row")
@@ -65,7 +50,7 @@ struct MigrationTests {
                 """
             )
         }
-        try await exchange(desk, phone, desk, at: 2)
+        try await pair.exchange(desk, phone, desk, at: 2)
         let rebuilt = Self.rebuild(
             "item",
             """
@@ -75,11 +60,11 @@ struct MigrationTests {
         )
         let rows = ["1|open|5", "2|open|5", "3|open|5"]
         try desk.edit(rebuilt)
-        try await exchange(desk, phone, desk, at: 3)
-        try expectEqual("SELECT id, state, rank FROM item ORDER BY 1", rows)
+        try await pair.exchange(desk, phone, desk, at: 3)
+        try pair.expectEqual("SELECT id, state, rank FROM item ORDER BY 1", rows)
         try phone.edit(rebuilt)
-        try await exchange(phone, desk, phone, at: 4)
-        try expectEqual("SELECT id, state, rank FROM item ORDER BY 1", rows)
+        try await pair.exchange(phone, desk, phone, at: 4)
+        try pair.expectEqual("SELECT id, state, rank FROM item ORDER BY 1", rows)
         // Once is enough.
         let again = try await desk.sync(at: start + 300)
         #expect(again.sentChanges == 0)
@@ -92,12 +77,12 @@ struct MigrationTests {
             ALTER TABLE item ADD COLUMN cents INTEGER NOT NULL DEFAULT 0; UPDATE item SET cents = price * 100
             """
         try desk.edit(migration)
-        try await exchange(desk, at: 2)
+        try await pair.exchange(desk, at: 2)
         try desk.edit("UPDATE item SET cents = 777 WHERE id = 2")
-        try await exchange(desk, phone, at: 3)
+        try await pair.exchange(desk, phone, at: 3)
         try phone.edit(migration)
-        try await exchange(phone, desk, phone, at: 4)
-        try expectEqual("SELECT id, cents FROM item ORDER BY 1", ["1|200", "2|777", "3|900"])
+        try await pair.exchange(phone, desk, phone, at: 4)
+        try pair.expectEqual("SELECT id, cents FROM item ORDER BY 1", ["1|200", "2|777", "3|900"])
         #expect(try phone.conflicts == ["seed"])
     }
 
@@ -109,22 +94,22 @@ struct MigrationTests {
             ALTER TABLE setting ADD COLUMN note TEXT; INSERT OR IGNORE INTO setting VALUES ('theme', 'light', NULL)
             """
         try desk.edit(migration)
-        try await exchange(desk, at: 2)
+        try await pair.exchange(desk, at: 2)
         try desk.edit("UPDATE setting SET value = 'dark'")
         try phone.edit(migration)
-        try await exchange(desk, phone, desk, at: 3)
-        try expectEqual(
+        try await pair.exchange(desk, phone, desk, at: 3)
+        try pair.expectEqual(
             "SELECT name, color FROM list ORDER BY 1",
             ["food|NULL", "house|NULL", "other|red"]
         )
-        try expectEqual("SELECT * FROM setting", ["theme|dark|NULL"])
+        try pair.expectEqual("SELECT * FROM setting", ["theme|dark|NULL"])
     }
 
     @Test("gives rows that are alike, and new numbers, and loses none")
     func renumbered() async throws {
         try await begin()
         try desk.edit("UPDATE item SET name = 'oat milk' WHERE id = 1")
-        try await exchange(desk, phone, at: 2)
+        try await pair.exchange(desk, phone, at: 2)
         let migration = """
             CREATE TABLE rebuilt (id INTEGER PRIMARY KEY, name TEXT, price INTEGER, parent INTEGER, note TEXT);
             INSERT INTO rebuilt (id, name, price, parent) SELECT id + 10, name, price, parent FROM item;
@@ -132,16 +117,16 @@ struct MigrationTests {
             DROP TABLE item; ALTER TABLE rebuilt RENAME TO item
             """
         try desk.edit(migration)
-        try await exchange(desk, phone, desk, at: 3)
+        try await pair.exchange(desk, phone, desk, at: 3)
         let rows = ["eggs|3", "milk|2", "oat milk|2", "soap|9"]
-        try expectEqual("SELECT name, price FROM item ORDER BY 1", rows)
+        try pair.expectEqual("SELECT name, price FROM item ORDER BY 1", rows)
     }
 
     @Test("puts a row back that was deleted, and adds one that is alike: they are two")
     func backAndAlike() async throws {
         try await begin()
         try desk.edit("DELETE FROM item")
-        try await exchange(desk, phone, at: 2)
+        try await pair.exchange(desk, phone, at: 2)
         try desk.edit(
             """
             ALTER TABLE item ADD COLUMN note TEXT;
@@ -149,9 +134,9 @@ struct MigrationTests {
                 (0, 'milk', 2, 1), (1, 'milk', 5, 1), (7, 'soap', 9, 2)
             """
         )
-        try await exchange(desk, phone, desk, at: 3)
+        try await pair.exchange(desk, phone, desk, at: 3)
         let rows = ["milk|2", "milk|5", "soap|9"]
-        try expectEqual("SELECT name, price FROM item ORDER BY 1, 2", rows)
+        try pair.expectEqual("SELECT name, price FROM item ORDER BY 1, 2", rows)
     }
 
     @Test("brings a row that somebody has deleted already: it stays deleted")
@@ -162,13 +147,13 @@ struct MigrationTests {
             INSERT INTO list (name, color) VALUES ('other', 'red'); INSERT INTO tag VALUES (1, 'new')
             """
         try desk.edit(migration)
-        try await exchange(desk, at: 2)
+        try await pair.exchange(desk, at: 2)
         try desk.edit("DELETE FROM list WHERE name = 'other'; DELETE FROM tag")
-        try await exchange(desk, phone, at: 3)
+        try await pair.exchange(desk, phone, at: 3)
         try phone.edit(migration)
-        try await exchange(phone, desk, phone, at: 4)
-        try expectEqual("SELECT name FROM list ORDER BY 1", ["food", "house"])
-        try expectEqual("SELECT name FROM tag", [])
+        try await pair.exchange(phone, desk, phone, at: 4)
+        try pair.expectEqual("SELECT name FROM list ORDER BY 1", ["food", "house"])
+        try pair.expectEqual("SELECT name FROM tag", [])
         #expect(Set(try phone.conflicts) == ["deleted"])
     }
 
@@ -191,8 +176,8 @@ struct MigrationTests {
         for _ in 1...2 {
             await #expect(throws: added) { try await desk.sync(at: start + 120) }
         }
-        try await exchange(phone, at: 2)
-        try expectEqual(all, rows)
+        try await pair.exchange(phone, at: 2)
+        try pair.expectEqual(all, rows)
         // By the map it is one on all devices, whichever schema they have.
         let json = #"{"tables": {"item": {"references": {"parent": "list"}}}}"#
         let sidecar = try Sidecar(in: desk.sidecarPath)
@@ -202,16 +187,16 @@ struct MigrationTests {
             program: "test 1"
         )
         try sidecar.close()
-        try await exchange(desk, phone, desk, phone, at: 3)
-        try expectEqual(all, rows)
+        try await pair.exchange(desk, phone, desk, phone, at: 3)
+        try pair.expectEqual(all, rows)
         try phone.edit("UPDATE item SET parent = 2 WHERE id = 1")
-        try await exchange(phone, desk, at: 4)
-        try expectEqual(all, ["eggs|1", "milk|2", "soap|2"])
+        try await pair.exchange(phone, desk, at: 4)
+        try pair.expectEqual(all, ["eggs|1", "milk|2", "soap|2"])
         // Without the word of the map it would be none again.
         let plain = "id INTEGER PRIMARY KEY, name TEXT, price INTEGER, parent INTEGER"
         try desk.edit(Self.rebuild("item", plain))
-        try await exchange(desk, phone, at: 5)
-        try expectEqual(all, ["eggs|1", "milk|2", "soap|2"])
+        try await pair.exchange(desk, phone, at: 5)
+        try pair.expectEqual(all, ["eggs|1", "milk|2", "soap|2"])
     }
 
     @Test("that has no reference any more asks, and takes no row away")
@@ -229,6 +214,9 @@ struct MigrationTests {
             was: "list"
         )
         await #expect(throws: dropped) { try await desk.sync(at: start + 120) }
-        try expectEqual("SELECT name, parent FROM item ORDER BY 1", ["eggs|1", "milk|1", "soap|2"])
+        try pair.expectEqual(
+            "SELECT name, parent FROM item ORDER BY 1",
+            ["eggs|1", "milk|1", "soap|2"]
+        )
     }
 }

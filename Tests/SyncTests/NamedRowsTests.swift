@@ -1,8 +1,6 @@
 import Changes
 import Files
 import Foundation
-import Remotes
-import TestSupport
 import Testing
 
 @testable import Sync
@@ -19,17 +17,11 @@ struct NamedRowsTests {
         SELECT t.title, k.name, k.color FROM thing t LEFT JOIN kind k ON k.id = t.kind_id ORDER BY 1
         """
 
-    let sandbox: Sandbox
-    let desk: Device
-    let phone: Device
-    let start = Date(timeIntervalSince1970: 1_790_000_000)
+    let pair: DevicePair
     let map: SyncMap
 
     init() throws {
-        sandbox = try Sandbox()
-        let folder = LocalFolder(try sandbox.directory("Container"))
-        desk = try Device("desk", in: sandbox, folder: folder, schema: Self.schema)
-        phone = try Device("phone", in: sandbox, folder: folder, schema: Self.schema)
+        pair = try DevicePair(schema: Self.schema)
         map = try SyncMap(
             json: Array(
                 #"{"tables": {"kind": {"identity": ["name"]}, "tally": {"identity": ["place"]}}}"#
@@ -39,9 +31,9 @@ struct NamedRowsTests {
         )
     }
 
-    private func exchange(_ devices: Device..., at minutes: Double) async throws {
-        for device in devices { try await device.sync(at: start + minutes * 60) }
-    }
+    private var desk: Device { pair.desk }
+    private var phone: Device { pair.phone }
+    private var start: Date { pair.start }
 
     /// Lets both take part, each with a kind 'a' of its own.
     private func begin() async throws {
@@ -54,33 +46,26 @@ struct NamedRowsTests {
             )
             try await device.enable(at: start, map: map)
         }
-        try await exchange(desk, phone, desk, at: 1)
-    }
-
-    private func expectEqual(_ sql: String, _ expected: [String]) throws {
-        for device in [desk, phone] {
-            let rows = try device.rows(sql)
-            #expect(rows == expected, "\(device.name)")
-        }
+        try await pair.exchange(desk, phone, desk, at: 1)
     }
 
     @Test("are one on all devices that have them")
     func merged() async throws {
         try await begin()
-        try expectEqual(Self.kinds, ["a|1"])
-        try expectEqual(Self.things, ["of desk|a|1", "of phone|a|1"])
-        try expectEqual("SELECT * FROM tally", ["here|1"])
+        try pair.expectEqual(Self.kinds, ["a|1"])
+        try pair.expectEqual(Self.things, ["of desk|a|1", "of phone|a|1"])
+        try pair.expectEqual("SELECT * FROM tally", ["here|1"])
     }
 
     @Test("keep what they are when they are called otherwise, though another takes the old name")
     func renamed() async throws {
         try await begin()
         try desk.edit("UPDATE kind SET name = 'z' WHERE name = 'a'")
-        try await exchange(desk, phone, at: 2)
+        try await pair.exchange(desk, phone, at: 2)
         try desk.edit("INSERT INTO kind (name, color) VALUES ('a', 9)")
-        try await exchange(desk, phone, desk, at: 3)
-        try expectEqual(Self.kinds, ["a|9", "z|1"])
-        try expectEqual(Self.things, ["of desk|z|1", "of phone|z|1"])
+        try await pair.exchange(desk, phone, desk, at: 3)
+        try pair.expectEqual(Self.kinds, ["a|9", "z|1"])
+        try pair.expectEqual(Self.things, ["of desk|z|1", "of phone|z|1"])
     }
 
     @Test("keep what they are when both happens at once")
@@ -89,25 +74,25 @@ struct NamedRowsTests {
         try desk.edit(
             "UPDATE kind SET name = 'z' WHERE name = 'a'; INSERT INTO kind (name, color) VALUES ('a', 9)"
         )
-        try await exchange(desk, phone, desk, at: 2)
-        try expectEqual(Self.kinds, ["a|9", "z|1"])
-        try expectEqual(Self.things, ["of desk|z|1", "of phone|z|1"])
+        try await pair.exchange(desk, phone, desk, at: 2)
+        try pair.expectEqual(Self.kinds, ["a|9", "z|1"])
+        try pair.expectEqual(Self.things, ["of desk|z|1", "of phone|z|1"])
     }
 
     @Test("stay when they are called nothing any more")
     func unnamed() async throws {
         try await begin()
         try desk.edit("UPDATE kind SET name = NULL, color = 2")
-        try await exchange(desk, phone, desk, at: 2)
-        try expectEqual(Self.kinds, ["NULL|2"])
-        try expectEqual(Self.things, ["of desk|NULL|2", "of phone|NULL|2"])
+        try await pair.exchange(desk, phone, desk, at: 2)
+        try pair.expectEqual(Self.kinds, ["NULL|2"])
+        try pair.expectEqual(Self.things, ["of desk|NULL|2", "of phone|NULL|2"])
     }
 
     @Test("are never called the same: the older is shown, for the other one too")
     func collision() async throws {
         try await begin()
         try desk.edit("INSERT INTO kind (name, color) VALUES ('b', 2)")
-        try await exchange(desk, phone, desk, at: 2)
+        try await pair.exchange(desk, phone, desk, at: 2)
         try desk.edit("UPDATE kind SET name = 'z' WHERE name = 'a'")
         try phone.edit(
             """
@@ -115,9 +100,9 @@ struct NamedRowsTests {
             INSERT INTO thing (title, kind_id) SELECT 'of b', id FROM kind WHERE name = 'z'
             """
         )
-        try await exchange(desk, phone, desk, phone, at: 3)
-        try expectEqual(Self.kinds, ["z|1"])
-        try expectEqual(Self.things, ["of b|z|1", "of desk|z|1", "of phone|z|1"])
+        try await pair.exchange(desk, phone, desk, phone, at: 3)
+        try pair.expectEqual(Self.kinds, ["z|1"])
+        try pair.expectEqual(Self.things, ["of b|z|1", "of desk|z|1", "of phone|z|1"])
         let held = try desk.inspect { try $0.count("SELECT count(*) FROM held") }
         #expect(held == 1)
     }
@@ -132,24 +117,24 @@ struct NamedRowsTests {
             """
         )
         try desk.edit("INSERT INTO kind VALUES (2, 'b', 2)")
-        try await exchange(desk, phone, desk, at: 2)
-        try expectEqual(Self.kinds, ["NULL|5", "NULL|5", "a|1", "b|2"])
+        try await pair.exchange(desk, phone, desk, at: 2)
+        try pair.expectEqual(Self.kinds, ["NULL|5", "NULL|5", "a|1", "b|2"])
         try desk.edit(
             "UPDATE kind SET name = 'c' WHERE id = (SELECT kind_id FROM thing WHERE title = 'x')"
         )
-        try await exchange(desk, phone, desk, at: 3)
-        try expectEqual(Self.kinds, ["NULL|5", "a|1", "b|2", "c|5"])
-        try expectEqual(Self.things, ["of desk|a|1", "of phone|a|1", "x|c|5"])
+        try await pair.exchange(desk, phone, desk, at: 3)
+        try pair.expectEqual(Self.kinds, ["NULL|5", "a|1", "b|2", "c|5"])
+        try pair.expectEqual(Self.things, ["of desk|a|1", "of phone|a|1", "x|c|5"])
     }
 
     @Test("are not taken for what was at their number before")
     func reusedNumber() async throws {
         try await begin()
         try desk.edit("DELETE FROM thing; DELETE FROM kind")
-        try await exchange(desk, phone, at: 2)
+        try await pair.exchange(desk, phone, at: 2)
         try desk.edit("INSERT INTO kind VALUES (1, NULL, 4), (2, 'a', 5)")
-        try await exchange(desk, phone, at: 3)
-        try expectEqual(Self.kinds, ["NULL|4", "a|5"])
+        try await pair.exchange(desk, phone, at: 3)
+        try pair.expectEqual(Self.kinds, ["NULL|4", "a|5"])
     }
 
     @Test("have room beside rows with neither a key nor a name, which stay at home")
@@ -157,14 +142,14 @@ struct NamedRowsTests {
         try await begin()
         try phone.edit("INSERT INTO tally VALUES (NULL, 5)")
         try desk.edit("INSERT INTO tally VALUES ('there', 2)")
-        try await exchange(desk, phone, desk, at: 2)
+        try await pair.exchange(desk, phone, desk, at: 2)
         let tallies = "SELECT * FROM tally ORDER BY place"
         #expect(try phone.rows(tallies) == ["NULL|5", "here|1", "there|2"])
         #expect(try desk.rows(tallies) == ["here|1", "there|2"])
         // With a name it is one as any other.
         try phone.edit("UPDATE tally SET place = 'yonder' WHERE place IS NULL")
-        try await exchange(phone, desk, at: 3)
-        try expectEqual(tallies, ["here|1", "there|2", "yonder|5"])
+        try await pair.exchange(phone, desk, at: 3)
+        try pair.expectEqual(tallies, ["here|1", "there|2", "yonder|5"])
     }
 
     @Test("need no key in the store, and no rowid that lasts")
@@ -172,17 +157,17 @@ struct NamedRowsTests {
         try await begin()
         try desk.edit("INSERT INTO tally VALUES ('there', 2)")
         try phone.edit("UPDATE tally SET count = 7 WHERE place = 'here'")
-        try await exchange(desk, phone, desk, at: 2)
+        try await pair.exchange(desk, phone, desk, at: 2)
         let tallies = "SELECT * FROM tally ORDER BY place"
-        try expectEqual(tallies, ["here|7", "there|2"])
+        try pair.expectEqual(tallies, ["here|7", "there|2"])
         // As VACUUM does.
         try desk.edit("DELETE FROM tally WHERE place = 'here'; UPDATE tally SET rowid = 1")
         try phone.edit("UPDATE tally SET count = 3 WHERE place = 'there'")
-        try await exchange(desk, phone, desk, at: 3)
-        try expectEqual(tallies, ["there|3"])
+        try await pair.exchange(desk, phone, desk, at: 3)
+        try pair.expectEqual(tallies, ["there|3"])
         try phone.edit("UPDATE tally SET place = 'nowhere'")
-        try await exchange(phone, desk, at: 4)
-        try expectEqual(tallies, ["nowhere|3"])
+        try await pair.exchange(phone, desk, at: 4)
+        try pair.expectEqual(tallies, ["nowhere|3"])
     }
 
     @Test("are refused if two are called the same, before anything is told")
@@ -195,6 +180,6 @@ struct NamedRowsTests {
         try await desk.sync(at: start + 60)
         try await phone.enable(at: start, map: map)
         try await phone.sync(at: start + 60)
-        try expectEqual("SELECT name FROM kind ORDER BY 1", ["a", "b"])
+        try pair.expectEqual("SELECT name FROM kind ORDER BY 1", ["a", "b"])
     }
 }

@@ -1,6 +1,5 @@
 import Files
 import Foundation
-import Remotes
 import SystemPackage
 import TestSupport
 import Testing
@@ -16,21 +15,15 @@ struct TwoDevicesTests {
         CREATE TABLE unit (name TEXT PRIMARY KEY COLLATE NOCASE, factor REAL);
         """
 
-    let sandbox: Sandbox
-    let desk: Device
-    let phone: Device
-    let start = Date(timeIntervalSince1970: 1_790_000_000)
+    let pair: DevicePair
 
     init() throws {
-        sandbox = try Sandbox()
-        let folder = LocalFolder(try sandbox.directory("Container"))
-        desk = try Device("desk", in: sandbox, folder: folder, schema: Self.schema)
-        phone = try Device("phone", in: sandbox, folder: folder, schema: Self.schema)
+        pair = try DevicePair(schema: Self.schema)
     }
 
-    private func exchange(_ devices: [Device], at minutes: Double) async throws {
-        for device in devices { try await device.sync(at: start + minutes * 60) }
-    }
+    private var desk: Device { pair.desk }
+    private var phone: Device { pair.phone }
+    private var start: Date { pair.start }
 
     private static let items = """
         SELECT i.name, i.amount, l.name FROM item i LEFT JOIN list l ON l.id = i.list_id ORDER BY 1, 2, 3
@@ -48,9 +41,9 @@ struct TwoDevicesTests {
             "INSERT INTO list VALUES (1, 'office'); INSERT INTO item VALUES (1, 'pens', 5, 1)"
         )
         try await desk.enable(at: start)
-        try await exchange([desk], at: 0)
+        try await pair.exchange(desk, at: 0)
         try await phone.enable(at: start)
-        try await exchange([phone, desk, phone], at: 1)
+        try await pair.exchange(phone, desk, phone, at: 1)
         let expected = ["milk|2.0|home", "pens|5.0|office", "tea|1.0|home"]
         #expect(try desk.rows(Self.items) == expected)
         #expect(try phone.rows(Self.items) == expected)
@@ -58,11 +51,11 @@ struct TwoDevicesTests {
         // Columns of one row, edited on both, both stay; of one cell the later edit wins.
         try desk.edit("UPDATE item SET amount = 3 WHERE name = 'milk'")
         try phone.edit("UPDATE item SET name = 'oat milk' WHERE name = 'milk'")
-        try await exchange([desk, phone, desk], at: 2)
+        try await pair.exchange(desk, phone, desk, at: 2)
         #expect(try desk.rows(Self.items).contains("oat milk|3.0|home"))
         #expect(try phone.rows(Self.items) == desk.rows(Self.items))
         try phone.edit("DELETE FROM list WHERE name = 'home'")
-        try await exchange([phone, desk], at: 3)
+        try await pair.exchange(phone, desk, at: 3)
         #expect(try desk.rows(Self.items) == ["pens|5.0|office"])
         #expect(try phone.rows(Self.items) == desk.rows(Self.items))
         // Then nothing more is said.
@@ -107,10 +100,10 @@ struct TwoDevicesTests {
         desk.options.passed = { _ in }
         try desk.edit("INSERT INTO list VALUES (2, 'home')")
         try await phone.enable(at: start)
-        try await exchange([desk, phone], at: 1)
+        try await pair.exchange(desk, phone, at: 1)
         #expect(try phone.rows("SELECT name FROM list") == ["home", "home"])
         try desk.edit("UPDATE list SET name = 'work' WHERE id = 2")
-        try await exchange([desk, phone], at: 2)
+        try await pair.exchange(desk, phone, at: 2)
         #expect(try phone.rows("SELECT name FROM list ORDER BY name") == ["home", "work"])
     }
 
@@ -119,11 +112,11 @@ struct TwoDevicesTests {
         try desk.edit("INSERT INTO list VALUES (1, 'home'); ALTER TABLE list ADD COLUMN note TEXT")
         try desk.edit("UPDATE list SET note = 'blue'")
         try await desk.enable(at: start)
-        try await exchange([desk], at: 0)
+        try await pair.exchange(desk, at: 0)
         try await phone.enable(at: start)
-        try await exchange([phone], at: 1)
+        try await pair.exchange(phone, at: 1)
         try phone.edit("ALTER TABLE list ADD COLUMN note TEXT")
-        try await exchange([phone], at: 2)
+        try await pair.exchange(phone, at: 2)
         #expect(try phone.rows("SELECT name, note FROM list") == ["home|blue"])
         #expect(try await phone.sync(at: start + 600).isQuiet)
     }
@@ -135,11 +128,11 @@ struct TwoDevicesTests {
         )
         try desk.edit("INSERT INTO unit VALUES ('kg', 1000)")
         for device in [desk, phone] { try await device.enable(at: start) }
-        try await exchange([desk, phone, desk], at: 1)
+        try await pair.exchange(desk, phone, desk, at: 1)
         #expect(try phone.rows("SELECT typeof(factor), factor FROM unit") == ["text|1000.0"])
         try phone.edit("INSERT INTO list VALUES (1, 'home'); UPDATE unit SET factor = factor")
         #expect(try await phone.sync(at: start + 120).sentChanges == 1)
-        try await exchange([desk], at: 3)
+        try await pair.exchange(desk, at: 3)
         #expect(try desk.rows("SELECT typeof(factor), factor FROM unit") == ["real|1000.0"])
     }
 
@@ -153,7 +146,7 @@ struct TwoDevicesTests {
         try phone.edit(rows)
         try await desk.enable(at: start)
         try await phone.enable(at: start)
-        try await exchange([desk, phone, desk, phone], at: 1)
+        try await pair.exchange(desk, phone, desk, phone, at: 1)
         #expect(try desk.rows(Self.items) == ["milk|1.0|home", "milk|1.0|home", "tea|1.0|work"])
         #expect(try phone.rows(Self.items) == desk.rows(Self.items))
     }
@@ -169,9 +162,9 @@ struct TwoDevicesTests {
                 """
             )
             try await device.enable(at: start)
-            try await exchange([device], at: 0)
+            try await pair.exchange(device, at: 0)
         }
-        try await exchange([desk, phone], at: 1)
+        try await pair.exchange(desk, phone, at: 1)
         for device in [desk, phone] {
             #expect(try device.rows("SELECT * FROM setting") == ["1|light"])
             // Other numbers are each store's own.
@@ -179,7 +172,7 @@ struct TwoDevicesTests {
         }
         #expect(try desk.conflicts == ["seed"])
         try phone.edit("UPDATE setting SET theme = 'blue'")
-        try await exchange([phone, desk], at: 2)
+        try await pair.exchange(phone, desk, at: 2)
         #expect(try desk.rows("SELECT * FROM setting") == ["1|blue"])
     }
 
@@ -188,15 +181,15 @@ struct TwoDevicesTests {
         try desk.edit("INSERT INTO unit VALUES ('kg', 1000)")
         for device in [desk, phone] {
             try await device.enable(at: start)
-            try await exchange([device], at: 0)
+            try await pair.exchange(device, at: 0)
         }
         try desk.edit("UPDATE unit SET factor = 1001")
-        try await exchange([desk, phone], at: 1)
+        try await pair.exchange(desk, phone, at: 1)
         // The phone leaves, goes on alone, and joins again.
         try LocalFileSystem().remove(phone.sidecarPath)
         try phone.edit("UPDATE unit SET factor = 999")
         try await phone.enable(at: start + 120)
-        try await exchange([phone, desk], at: 3)
+        try await pair.exchange(phone, desk, at: 3)
         for device in [desk, phone] {
             #expect(try device.rows("SELECT * FROM unit") == ["kg|1001.0"])
         }

@@ -1,0 +1,38 @@
+import Foundation
+import Remotes
+import TestSupport
+import Testing
+
+@testable import Sync
+
+/// Two devices whose stores begin alike, and a folder.
+struct DevicePair {
+    let sandbox: Sandbox
+    let desk: Device
+    let phone: Device
+    let start = Date(timeIntervalSince1970: 1_790_000_000)
+
+    init(schema: String) throws {
+        sandbox = try Sandbox()
+        let folder = LocalFolder(try sandbox.directory("Container"))
+        desk = try Device("desk", in: sandbox, folder: folder, schema: schema)
+        phone = try Device("phone", in: sandbox, folder: folder, schema: schema)
+    }
+
+    /// Exchanges, one device after the other, so long after the start.
+    func exchange(_ devices: Device..., at minutes: Double) async throws {
+        for device in devices { try await device.sync(at: start + minutes * 60) }
+    }
+
+    /// Expects rows of both, told at the caller's line.
+    func expectEqual(
+        _ sql: String,
+        _ expected: [String],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        for device in [desk, phone] {
+            let rows = try device.rows(sql)
+            #expect(rows == expected, "\(device.name)", sourceLocation: sourceLocation)
+        }
+    }
+}

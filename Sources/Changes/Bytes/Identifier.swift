@@ -18,17 +18,21 @@ extension Identifier {
     public var isZero: Bool { high | low == 0 }
 
     /// Reads just sixteen bytes; `nil` if there are more or fewer.
-    public init?(bytes: some Collection<UInt8>) {
+    @inlinable
+    public init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 16 else { return nil }
-        var halves: (UInt64, UInt64) = (0, 0)
-        for (index, byte) in bytes.enumerated() {
-            if index < 8 {
-                halves.0 = halves.0 << 8 | UInt64(byte)
-            } else {
-                halves.1 = halves.1 << 8 | UInt64(byte)
-            }
-        }
-        self.init(high: halves.0, low: halves.1)
+        self.init(
+            high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+            low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        )
+    }
+
+    /// Reads just sixteen bytes; `nil` if there are more or fewer.
+    @inlinable
+    public init?(bytes: some Collection<UInt8>) {
+        let id = Array(bytes).withUnsafeBytes { Self(bytes: $0) }
+        guard let id else { return nil }
+        self = id
     }
 
     /// Reads 32 lower-case hexadecimal digits, as `description` writes them.
@@ -41,10 +45,14 @@ extension Identifier {
     }
 
     /// Its sixteen bytes.
-    public var bytes: [UInt8] {
-        [high, low].flatMap { half in
-            (0..<8).map { UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * $0)) }
-        }
+    public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+
+    /// Lends its sixteen bytes.
+    @inlinable
+    public func withUnsafeBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try Swift.withUnsafeBytes(of: (high.bigEndian, low.bigEndian), body)
     }
 
     /// 32 lower-case hexadecimal digits.

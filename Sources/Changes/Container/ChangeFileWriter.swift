@@ -125,8 +125,10 @@ extension RowDelta {
     public func movingLongValues(
         to store: (BlobReference, [UInt8]) throws -> Void
     ) rethrows -> RowDelta {
-        var cells = state.cells
         var bound = encodedBound
+        // None is longer than the bound of all.
+        if bound <= ChangeFileWriter.maximumValue { return self }
+        var cells = state.cells
         let order = cells.indices.sorted {
             cells[$0].value.encodedBound > cells[$1].value.encodedBound
         }

@@ -67,8 +67,9 @@ extension ViewComputation {
         var taken: [[UInt8]: (place: Int, id: RowID)] = [:]
         var shown: [RowID: ViewRow] = [:]
         let rows = (candidates[table.name] ?? [:]).values.sorted { $0.isOlder(than: $1) }
-        for row in rows where lost[ViewKey(table.name, row.id)] == nil {
+        for row in rows {
             let key = ViewKey(table.name, row.id)
+            if lost[key] != nil { continue }
             let row = withParents(row, of: table, lost, last)
             if schema.refuses(table, row) {
                 next.refused.append(key)

@@ -52,28 +52,33 @@ struct ViewComputation {
     private mutating func collect() {
         for table in schema.tables { candidates[table.name] = [:] }
         for (name, rows) in states {
-            for (id, state) in rows where state.isAlive && !id.isZero {
-                let key = ViewKey(name, id)
-                guard let table = tables[name] else {
-                    held[key] = .noTable
-                    continue
+            guard let table = tables[name] else {
+                for (id, state) in rows where state.isAlive && !id.isZero {
+                    held[ViewKey(name, id)] = .noTable
                 }
+                continue
+            }
+            var found: [RowID: ViewRow] = [:]
+            found.reserveCapacity(rows.count)
+            for (id, state) in rows where state.isAlive && !id.isZero {
                 guard let birth = state.birth else {
-                    held[key] = .unborn
+                    held[ViewKey(name, id)] = .unborn
                     continue
                 }
                 let values = table.columns.map { state.cell($0.name)?.value ?? $0.missing }
-                candidates[name]?[id] = ViewRow(id: id, birth: birth, values: values)
+                found[id] = ViewRow(id: id, birth: birth, values: values)
             }
+            candidates[name] = found
         }
     }
 
     /// Puts rows behind those that they are the same as.
     private mutating func followSame() {
         for (name, rows) in candidates {
+            let states = states[name] ?? [:]
             var next: [RowID: RowID] = [:]
             for id in rows.keys {
-                if case .row(let target) = states[name]?[id]?.cell(.same)?.value, target != id,
+                if case .row(let target) = states[id]?.cell(.same)?.value, target != id,
                     rows[target] != nil
                 {
                     next[id] = target
@@ -167,6 +172,7 @@ struct ViewComputation {
         var queue: [ViewKey] = []
         for table in schema.tables {
             let references = table.references.filter { !$0.yields }
+            if references.isEmpty { continue }
             for row in (candidates[table.name] ?? [:]).values {
                 let key = ViewKey(table.name, row.id)
                 for reference in references {

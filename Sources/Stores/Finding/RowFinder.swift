@@ -1,10 +1,13 @@
 internal import Files
 
-/// Finds rows of a store by values of their columns, in a snapshot's transaction.
+/// Finds rows of a store by values of their columns, in one transaction.
 ///
 /// An index makes it quick, if there is one; else SQLite reads the table.
 package final class RowFinder {
-    private let snapshot: StoreSnapshot
+    private let handle: OpaquePointer
+    private let name: String
+    /// Keeps the transaction open.
+    private let owner: AnyObject?
     private var statements: [String: Prepared] = [:]
 
     /// The most numbers that one statement looks for.
@@ -18,14 +21,23 @@ package final class RowFinder {
         }
     }
 
-    package init(_ snapshot: StoreSnapshot) {
-        self.snapshot = snapshot
+    package init(_ snapshot: StoreSnapshot) throws {
+        handle = try snapshot.connection.handle()
+        name = snapshot.path.description
+        owner = snapshot
+    }
+
+    /// Finds rows by a connection (`sqlite3 *`) that is in a transaction, and outlasts this.
+    package init(_ handle: OpaquePointer, name: String) {
+        self.handle = handle
+        self.name = name
+        owner = nil
     }
 
     /// Returns the local keys of the rows that have the values of some terms.
     ///
     /// - Parameters:
-    ///   - table: as the snapshot's schema has it.
+    ///   - table: as the store's schema has it.
     ///   - terms: columns or expressions, as SQL.
     ///   - values: one for each; none is NULL.
     ///   - condition: what rows must meet besides, as SQL.
@@ -54,7 +66,7 @@ package final class RowFinder {
     /// Returns the local keys of the rows of which a column has one of some numbers.
     ///
     /// - Parameters:
-    ///   - table: as the snapshot's schema has it.
+    ///   - table: as the store's schema has it.
     ///   - column: its place in the table's.
     ///   - numbers: those looked for.
     /// - Returns: the keys, in no order.
@@ -68,8 +80,8 @@ package final class RowFinder {
         for start in stride(from: 0, to: numbers.count, by: Self.numbersLimit) {
             let part = numbers[start..<min(start + Self.numbersLimit, numbers.count)]
             let statement = try Statement(
-                snapshot.connection.handle(),
-                name: snapshot.path.description,
+                handle,
+                name: name,
                 """
                 SELECT \(table.localKeyList) FROM main.\(table.name.sqlIdentifier)
                 WHERE \(table.columns[column].name.sqlIdentifier)
@@ -85,14 +97,20 @@ package final class RowFinder {
     ///
     /// - Throws: `StoreError`.
     package func greatestRowID(of table: TableSchema) throws -> Int64 {
-        try snapshot.greatestRowID(of: table) ?? 0
+        guard let rowID = table.rowIDName else { return 0 }
+        let greatest = try Statement(
+            handle,
+            name: name,
+            "SELECT max(\(rowID)) FROM main.\(table.name.sqlIdentifier)"
+        )
+        return try greatest.step() ? greatest.integer(0) : 0
     }
 
     /// Reads columns of the row at a local key.
     ///
     /// - Parameters:
     ///   - columns: their places in the table's; with none it tells whether there is such a row.
-    ///   - table: as the snapshot's schema has it.
+    ///   - table: as the store's schema has it.
     ///   - key: the row's.
     /// - Returns: the values; `nil` if there is no such row.
     /// - Throws: `StoreError`.
@@ -123,8 +141,7 @@ package final class RowFinder {
 
     private func prepared(_ sql: String) throws -> Prepared {
         if let prepared = statements[sql] { return prepared }
-        let handle = try snapshot.connection.handle()
-        let prepared = Prepared(try Statement(handle, name: snapshot.path.description, sql))
+        let prepared = Prepared(try Statement(handle, name: name, sql))
         statements[sql] = prepared
         return prepared
     }

@@ -92,7 +92,7 @@ struct Capture {
     ///
     /// - Throws: `SyncDecision`, `StoreError`, `SidecarError`.
     mutating func run(_ snapshot: StoreSnapshot) throws {
-        finder = RowFinder(snapshot)
+        finder = try RowFinder(snapshot)
         try leaveMissingTables()
         for table in tables { try bringBack(table, snapshot) }
         for group in TableOrder(tables).groups { try run(group, snapshot) }
@@ -169,8 +169,8 @@ struct Capture {
     /// Tells a delta, and joins it with the state; long values become blobs.
     mutating func tell(_ delta: RowDelta, in table: TableName) throws {
         let delta = try delta.movingLongValues(to: outgoing.keep)
-        for case .file(let name, let content) in delta.state.cells.map(\.value) {
-            try keepFile(name, content)
+        for cell in delta.state.cells {
+            if case .file(let name, let content) = cell.value { try keepFile(name, content) }
         }
         guard let joined = try access.join(delta, in: table) else { return }
         // What is known besides, or wins, is not in the store.

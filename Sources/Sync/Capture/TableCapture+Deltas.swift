@@ -10,20 +10,22 @@ extension TableCapture {
             try capture.access.markAltered(row.id)
             if !found.contains(row.id) { try delete(row, &capture) }
         }
-        for row in news {
-            // Of one that nobody knows yet, the state tells.
-            if try capture.access.known(row.id) != nil {
-                try capture.access.markAltered(row.id)
-            }
-            try insert(row, as: returned.contains(row.id) ? .edits : kind, &capture)
-        }
+        for row in news { try tell(row, &capture) }
         for row in revived { try revive(row, &capture) }
         let back = Set(revived.map(\.id))
         for row in changed where !back.contains(row.old.id) {
             try capture.access.markAltered(row.old.id)
             try update(row.old, row.values, row.image, &capture)
         }
-        capture.result.shadowed += gone.count + news.count + changed.count
+        capture.result.shadowed += gone.count + changed.count
+    }
+
+    /// Tells a new row, which is shown.
+    func tell(_ row: New, _ capture: inout Capture) throws {
+        // Of one that nobody knows yet, the state tells.
+        if try capture.access.known(row.id) != nil { try capture.access.markAltered(row.id) }
+        try insert(row, as: returned.contains(row.id) ? .edits : kind, &capture)
+        capture.result.shadowed += 1
     }
 
     private func delete(_ row: ShownRow, _ capture: inout Capture) throws {

@@ -9,7 +9,7 @@ extension TableCapture {
     /// - Throws: `SidecarError`.
     func isFirst(_ capture: Capture) throws -> Bool {
         guard capture.options.match == nil, !capture.options.isAfterAccident else { return false }
-        return try capture.access.shownCount(in: table.name) == 0
+        return try !capture.access.hasShown(in: table.name)
     }
 
     /// Gives ids to all rows, and shows them; tells them too, unless rows may refer to others that have no
@@ -26,13 +26,22 @@ extension TableCapture {
             for index in news.indices {
                 news[index].id = try id(of: news[index], &capture, isCyclic)
             }
-            try showNews(capture)
-            hasShown = true
+            for id in news.map(\.id) { given.insert(id) }
+            try forEachNew {
+                try show($0, capture)
+                if !isCyclic { try tell($0, &capture) }
+            }
+            named = []
             // The shadow tells of one; counting those that are many is faster.
             occurrences = occurrences.filter { $0.value > 1 }
-            if !isCyclic { try finish(&capture) }
         }
         try capture.access.setLeaves(leaves, of: table.name)
+    }
+
+    /// Lends the new rows in the order of their ids: so each page of the sidecar is read and written once for
+    /// a part of them.
+    private func forEachNew(_ body: (New) throws -> Void) throws {
+        for row in news.sorted(by: \.id) { try body(row) }
     }
 
     /// Tells all rows, which have ids by now.
@@ -46,7 +55,7 @@ extension TableCapture {
                 }
                 news[index].id = id
             }
-            try finish(&capture)
+            try forEachNew { try tell($0, &capture) }
         }
     }
 
@@ -77,7 +86,7 @@ extension TableCapture {
 extension TableCapture {
     /// Finds the new rows of a store that joins among the group's, as a person said.
     func match(_ capture: inout Capture) throws {
-        guard let mode = capture.options.match, kind == .seed else { return }
+        guard let mode = capture.options.match, kind == .seed, !news.isEmpty else { return }
         if let places = table.identifyingPlaces {
             if mode == .content { try standBehind(places, &capture) }
             return

@@ -20,14 +20,16 @@ final class TableCapture {
     var gone: [ShownRow] = []
     var greatestKey: RowKey?
     /// Whether the shadow had rows, and the ids of those that are gone.
-    var hasShown = false
+    private var hasShown = false
     private var goneIDs: Set<RowID> = []
     /// How many rows with a content there are, by the id of the first.
     var occurrences: [RowID: UInt64] = [:]
     /// Rows that were found again, at other keys.
     var found: Set<RowID> = []
     /// Ids that were made of columns the map names, of rows that are not shown yet.
-    private var named: Set<RowID> = []
+    var named: Set<RowID> = []
+    /// Those of rows that a first look has shown.
+    var given = IDSieve()
     /// The columns that were read otherwise at the capture before.
     let turned: Set<ColumnName>
     /// Rows that were deleted elsewhere, are here as they were, and are to be everywhere.
@@ -206,7 +208,7 @@ final class TableCapture {
 
     /// Gives ids to the new rows, and shows them, so that others can refer to them.
     func identify(_ capture: inout Capture, isCyclic: Bool) throws {
-        hasShown = try capture.access.shownCount(in: table.name) > 0
+        hasShown = try capture.access.hasShown(in: table.name)
         goneIDs = Set(gone.map(\.id))
         let others = try findAgain(capture)
         for index in others { news[index].id = try id(of: news[index], &capture, isCyclic) }
@@ -345,7 +347,9 @@ final class TableCapture {
                 if goneIDs.contains(id) { continue }
                 if try isOfRowThatIsBack(id, otherThan: row, capture) { continue }
             }
-            guard hasShown, try capture.access.shown(id) != nil, !goneIDs.contains(id) else {
+            guard hasShown || given.mayHave(id), try capture.access.isShown(id),
+                !goneIDs.contains(id)
+            else {
                 break
             }
         }

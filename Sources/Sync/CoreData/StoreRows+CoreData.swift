@@ -37,7 +37,7 @@ extension StoreWrite {
             let column = table.schema.columns[key].name.sqlIdentifier
             let statement = try Statement(
                 handle,
-                name: store.path.description,
+                name: name,
                 """
                 UPDATE main.Z_PRIMARYKEY SET Z_MAX = max(ifnull(Z_MAX, 0), ifnull(
                     (SELECT max(\(column)) FROM main.\(table.schema.name.sqlIdentifier)), 0))
@@ -59,7 +59,7 @@ extension StoreWrite {
                 let column = schema.columns[reference].name.sqlIdentifier
                 let statement = try Statement(
                     handle,
-                    name: store.path.description,
+                    name: name,
                     """
                     UPDATE main.\(schema.name.sqlIdentifier) AS c
                     SET \(schema.columns[place].name.sqlIdentifier) =

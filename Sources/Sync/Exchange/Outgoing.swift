@@ -60,7 +60,7 @@ final class Outgoing {
         let header = try header()
         let full = writer
         writer = ChangeFileWriter()
-        let file = try full.finish(header, deflate: { RawDeflate.deflate($0, .best) })
+        let file = try full.finish(header, deflate: RawDeflate.deflateForMany)
         try keep(file, as: .changes(header, file.id), changes: Int64(count))
     }
 

@@ -12,9 +12,13 @@ extension StoreExchange {
         // What a killed run has fetched may be cut: it did not wait for the disk.
         try BlobCache(sidecar: sidecar).clear()
         guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
-        try sidecar.write { try $0.wakeWaiting() }
+        try sidecar.write { access in
+            try access.wakeWaiting()
+            if try access.hasAltered(moreThan: options.mostRows) { try access.orderLooks() }
+        }
         if options.isDryRun {
-            let steps = try plan(&outcome).0?.plan.steps ?? []
+            let connection = StoreConnection(store, busyTimeout: options.busyTimeout)
+            let steps = try plan(PartWrite(connection: connection), &outcome).0?.plan.steps ?? []
             return outcome.count(steps)
         }
         guard let reservation = try await options.reserve() else {
@@ -23,7 +27,11 @@ extension StoreExchange {
         }
         defer { withExtendedLifetime(reservation) {} }
         var fetched: Set<BlobReference> = []
-        while try await writePart(&outcome, &fetched), try sidecar.read({ try $0.isUnfinished }) {
+        let part = PartWrite(connection: StoreConnection(store, busyTimeout: options.busyTimeout))
+        defer { part.connection.close() }
+        while try await writePart(part, &outcome, &fetched),
+            try sidecar.read({ try $0.isUnfinished })
+        {
             try options.check()
         }
         try BlobCache(sidecar: sidecar).clear()
@@ -33,13 +41,14 @@ extension StoreExchange {
     ///
     /// - Returns: whether it is written.
     private func writePart(
+        _ part: PartWrite,
         _ outcome: inout ExchangeOutcome,
         _ fetched: inout Set<BlobReference>
     ) async throws -> Bool {
         var isOutdated = false
         var isTold = false
         for _ in 0..<Self.roundsLimit {
-            let (planned, missing) = try plan(&outcome)
+            let (planned, missing) = try plan(part, &outcome)
             // Content that rows wait for is fetched once; what is not there keeps only them waiting.
             let lacking = missing.subtracting(fetched)
             if !lacking.isEmpty, try await fetch(lacking, &outcome) {
@@ -54,7 +63,7 @@ extension StoreExchange {
             if !isTold { try await options.willWrite(rows) }
             isTold = true
             let before = outcome.written
-            let applied = try apply(planned, &outcome)
+            let applied = try apply(planned, part, &outcome)
             if outcome.written > before { try await options.didWrite(rows) }
             switch applied {
             case .done: return true
@@ -87,47 +96,62 @@ extension StoreExchange {
         var files: [ExternalReference: BlobReference]
     }
 
-    /// Compares the view with the store.
+    /// Compares the view with the store, after a capture unless nobody has written since the last part.
     ///
     /// - Returns: `nil` for the plan if nothing has to be written.
     private func plan(
+        _ part: PartWrite,
         _ outcome: inout ExchangeOutcome
-    ) throws
-        -> (Planned?, missing: Set<BlobReference>)
-    {
-        try withSnapshot { snapshot, schema, tables in
-            try sidecar.write { access in
-                let look = ViewLook(
-                    tables,
-                    access,
-                    BlobCache(sidecar: sidecar, files: files),
-                    RowFinder(snapshot),
-                    // What is not written is not looked at by parts.
-                    mostRows: options.isDryRun ? .max : options.mostRows,
-                    partRows: options.mostRows / 2
-                )
-                // Who yields accepts what the others deleted; who says otherwise has not said that.
-                let acceptsLoss = options.acceptsChanges || options.rejoining == .container
-                // Once a run: it counts all rows.
-                if !acceptsLoss, outcome.looked == 0 { try look.guardDeletions() }
-                let view = try look.view()
-                outcome.looked += view.part.isAll ? view.part.rows.count : view.part.ids.count
-                let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
-                try look.keep(view)
-                try access.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))
-                if options.comparesViews { try look.compare(plan, of: view) }
-                if plan.isEmpty { return (nil, view.missing) }
-                try access.intend(plan.intents)
-                try noteFiles(of: plan, writing: view.files, access)
-                for step in plan.steps { try access.markDirty(step.id) }
-                let planned = Planned(
-                    plan: plan,
-                    schema: schema,
-                    numbers: view.numbers,
-                    files: view.files
-                )
-                return (planned, view.missing)
-            }
+    ) throws -> (Planned?, missing: Set<BlobReference>) {
+        if let layout = part.layout,
+            let planned = try part.connection.reading({ try plan(layout, $0, &outcome) })
+        {
+            return planned
+        }
+        // It must not be open while the store's files are opened.
+        part.connection.close()
+        return try withSnapshot { snapshot, schema, tables in
+            let layout = StoreLayout(schema: schema, tables: tables)
+            part.layout = layout
+            return try plan(layout, RowFinder(snapshot), &outcome)
+        }
+    }
+
+    private func plan(
+        _ layout: StoreLayout,
+        _ finder: RowFinder,
+        _ outcome: inout ExchangeOutcome
+    ) throws -> (Planned?, missing: Set<BlobReference>) {
+        try sidecar.write { access in
+            let look = ViewLook(
+                layout.tables,
+                access,
+                BlobCache(sidecar: sidecar, files: files),
+                finder,
+                // What is not written is not looked at by parts.
+                mostRows: options.isDryRun ? .max : options.mostRows,
+                partRows: options.mostRows / 2
+            )
+            // Who yields accepts what the others deleted; who says otherwise has not said that.
+            let acceptsLoss = options.acceptsChanges || options.rejoining == .container
+            // Once a run: it counts all rows.
+            if !acceptsLoss, outcome.looked == 0 { try look.guardDeletions() }
+            let view = try look.view()
+            outcome.looked += view.part.isAll ? view.part.rows.count : view.part.ids.count
+            let plan = try WritePlan(view, access, acceptsChanges: acceptsLoss)
+            try look.keep(view, plan)
+            try access.wait(plan.waiting + view.held.filter { $0.why == .blob }.map(\.id))
+            if options.comparesViews { try look.compare(plan, of: view) }
+            if plan.isEmpty { return (nil, view.missing) }
+            try access.intend(plan.intents)
+            try noteFiles(of: plan, writing: view.files, access)
+            let planned = Planned(
+                plan: plan,
+                schema: layout.schema,
+                numbers: view.numbers,
+                files: view.files
+            )
+            return (planned, view.missing)
         }
     }
 
@@ -141,16 +165,21 @@ extension StoreExchange {
     }
 
     /// Writes a plan into the store, and keeps what was written.
-    private func apply(_ planned: Planned, _ outcome: inout ExchangeOutcome) throws -> Applied {
+    private func apply(
+        _ planned: Planned,
+        _ part: PartWrite,
+        _ outcome: inout ExchangeOutcome
+    ) throws -> Applied {
         let write = StoreWrite(
-            store: store,
+            connection: part.connection,
+            name: store.path.description,
             schema: planned.schema,
             plan: planned.plan,
-            numbers: planned.numbers,
-            busyTimeout: options.busyTimeout
+            numbers: planned.numbers
         )
-        guard try writeFiles(planned.files), case .done(let written) = try write.run() else {
+        guard try writeFiles(planned.files), let written = try write.run() else {
             try sidecar.write { try $0.dropIntents() }
+            part.layout = nil
             return .outdated
         }
         try pass(.written)
@@ -162,10 +191,31 @@ extension StoreExchange {
             for id in written.leftOut { try access.markDirty(id) }
             try access.dropIntents()
         }
+        // Whatever runs now may want the store for itself.
+        if try !sidecar.read({ try $0.isUnfinished }) { part.connection.close() }
         try pass(.settled)
         outcome.inserted += written.inserted
         outcome.updated += written.updated
         outcome.deleted += written.deleted
-        return written.leftOut.isEmpty ? .done : .someLeftOut
+        if written.leftOut.isEmpty { return .done }
+        part.layout = nil
+        return .someLeftOut
+    }
+}
+
+/// The tables of a store as they were when it was compared with the shadow.
+private struct StoreLayout {
+    var schema: SyncSchema
+    var tables: [TableMapping]
+}
+
+/// A long write, of which the parts follow each other.
+private final class PartWrite {
+    let connection: StoreConnection
+    /// The tables of the store; `nil` if it has to be compared again.
+    var layout: StoreLayout?
+
+    init(connection: StoreConnection) {
+        self.connection = connection
     }
 }

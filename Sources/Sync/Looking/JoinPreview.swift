@@ -73,73 +73,75 @@ public struct JoinPreview: Sendable {
         try await Intake(sidecar: sidecar, container: container, now: exchange.now)
             .run(container.look(), options.check, &taken)
         try exchange.adoptMap()
-        let (alive, dead) = try sidecar.read { try $0.rowsByLife() }
+        try sidecar.write { try $0.keepLives() }
         try exchange.capture(seeds: true)
         for table in try exchange.mappings() {
-            var counts = Table()
-            try sidecar.read { access in
-                var others = try access.contents(of: table, among: alive)
-                try access.forEachShown(in: table.name) { row in
-                    if try alive.contains(row.id) || access.isStoodFor(row.id) {
-                        counts.alike += 1
-                    } else if dead.contains(row.id) {
-                        counts.deletedThere += 1
-                    } else {
-                        counts.onlyHere += 1
-                        guard let state = try access.known(row.id)?.state else { return }
-                        let content = table.values(of: state)
-                        guard let count = others[content], count > 0 else { return }
-                        others[content] = count - 1
-                        counts.doubled += 1
-                    }
-                }
-                counts.yielding = try access.yieldingCount(in: table.name)
-                counts.onlyThere =
-                    try access.aliveCount(in: table.name, among: alive) - counts.alike
-            }
-            tables[table.schema.name] = counts
+            tables[table.schema.name] = try sidecar.read { try $0.preview(of: table) }
         }
         withExtendedLifetime(directory) {}
     }
 }
 
 extension SidecarAccess {
-    /// The rows that are alive, and those that were deleted.
-    fileprivate func rowsByLife() throws -> (alive: Set<RowID>, dead: Set<RowID>) {
-        var (alive, dead): (Set<RowID>, Set<RowID>) = ([], [])
-        try forEachKnown { row in
-            if row.state.isAlive { alive.insert(row.id) } else { dead.insert(row.id) }
-        }
-        return (alive, dead)
+    /// Keeps which rows are known, and alive, before the store's are captured.
+    fileprivate func keepLives() throws {
+        try perform("CREATE TEMP TABLE life (id BLOB PRIMARY KEY, t, alive) WITHOUT ROWID")
+        try perform("INSERT INTO temp.life SELECT id, t, cl % 2 FROM row ORDER BY id")
     }
 
-    /// Whether another row is shown for one since both are alike.
-    fileprivate func isStoodFor(_ id: RowID) throws -> Bool {
-        try known(id)?.state.cell(.same) != nil
-    }
-
-    /// The contents of the rows that the store does not show, and how many have each; none of a table with
-    /// keys.
-    fileprivate func contents(
-        of table: TableMapping,
-        among alive: Set<RowID>
-    ) throws -> [[Value]: Int] {
-        guard table.identifyingPlaces == nil else { return [:] }
-        var contents: [[Value]: Int] = [:]
-        try forEachKnown { row in
-            guard row.table == table.name, alive.contains(row.id), try shown(row.id) == nil
-            else { return }
-            contents[table.values(of: row.state), default: 0] += 1
+    /// Counts the rows of a table that was captured.
+    fileprivate func preview(of table: TableMapping) throws -> JoinPreview.Table {
+        let number = SidecarValue.integer(try number(of: table.name))
+        var counts = JoinPreview.Table()
+        /// How many rows with a content are only here.
+        var contents: [Digest: Int] = [:]
+        let others = try ownStatement(
+            """
+            SELECT s.id, l.alive FROM shown s LEFT JOIN temp.life l ON l.id = s.id
+            WHERE s.t = ? AND l.alive IS NOT 1
+            """
+        )
+        try others.begin([number])
+        while try others.step() {
+            guard let id = others.id(0) else { continue }
+            let state = try known(id)?.state
+            if state?.cell(.same) != nil {
+                // Another one is shown for it, since both are alike.
+                counts.alike += 1
+            } else if others.optionalInteger(1) != nil {
+                counts.deletedThere += 1
+            } else {
+                counts.onlyHere += 1
+                guard let state, table.identifyingPlaces == nil else { continue }
+                contents[table.content(of: state), default: 0] += 1
+            }
         }
-        return contents
-    }
-
-    fileprivate func aliveCount(in table: TableName, among alive: Set<RowID>) throws -> Int64 {
-        var count: Int64 = 0
-        try forEachKnown { row in
-            if row.table == table, alive.contains(row.id) { count += 1 }
+        counts.alike +=
+            try shownCount(in: table.name) - counts.alike - counts.deletedThere
+            - counts.onlyHere
+        if !contents.isEmpty {
+            try forEachUnshown(in: table.name) { row in
+                let content = table.content(of: row.state)
+                guard let count = contents[content], count > 0 else { return }
+                contents[content] = count - 1
+                counts.doubled += 1
+            }
         }
-        return count
+        counts.yielding = try yieldingCount(in: table.name)
+        let alive = try first("SELECT count(*) FROM temp.life WHERE t = ? AND alive", number) {
+            $0.integer(0)
+        }
+        counts.onlyThere = (alive ?? 0) - counts.alike
+        return counts
+    }
+}
+
+extension TableMapping {
+    /// A hash of the values that a state has for the columns.
+    fileprivate func content(of state: RowState) -> Digest {
+        var writer = ByteWriter()
+        for value in values(of: state) { writer.value(value) }
+        return writer.bytes.withUnsafeBytes { Digest(of: $0) }
     }
 }
 

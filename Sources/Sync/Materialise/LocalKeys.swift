@@ -30,10 +30,19 @@ struct LocalKeys {
     }
 
     /// Gives keys to rows of a table: those that they have or had, the hint where it is free, or new ones.
-    mutating func assign(_ rows: [RowDelta], of table: TableMapping) throws {
+    ///
+    /// - Parameters:
+    ///   - rows: the rows.
+    ///   - table: their table.
+    ///   - shownKey: returns the key at which a row is shown.
+    mutating func assign(
+        _ rows: [RowDelta],
+        of table: TableMapping,
+        _ shownKey: (RowID) throws -> RowKey?
+    ) throws {
         var newcomers: [RowDelta] = []
         for row in rows where keys[row.id] == nil {
-            if case .rowID(let number)? = try access.shown(row.id)?.key {
+            if case .rowID(let number)? = try shownKey(row.id) {
                 keys[row.id] = number
             } else if case .rowID(let number)? = try access.formerKey(of: row.id),
                 try isFree(number, in: table)

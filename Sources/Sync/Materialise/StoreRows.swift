@@ -72,7 +72,7 @@ struct StoreRows {
 
     private func read(_ step: WritePlan.Step) throws -> [StoredValue]? {
         let schema = step.table.schema
-        let stored = schema.storedColumns
+        let stored = step.table.storedColumns
         let selection = try prepared(Shape(verb: .read, table: step.table.name)) {
             let columns = stored.map { schema.columns[$0].name.sqlIdentifier }
             return """

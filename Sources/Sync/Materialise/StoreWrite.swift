@@ -1,23 +1,11 @@
-internal import SystemPackage
-internal import CSQLite
 internal import Changes
-internal import Files
-internal import Foundation
-internal import GRDB
 internal import Stores
 
 /// The write of a plan into a store, in one transaction that lasts as long as the changes.
 ///
-/// Triggers, foreign keys and checkpoints are off on this connection: what they would do arrives as data,
-/// or is the application's to do. A row that is not as the shadow has it is left out.
+/// What triggers and foreign keys would do arrives as data, or is the application's to do. A row that is
+/// not as the shadow has it is left out.
 struct StoreWrite {
-    /// The ways in which a write ends without an error.
-    enum Outcome {
-        case done(Written)
-        /// The application has changed what the plan is about: capture, and plan anew.
-        case outdated
-    }
-
     /// What was written.
     struct Written {
         var inserted = 0
@@ -33,76 +21,27 @@ struct StoreWrite {
         var leftOut: [RowID] = []
     }
 
-    let store: Store
+    let connection: StoreConnection
+    /// The store's name in messages.
+    let name: String
     let schema: SyncSchema
     let plan: WritePlan
     /// The columns' numbers in images.
     let numbers: [TableName: [Int64]]
-    /// How long another writer is waited for.
-    let busyTimeout: Duration
 
     /// Writes.
     ///
+    /// - Returns: `nil` if the application has changed what the plan is about: capture, and plan anew. Then
+    ///   nothing was written.
     /// - Throws: `StoreError`; `.busyWriting` if another writer does not end. Then nothing was written.
-    func run() throws -> Outcome {
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
-        configuration.allowsUnsafeTransactions = true
-        do {
-            let queue = try DatabaseQueue(path: store.writableURI, configuration: configuration)
-            defer { try? queue.close() }
-            return try queue.inDatabase { database in
-                guard let handle = database.sqliteConnection else { return .outdated }
-                try prepare(handle)
-                return try write(handle)
-            }
-        } catch let error as DatabaseError {
-            throw StoreError(
-                store.path.description,
-                code: error.resultCode.rawValue,
-                message: error.message
-            ).ofWriting
-        } catch let error as StoreError {
-            throw error.ofWriting
-        }
-    }
-
-    private func prepare(_ handle: OpaquePointer) throws {
-        for sql in [
-            "PRAGMA foreign_keys = OFF", "PRAGMA recursive_triggers = OFF",
-            "PRAGMA wal_autocheckpoint = 0",
-        ] {
-            try execute(sql, handle)
-        }
-        guard csqlite_enable_triggers(handle, 0) == SQLITE_OK else {
-            throw StoreError(store.path.description, code: sqlite3_errcode(handle), of: handle)
-        }
-        // Copies of those that keep up what does not sync.
-        for trigger in schema.triggers where trigger.treatment == .copied {
-            try execute(trigger.temporaryCopy, handle)
-        }
-    }
-
-    private func write(_ handle: OpaquePointer) throws -> Outcome {
-        try execute("BEGIN IMMEDIATE", handle)
-        do {
-            guard try schemaVersion(handle) == schema.version else {
-                try execute("ROLLBACK", handle)
-                return .outdated
-            }
-            var rows = StoreRows(handle, name: store.path.description, numbers)
-            guard let written = try apply(&rows), try holds(written, &rows) else {
-                try execute("ROLLBACK", handle)
-                return .outdated
-            }
+    func run() throws -> Written? {
+        try connection.writing(schema.triggers) { handle in
+            guard try schemaVersion(handle) == schema.version else { return nil }
+            var rows = StoreRows(handle, name: name, numbers)
+            guard let written = try apply(&rows), try holds(written, &rows) else { return nil }
             try raiseCounters(written, handle)
             try writeEntities(written, handle)
-            try execute("COMMIT", handle)
-            return .done(written)
-        } catch {
-            if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK", handle) }
-            throw error
+            return written
         }
     }
 
@@ -183,19 +122,8 @@ struct StoreWrite {
     }
 
     private func schemaVersion(_ handle: OpaquePointer) throws -> Int64 {
-        let statement = try Statement(
-            handle,
-            name: store.path.description,
-            "PRAGMA main.schema_version"
-        )
+        let statement = try Statement(handle, name: name, "PRAGMA main.schema_version")
         return try statement.step() ? statement.integer(0) : -1
-    }
-
-    private func execute(_ sql: String, _ handle: OpaquePointer) throws {
-        let code = sqlite3_exec(handle, sql, nil, nil, nil)
-        guard code == SQLITE_OK else {
-            throw StoreError(store.path.description, code: code, of: handle)
-        }
     }
 }
 
@@ -207,14 +135,5 @@ extension TableMapping {
             index.isUnique
                 && (!index.isPlain || index.keys.contains { places.contains($0.column ?? -1) })
         }
-    }
-}
-
-extension SyncTrigger {
-    /// The statement that makes it on this connection alone.
-    fileprivate var temporaryCopy: String {
-        // SQLite keeps the text from the word TRIGGER on as it was given.
-        let start = "CREATE TRIGGER"
-        return sql.hasPrefix(start) ? "CREATE TEMP TRIGGER" + sql.dropFirst(start.count) : sql
     }
 }

@@ -16,6 +16,15 @@ final class Trial {
     /// Files that rows will name and that are not there yet.
     private(set) var newFiles: [ExternalReference: BlobReference] = [:]
     private var isHere: [NamedFile: Bool] = [:]
+    private var tried: [RowID: Tried] = [:]
+    private var defaults: [TableName: [StoredValue?]] = [:]
+
+    /// A row's values, and what SQLite has made of them.
+    private struct Tried {
+        var table: TableName
+        var values: [StoredValue?]
+        var taken: [StoredValue]?
+    }
 
     /// A file's name with the content that it is to have.
     private struct NamedFile: Hashable {
@@ -53,9 +62,7 @@ final class Trial {
         if lacksContent(row, of: table) || isStrange(row, of: table) { return true }
         return trying(true) {
             let values = filled(values(row, of: table), row, of: table)
-            guard try mirror.take(values.map { $0 ?? .null }, of: table.schema) == nil else {
-                return false
-            }
+            if try take(values, row.id, of: table) != nil { return false }
             let untried = try row.values.compactMap(\.reference).filter { try !blobs.has($0) }
             if untried.isEmpty { return true }
             // The store shows them, so SQLite has taken them; with other values beside them they are
@@ -66,39 +73,61 @@ final class Trial {
     }
 
     func uniqueKeys(_ row: ViewRow, of table: TableName) -> [[UInt8]] {
-        guard let table = tables[table] else { return [] }
+        guard let table = tables[table], table.schema.indexes.contains(where: \.isUnique) else {
+            return []
+        }
         return trying([]) {
             let values = filled(values(row, of: table), row, of: table)
-            let taken = taken(values, of: table)
+            let taken = taken(values, row.id, of: table)
             asked[ViewKey(table.name, row.id), default: []].insert(taken)
             return try mirror.uniqueKeys(taken, of: table.schema)
         }
     }
 
     /// Returns a row's values as SQLite will have them.
-    func taken(_ values: [StoredValue?], of table: TableMapping) -> [StoredValue] {
-        let values = values.map { $0 ?? .null }
-        return trying(values) { try mirror.take(values, of: table.schema) ?? values }
+    func taken(_ values: [StoredValue?], _ id: RowID, of table: TableMapping) -> [StoredValue] {
+        let all = values.map { $0 ?? .null }
+        return trying(all) { try take(values, id, of: table) ?? all }
+    }
+
+    /// Tries a row; one that was tried last with the same values is not tried again.
+    private func take(
+        _ values: [StoredValue?],
+        _ id: RowID,
+        of table: TableMapping
+    ) throws -> [StoredValue]? {
+        if let last = tried[id], last.table == table.name, last.values == values {
+            return last.taken
+        }
+        let taken = try mirror.take(values.map { $0 ?? .null }, of: table.schema)
+        tried[id] = Tried(table: table.name, values: values, taken: taken)
+        return taken
     }
 
     /// Returns the values of the stored columns; `nil` for those that do not travel and have no default,
     /// and for content that is not here.
     func values(_ row: ViewRow, of table: TableMapping) -> [StoredValue?] {
-        var values: [StoredValue?] = table.schema.storedColumns.map { place in
-            guard place == table.schema.rowIDAlias else {
-                // What does not travel is as the schema makes it, or as it is.
-                if case .constant(let value) = table.schema.columns[place].defaultValue {
-                    return table.columns.contains { $0.place == place } ? nil : value
-                }
-                return nil
-            }
-            return keys.key(of: row.id).map { .integer($0) }
-        }
+        var values = defaults(of: table)
+        if let place = table.keyIndex { values[place] = keys.key(of: row.id).map { .integer($0) } }
         for (column, value) in zip(table.columns, row.values) {
             let stored = stored(value, of: row.id)
             values[column.index] = column.entities.map { stored.flatMap($0.number) } ?? stored
         }
         return values
+    }
+
+    /// The values of the stored columns that do not travel: each is as the schema makes it, or as it is.
+    private func defaults(of table: TableMapping) -> [StoredValue?] {
+        if let defaults = defaults[table.name] { return defaults }
+        let travelling = Set(table.columns.map(\.place))
+        let found: [StoredValue?] = table.schema.storedColumns.map { place in
+            guard place != table.schema.rowIDAlias, !travelling.contains(place),
+                case .constant(let value) = table.schema.columns[place].defaultValue
+            else { return nil }
+            return value
+        }
+        defaults[table.name] = found
+        return found
     }
 
     /// Fills in for long values whose content is not here: another of the same length.
@@ -174,8 +203,8 @@ final class Trial {
 
     /// Notes the content that a row needs and that is not here; one that is shown can wait as it is.
     private func lacksContent(_ row: ViewRow, of table: TableMapping) -> Bool {
+        if row.values.allSatisfy({ $0.reference == nil }) { return false }
         let long = zip(table.columns, row.values).filter { $1.reference != nil }
-        if long.isEmpty { return false }
         return trying(true) {
             let shown = try access.shown(row.id)
             let parts = try shown?.image.parts() ?? []

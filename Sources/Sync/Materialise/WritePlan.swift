@@ -75,7 +75,7 @@ struct WritePlan {
                     )
                 }
             }
-            for row in desired.values.sorted(by: { $0.key < $1.key }) {
+            for row in Array(desired.values).sorted(by: \.key) {
                 steps.append(.insertion(of: row, table))
             }
         }

@@ -2,8 +2,12 @@ internal import Changes
 internal import Stores
 
 /// How the rows of a table travel: by which names, and by which local keys they are known here.
-struct TableMapping {
+final class TableMapping: Sendable {
     let schema: TableSchema
+    /// The places of the columns whose values are read.
+    let storedColumns: [Int]
+    /// The place of the integer key among the stored columns; `nil` if it is none of them.
+    let keyIndex: Int?
     /// The name by which it travels.
     let name: TableName
     let identity: SyncTable.Identity
@@ -13,6 +17,65 @@ struct TableMapping {
     let references: [ViewSchema.Reference]
     /// How it travels if it is of a Core Data store.
     let coreData: CoreDataTable?
+
+    private init?(_ table: SyncTable, _ tables: [String: SyncTable]) {
+        guard let name = TableName(table.wireName) else { return nil }
+        self.name = name
+        if case .named(let places) = table.identity, !table.schema.isUnique(by: places) {
+            schema = table.schema.unique(by: places)
+        } else {
+            schema = table.schema
+        }
+        identity = table.identity
+        coreData = table.coreData
+        let stored = table.schema.storedColumns
+        storedColumns = stored
+        keyIndex = table.schema.rowIDAlias.flatMap(stored.firstIndex)
+        columns = table.columns.compactMap { column in
+            guard let name = ColumnName(column.wireName),
+                let index = stored.firstIndex(of: column.place)
+            else { return nil }
+            let reference = column.reference.map { table.references[$0] }
+            let parent = reference.flatMap { tables[$0.parent] }
+            var defaultValue: StoredValue?
+            if case .constant(let value) = table.schema.columns[column.place].defaultValue {
+                defaultValue = value
+            }
+            return ColumnMapping(
+                place: column.place,
+                index: index,
+                name: name,
+                defaultValue: defaultValue,
+                parent: parent.flatMap { parent in
+                    reference?.namesNumbers(of: parent) == true ? TableName(parent.wireName) : nil
+                },
+                entities: column.isEntity ? table.coreData?.numbers : nil,
+                holdsFiles: table.coreData != nil
+                    && table.schema.columns[column.place].affinity == .blob
+            )
+        }
+        let names = Dictionary(columns.map { ($0.place, $0.name) }) { first, _ in first }
+        references = table.references.compactMap { reference in
+            guard let parent = tables[reference.parent], let wire = TableName(parent.wireName)
+            else {
+                return nil
+            }
+            let columns = reference.columns.compactMap { names[$0] }
+            guard columns.count == reference.columns.count else { return nil }
+            let isNumber = reference.namesNumbers(of: parent)
+            let targets = isNumber ? [] : reference.targets(in: parent)
+            guard isNumber || targets.count == columns.count else { return nil }
+            let mayBeNull = reference.columns.allSatisfy { place in
+                !table.schema.columns[place].isNotNull && !table.schema.primaryKey.contains(place)
+            }
+            return ViewSchema.Reference(
+                columns,
+                to: wire,
+                targets: targets,
+                yields: mayBeNull && reference.onDelete != .cascade && !reference.isRequired
+            )
+        }
+    }
 
     /// Whether a key that was given out never is again.
     var neverReusesKeys: Bool { schema.isAutoincrement || coreData != nil }
@@ -87,63 +150,6 @@ extension TableMapping {
     static func mappings(of tables: [SyncTable]) -> [TableMapping] {
         let byName = Dictionary(tables.map { ($0.name.foldedIdentifier, $0) }) { first, _ in first }
         return tables.compactMap { TableMapping($0, byName) }
-    }
-
-    private init?(_ table: SyncTable, _ tables: [String: SyncTable]) {
-        guard let name = TableName(table.wireName) else { return nil }
-        self.name = name
-        if case .named(let places) = table.identity, !table.schema.isUnique(by: places) {
-            schema = table.schema.unique(by: places)
-        } else {
-            schema = table.schema
-        }
-        identity = table.identity
-        coreData = table.coreData
-        let stored = table.schema.storedColumns
-        columns = table.columns.compactMap { column in
-            guard let name = ColumnName(column.wireName),
-                let index = stored.firstIndex(of: column.place)
-            else { return nil }
-            let reference = column.reference.map { table.references[$0] }
-            let parent = reference.flatMap { tables[$0.parent] }
-            var defaultValue: StoredValue?
-            if case .constant(let value) = table.schema.columns[column.place].defaultValue {
-                defaultValue = value
-            }
-            return ColumnMapping(
-                place: column.place,
-                index: index,
-                name: name,
-                defaultValue: defaultValue,
-                parent: parent.flatMap { parent in
-                    reference?.namesNumbers(of: parent) == true ? TableName(parent.wireName) : nil
-                },
-                entities: column.isEntity ? table.coreData?.numbers : nil,
-                holdsFiles: table.coreData != nil
-                    && table.schema.columns[column.place].affinity == .blob
-            )
-        }
-        let names = Dictionary(columns.map { ($0.place, $0.name) }) { first, _ in first }
-        references = table.references.compactMap { reference in
-            guard let parent = tables[reference.parent], let wire = TableName(parent.wireName)
-            else {
-                return nil
-            }
-            let columns = reference.columns.compactMap { names[$0] }
-            guard columns.count == reference.columns.count else { return nil }
-            let isNumber = reference.namesNumbers(of: parent)
-            let targets = isNumber ? [] : reference.targets(in: parent)
-            guard isNumber || targets.count == columns.count else { return nil }
-            let mayBeNull = reference.columns.allSatisfy { place in
-                !table.schema.columns[place].isNotNull && !table.schema.primaryKey.contains(place)
-            }
-            return ViewSchema.Reference(
-                columns,
-                to: wire,
-                targets: targets,
-                yields: mayBeNull && reference.onDelete != .cascade && !reference.isRequired
-            )
-        }
     }
 }
 

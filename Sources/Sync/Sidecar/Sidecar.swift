@@ -39,9 +39,12 @@ public final class Sidecar: Sendable {
             // Ids come in no order: with SQLite's 2 MB, each row of many is read and written anew.
             try database.execute(
                 sql: """
-                    PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384
+                    PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384;
+                    PRAGMA wal_autocheckpoint = 8192;
+                    \(SidecarSchema.passing)
                     """
             )
+            database.add(function: SidecarSchema.hintNumber)
         }
         queue = try Self.translating(path) {
             let queue = try DatabaseQueue(path: path.string, configuration: configuration)
@@ -74,7 +77,12 @@ public final class Sidecar: Sendable {
     /// - Throws: `SidecarError`; what `body` throws; then nothing was changed.
     func write<Result>(_ body: (SidecarAccess) throws -> Result) throws -> Result {
         try Self.translating(path) {
-            try queue.write { try body(SidecarAccess($0, of: path)) }
+            try queue.write { database in
+                let access = SidecarAccess(database, of: path)
+                let result = try body(access)
+                try access.saveTallies()
+                return result
+            }
         }
     }
 

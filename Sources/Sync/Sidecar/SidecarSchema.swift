@@ -1,3 +1,5 @@
+internal import Changes
+internal import Foundation
 internal import GRDB
 
 /// The tables of a sidecar.
@@ -17,7 +19,23 @@ enum SidecarSchema {
         migrator.registerMigration("3") { database in
             try database.execute(sql: leftOut)
         }
+        migrator.registerMigration("4") { database in
+            try database.execute(sql: rowsInOrderOfArrival)
+        }
         return migrator
+    }
+
+    /// What lasts as long as a connection: the rows of a long look, in the order in which they are looked at.
+    static let passing = "CREATE TEMP TABLE look (n INTEGER PRIMARY KEY, id BLOB NOT NULL)"
+
+    /// The integer that a row's hint is, in SQL; NULL for any other.
+    static let hintNumber = DatabaseFunction("hint_number", argumentCount: 1, pure: true) {
+        guard let bytes = Data.fromDatabaseValue($0[0]) else { return nil }
+        return bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            guard case .integer(let number)? = try? reader.value() else { return nil }
+            return number
+        }
     }
 
     private static let tables = """
@@ -89,5 +107,16 @@ enum SidecarSchema {
             PRIMARY KEY (t, h)) WITHOUT ROWID;
         -- kind: see WaitingFile.Kind.
         ALTER TABLE waiting ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
+        """
+
+    // Ids come in no order. By rowids, only pages of a small index are written all over, and not those of
+    // the rows.
+    private static let rowsInOrderOfArrival = """
+        ALTER TABLE row RENAME TO row_by_id;
+        CREATE TABLE row (id BLOB NOT NULL UNIQUE, t INTEGER NOT NULL, cl INTEGER NOT NULL,
+            clock INTEGER, device INTEGER, hint BLOB, body BLOB NOT NULL);
+        INSERT INTO row (id, t, cl, clock, device, hint, body)
+            SELECT id, t, cl, clock, device, hint, body FROM row_by_id;
+        DROP TABLE row_by_id;
         """
 }

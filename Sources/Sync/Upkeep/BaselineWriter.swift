@@ -33,7 +33,7 @@ struct BaselineWriter {
         let file = try writer.finish(
             header,
             kind: .baselinePart,
-            deflate: { RawDeflate.deflate($0, .best) }
+            deflate: RawDeflate.deflateForMany
         )
         try outgoing.keep(file, as: .part(header, file.id))
         return file.id

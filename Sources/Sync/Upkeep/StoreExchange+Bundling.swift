@@ -36,7 +36,7 @@ extension StoreExchange {
             header.replaces = bundle.replaced
             let file = try bundle.writer().finish(
                 header,
-                deflate: { RawDeflate.deflate($0, .best) }
+                deflate: RawDeflate.deflateForMany
             )
             let name = ContainerName.changes(header, file.id)
             try outgoing.keep(file, as: name)

@@ -69,8 +69,10 @@ struct StoreView {
                 let rows = states[table.name] ?? [:]
                 try ground.keys.takeShown(of: table) { rows[$0] != nil }
             }
-            let rows = (alive[table.name] ?? []).sorted { $0.id < $1.id }
-            try ground.keys.assign(rows, of: table)
+            let rows = (alive[table.name] ?? []).sorted(by: \.id)
+            try ground.keys.assign(rows, of: table) { id in
+                part.isAll ? try access.shown(id)?.key : part.shadow[id]?.row.key
+            }
         }
         keys = ground.keys
         try compute(ground)
@@ -143,7 +145,7 @@ struct StoreView {
         _ trial: Trial
     ) throws -> DesiredRow {
         let numbers = numbers[table.name] ?? []
-        let taken = trial.taken(trial.filled(values, row, of: table), of: table)
+        let taken = trial.taken(trial.filled(values, row, of: table), row.id, of: table)
         var parts: [(column: Int64, part: RowImage.Part)] = []
         for (index, column) in table.columns.enumerated() {
             let part: RowImage.Part
@@ -157,10 +159,10 @@ struct StoreView {
             parts.append((numbers[index], part))
         }
         let key: RowKey
-        if let alias = table.schema.rowIDAlias {
-            guard let place = table.schema.storedColumns.firstIndex(of: alias),
-                case .integer(let number) = taken[place]
-            else { throw access.damaged("a row of '\(table.name)' has no number") }
+        if let place = table.keyIndex {
+            guard case .integer(let number) = taken[place] else {
+                throw access.damaged("a row of '\(table.name)' has no number")
+            }
             key = .rowID(number)
         } else if table.hasRowIDs {
             guard let number = keys.key(of: row.id) else {
@@ -168,7 +170,7 @@ struct StoreView {
             }
             key = .rowID(number)
         } else {
-            let stored = table.schema.storedColumns
+            let stored = table.storedColumns
             key = RowKey(
                 primaryKey: table.schema.primaryKey.map { place in
                     stored.firstIndex(of: place).map { taken[$0] } ?? .null
@@ -238,5 +240,13 @@ extension HeldRow {
             why: reason == .unsettled ? .unsettled : .refused,
             other: .zero
         )
+    }
+}
+
+extension Array {
+    /// Returns the elements in the order of what they have: only places are moved, where elements are large.
+    func sorted<Key: Comparable>(by key: (Element) -> Key) -> [Element] {
+        let keys = map(key)
+        return indices.sorted { keys[$0] < keys[$1] }.map { self[$0] }
     }
 }

@@ -48,7 +48,7 @@ struct ViewLook {
         }
         let isLong = try access.hasAltered(moreThan: mostRows)
         if isNew, !isLong { return try all(ground) }
-        let altered = try access.altered(limit: isLong ? partRows : -1)
+        let altered = try isLong ? access.altered(limit: partRows) : access.altered()
         var part = try ViewPart(
             of: altered.union(access.late()),
             isLimited: isLong,
@@ -88,15 +88,16 @@ struct ViewLook {
 
     private func isMost(_ part: ViewPart) throws -> Bool {
         guard part.ids.count > Self.smallPart else { return false }
-        return try Int64(part.ids.count) * 2 > access.count("SELECT sum(alive + dead) FROM tab")
+        return try Int64(part.ids.count) * 2 > access.rowCount
     }
 
-    /// Keeps what a view says besides what is to be written.
+    /// Keeps what a view says besides what is to be written, and which rows are.
     ///
     /// - Throws: `SidecarError`.
-    func keep(_ view: StoreView) throws {
-        try access.keep(view.held, view.ties, of: view.part.isAll ? nil : view.part.ids)
-        try access.looked(at: view.part.isAll ? nil : view.part.ids)
+    func keep(_ view: StoreView, _ plan: WritePlan) throws {
+        let ids = view.part.isAll ? nil : view.part.ids
+        try access.keep(view.held, view.ties, of: ids)
+        try access.looked(at: ids, planned: Set(plan.steps.map(\.id)))
     }
 
     /// Holds a plan that was made of a part to that of everything.
@@ -104,7 +105,8 @@ struct ViewLook {
     /// - Throws: `SidecarError.damaged` if they differ.
     func compare(_ plan: WritePlan, of view: StoreView) throws {
         // Of many parts only the last is like everything.
-        guard try !view.part.isAll && !access.isUnfinished else { return }
+        if view.part.isAll { return }
+        if try access.isUnfinished(but: Set(plan.steps.map(\.id))) { return }
         // Rows that are new have the same keys in both.
         let full = try all(try TrialGround(tables, view.keys))
         let other = try WritePlan(full, access, acceptsChanges: true)

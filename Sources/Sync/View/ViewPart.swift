@@ -68,21 +68,28 @@ struct ViewPart {
         self.tables = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
         callers = self.tables.callers
         self.access = access
-        for id in altered { try add(id) }
+        for id in altered { try takeIn(id) }
         for id in altered { try spread(id) }
         try fill(finder)
     }
 
     /// Takes a row in; what it depends on follows with `fill`.
     mutating func add(_ id: RowID) throws {
-        guard !id.isZero, ids.insert(id).inserted else { return }
-        rows[id] = try access.known(id)
-        if let row = try access.shown(id), let table = try access.tableShowing(id) {
-            shadow[id] = Shadow(table: table, row: row)
-        }
-        unfilled.append(id)
+        guard try takeIn(id) else { return }
         // It is looked at now, so that this is the time for what depends on it.
         if isLimited, try access.isAltered(id) { unspread.append(id) }
+    }
+
+    /// Takes a row in by itself.
+    ///
+    /// - Returns: `false` if it was in it.
+    @discardableResult
+    private mutating func takeIn(_ id: RowID) throws -> Bool {
+        guard !id.isZero, ids.insert(id).inserted else { return false }
+        rows[id] = try access.known(id)
+        if let (table, row) = try access.placeOf(id) { shadow[id] = Shadow(table: table, row: row) }
+        unfilled.append(id)
+        return true
     }
 
     /// Takes in what the rows depend on, and what that depends on.

@@ -50,7 +50,7 @@ extension Device {
         return try withTables { snapshot, tables, access in
             let view = try StoreView(
                 of: ViewPart(all: tables, access),
-                TrialGround(tables, LocalKeys(access, RowFinder(snapshot))),
+                TrialGround(tables, LocalKeys(access, try RowFinder(snapshot))),
                 access,
                 BlobCache(sidecar: sidecar, files: ExternalFiles(of: store))
             )

@@ -24,35 +24,76 @@ struct RowTie: Hashable {
 // Rows that are to be looked at.
 extension SidecarAccess {
     func markAltered(_ id: RowID) throws {
-        try run("INSERT OR IGNORE INTO altered (id) VALUES (?)", [Data(id.bytes)])
+        try perform("INSERT OR IGNORE INTO altered (id) VALUES (?)", .id(id))
     }
 
     /// Has all rows looked at, as if nothing had been.
     func alterAll() throws {
         try run("DELETE FROM held")
         try run("DELETE FROM tie")
+        hasTiesNow = nil
         try run("INSERT OR IGNORE INTO altered (id) SELECT id FROM row UNION SELECT id FROM shown")
     }
 
-    /// Returns rows that may not be as the view was, as many as the limit at most (all, if it is below 0);
-    /// those that wait come last.
+    /// Has the next looks be at rows that will stand near each other in the store: table after table, in the
+    /// order of the numbers that they have elsewhere. Else each look would write pages all over it.
+    func orderLooks() throws {
+        try perform("DELETE FROM temp.look")
+        try perform(
+            """
+            INSERT INTO temp.look (id) SELECT dirty.id FROM dirty LEFT JOIN row ON row.id = dirty.id
+            WHERE dirty.waits = 0 ORDER BY row.t, hint_number(row.hint)
+            """
+        )
+    }
+
+    /// Returns the first of the rows that were ordered and that this run has not done with; none once it has
+    /// with all. Rows that were planned and not written come again.
+    private func nextLook(limit: Int) throws -> Set<RowID> {
+        var first: Int64?
+        let ids = try all(
+            """
+            SELECT id, n FROM temp.look
+            WHERE EXISTS (SELECT 1 FROM dirty WHERE dirty.id = look.id AND waits = 0)
+                OR EXISTS (SELECT 1 FROM altered WHERE altered.id = look.id)
+            ORDER BY n LIMIT ?
+            """,
+            .integer(Int64(limit))
+        ) {
+            first = first ?? $0.integer(1)
+            return $0.id(0)
+        }
+        try perform("DELETE FROM temp.look WHERE n < ?", .integer(first ?? .max))
+        return Set(ids.filter { !$0.isZero })
+    }
+
+    /// Returns rows that may not be as the view was, as many as the limit at most: those that were ordered
+    /// first, and those that wait last.
     func altered(limit: Int) throws -> Set<RowID> {
-        let rows = try rows(
+        let next = try nextLook(limit: limit)
+        return next.isEmpty ? try anyAltered(limit: limit) : next
+    }
+
+    /// Returns all rows that may not be as the view was.
+    func altered() throws -> Set<RowID> { try anyAltered(limit: -1) }
+
+    private func anyAltered(limit: Int) throws -> Set<RowID> {
+        let ids = try all(
             """
             SELECT id FROM (SELECT id FROM dirty WHERE waits = 0 UNION ALL SELECT id FROM altered
                 UNION ALL SELECT id FROM dirty WHERE waits = 1) LIMIT ?
             """,
-            [limit]
-        )
-        return Set(rows.compactMap { RowID(bytes: $0.bytes(0)) }.filter { !$0.isZero })
+            .integer(Int64(limit))
+        ) { $0.id(0) }
+        return Set(ids.filter { !$0.isZero })
     }
 
     /// Whether a row may not be as the view was.
     func isAltered(_ id: RowID) throws -> Bool {
-        try row(
-            "SELECT 1 FROM altered WHERE id = ?1 UNION ALL SELECT 1 FROM dirty WHERE id = ?1",
-            [Data(id.bytes)]
-        ) != nil
+        try has(
+            "SELECT 1 FROM dirty WHERE id = ?1 UNION ALL SELECT 1 FROM altered WHERE id = ?1",
+            .id(id)
+        )
     }
 
     /// Returns the rows whose place in the view depends on the order in which rows were tried.
@@ -85,22 +126,45 @@ extension SidecarAccess {
     func wakeWaiting() throws { try run("UPDATE dirty SET waits = 0 WHERE waits = 1") }
 
     /// Takes rows as looked at; all, if none are given.
-    func looked(at ids: Set<RowID>?) throws {
-        guard let ids else {
+    ///
+    /// - Parameters:
+    ///   - ids: the rows.
+    ///   - planned: those of them that are about to be written, and stay dirty until they are.
+    func looked(at ids: Set<RowID>?, planned: Set<RowID>) throws {
+        if let ids {
+            for id in ids.union([.zero]).sorted() {
+                if !planned.contains(id) { try clean(id) }
+                try perform("DELETE FROM altered WHERE id = ?", .id(id))
+            }
+        } else {
             try run("DELETE FROM dirty")
-            return try run("DELETE FROM altered")
+            try run("DELETE FROM altered")
         }
-        for id in ids {
-            try run("DELETE FROM dirty WHERE id = ?", [Data(id.bytes)])
-            try run("DELETE FROM altered WHERE id = ?", [Data(id.bytes)])
+        for id in planned.sorted() {
+            try perform(
+                """
+                INSERT INTO dirty (id) VALUES (?)
+                ON CONFLICT (id) DO UPDATE SET waits = 0 WHERE waits <> 0
+                """,
+                .id(id)
+            )
         }
-        try run("DELETE FROM dirty WHERE id = ?", [Data(RowID.zero.bytes)])
+    }
+
+    /// Whether rows besides some are left that this run has not looked at.
+    func isUnfinished(but planned: Set<RowID>) throws -> Bool {
+        let left: [RowID] = try all(
+            "SELECT id FROM dirty WHERE waits = 0 UNION ALL SELECT id FROM altered"
+        ) {
+            $0.id(0)
+        }
+        return left.contains { !planned.contains($0) }
     }
 
     /// Keeps rows as not written, since what they need is not here.
     func wait(_ ids: some Sequence<RowID>) throws {
         for id in ids {
-            try run("INSERT OR REPLACE INTO dirty (id, waits) VALUES (?, 1)", [Data(id.bytes)])
+            try perform("INSERT OR REPLACE INTO dirty (id, waits) VALUES (?, 1)", .id(id))
         }
     }
 
@@ -116,15 +180,21 @@ extension SidecarAccess {
 
     /// Whether any row is not shown, or not as its state has it.
     var hasTies: Bool {
-        get throws { try row("SELECT 1 FROM held UNION ALL SELECT 1 FROM tie LIMIT 1") != nil }
+        get throws {
+            if let hasTiesNow { return hasTiesNow }
+            let has = try has("SELECT 1 FROM held UNION ALL SELECT 1 FROM tie LIMIT 1")
+            hasTiesNow = has
+            return has
+        }
     }
 
     /// Returns the rows that may be shown otherwise once a row, or a name, is another.
     func dependants(on other: RowID) throws -> [RowID] {
-        try rows(
+        guard try hasTies else { return [] }
+        return try all(
             "SELECT id FROM tie WHERE other = ?1 UNION SELECT id FROM held WHERE key = ?1",
-            [Data(other.bytes)]
-        ).compactMap { RowID(bytes: $0.bytes(0)) }
+            .id(other)
+        ) { $0.id(0) }
     }
 
     /// Whether another row stands for any since it has a unique key of it.
@@ -154,40 +224,44 @@ extension SidecarAccess {
     /// Replaces what the view says of rows; of all, if none are given.
     func keep(_ held: [HeldRow], _ ties: Set<RowTie>, of ids: Set<RowID>?) throws {
         if let ids {
-            for id in ids {
-                try run("DELETE FROM held WHERE id = ?", [Data(id.bytes)])
-                try run("DELETE FROM tie WHERE id = ?", [Data(id.bytes)])
+            for id in try hasTies ? ids.sorted() : [] {
+                try perform("DELETE FROM held WHERE id = ?", .id(id))
+                try perform("DELETE FROM tie WHERE id = ?", .id(id))
             }
         } else {
             try run("DELETE FROM held")
             try run("DELETE FROM tie")
         }
+        hasTiesNow = nil
         for row in held {
-            try run(
+            try perform(
                 "INSERT INTO held (id, t, why, key) VALUES (?, ?, ?, ?)",
-                [
-                    Data(row.id.bytes), number(of: row.table), row.why.rawValue,
-                    row.other.map { Data($0.bytes) },
-                ]
+                .id(row.id),
+                .integer(number(of: row.table)),
+                .text(row.why.rawValue),
+                .optional(row.other)
             )
         }
         for tie in ties {
-            try run(
+            try perform(
                 "INSERT OR IGNORE INTO tie (other, id, kind) VALUES (?, ?, ?)",
-                [Data(tie.other.bytes), Data(tie.id.bytes), tie.kind.rawValue]
+                .id(tie.other),
+                .id(tie.id),
+                .integer(tie.kind.rawValue)
             )
         }
     }
 
     /// Returns why a row is held; `nil` if it is not.
     func held(_ id: RowID) throws -> HeldRow? {
-        try row("SELECT t, why, key FROM held WHERE id = ?", [Data(id.bytes)]).flatMap { row in
-            guard let why = HeldRow.Why(rawValue: row[1]) else { return nil }
+        guard try hasTies else { return nil }
+        return try first("SELECT t, why, key FROM held WHERE id = ?", .id(id)) { row in
+            guard let why = HeldRow.Why(rawValue: row.text(1)) else { return nil }
             return HeldRow(
                 id: id,
-                table: try table(row[0]),
+                table: try table(row.integer(0)),
                 why: why,
-                other: RowID(bytes: row.bytes(2))
+                other: row.id(2)
             )
         }
     }

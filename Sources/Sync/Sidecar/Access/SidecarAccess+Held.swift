@@ -20,8 +20,9 @@ struct HeldRow: Equatable {
 extension SidecarAccess {
     /// Returns the rows that a row is shown for, besides itself.
     func standingBehind(_ id: RowID, why: [HeldRow.Why] = [.unique, .same]) throws -> [RowID] {
-        try rows("SELECT id, why FROM held WHERE key = ?", [Data(id.bytes)]).compactMap { row in
-            why.contains { $0.rawValue == row[1] as String? } ? RowID(bytes: row.bytes(0)) : nil
+        guard try hasTies else { return [] }
+        return try all("SELECT id, why FROM held WHERE key = ?", .id(id)) { row in
+            why.contains { $0.rawValue == row.text(1) } ? row.id(0) : nil
         }
     }
 
@@ -126,6 +127,7 @@ extension SidecarAccess {
             """,
             [number]
         )
+        hasFormerKeysNow = nil
         try run("DELETE FROM parked WHERE t = ?", [number])
         try run("INSERT OR IGNORE INTO dirty (id) SELECT id FROM shown WHERE t = ?", [number])
         try setSeeded(table)

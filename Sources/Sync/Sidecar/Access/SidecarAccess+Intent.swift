@@ -21,13 +21,14 @@ extension SidecarAccess {
         try set("look", nil)
         try run("DELETE FROM intent")
         for intent in intents {
-            try run(
+            try perform(
                 "INSERT INTO intent (t, h, id, cl, old, new) VALUES (?, ?, ?, ?, ?, ?)",
-                [
-                    number(of: intent.table), Data(intent.key.bytes), Data(intent.id.bytes),
-                    Int64(intent.causalLength), intent.old.map { Data($0.bytes) },
-                    intent.new.map { Data($0.bytes) },
-                ]
+                .integer(number(of: intent.table)),
+                .bytes(intent.key.bytes),
+                .id(intent.id),
+                .integer(Int64(intent.causalLength)),
+                .optional(intent.old?.bytes),
+                .optional(intent.new?.bytes)
             )
         }
     }

@@ -45,13 +45,13 @@ extension SidecarAccess {
     /// store that is put back has the page as it was captured before.
     func forgetLeaf(at key: RowKey, of table: TableName) throws {
         guard case .rowID(let rowID) = key else { return }
-        let number = try number(of: table)
-        try run(
+        try perform(
             """
             DELETE FROM leaf
-            WHERE t = ? AND lo = (SELECT max(lo) FROM leaf WHERE t = ? AND lo <= ?) AND hi >= ?
+            WHERE t = ?1 AND lo = (SELECT max(lo) FROM leaf WHERE t = ?1 AND lo <= ?2) AND hi >= ?2
             """,
-            [number, number, rowID, rowID]
+            .integer(number(of: table)),
+            .integer(rowID)
         )
     }
 

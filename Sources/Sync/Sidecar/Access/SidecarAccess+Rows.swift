@@ -13,21 +13,52 @@ struct KnownRow: Equatable {
 
 // The state.
 extension SidecarAccess {
-    private static let columns = "id, t, cl, clock, device, hint, body"
-
     /// Returns what is known of a row; `nil` if nothing is.
     func known(_ id: RowID) throws -> KnownRow? {
-        try row("SELECT \(Self.columns) FROM row WHERE id = ?", [Data(id.bytes)]).map(known)
+        if let lastKnown, lastKnown.id == id { return lastKnown.row }
+        let row = try first(
+            "SELECT id, t, cl, clock, device, hint, body FROM row WHERE id = ?",
+            .id(id),
+            read: known
+        )
+        lastKnown = (id, row)
+        return row
     }
 
     /// Lends all rows of the state, in the order of their ids.
     func forEachKnown(_ body: (KnownRow) throws -> Void) throws {
-        try forEach("SELECT \(Self.columns) FROM row ORDER BY id") { try body(known($0)) }
+        try forEach("SELECT id, t, cl, clock, device, hint, body FROM row ORDER BY +id", body: body)
     }
 
     /// Lends all rows of the state, table after table, in the order of their ids.
     func forEachKnownByTable(_ body: (KnownRow) throws -> Void) throws {
-        try forEach("SELECT \(Self.columns) FROM row ORDER BY t, id") { try body(known($0)) }
+        try forEach(
+            "SELECT id, t, cl, clock, device, hint, body FROM row ORDER BY t, id",
+            body: body
+        )
+    }
+
+    /// Lends the rows of a table that are alive and not shown, in no order.
+    func forEachUnshown(in table: TableName, _ body: (KnownRow) throws -> Void) throws {
+        try forEach(
+            """
+            SELECT id, t, cl, clock, device, hint, body FROM row WHERE t = ? AND cl % 2 = 1
+                AND NOT EXISTS (SELECT 1 FROM shown WHERE shown.id = row.id)
+            """,
+            .integer(number(of: table)),
+            body: body
+        )
+    }
+
+    /// Lends the rows of a query, which may be asked for again meanwhile.
+    private func forEach(
+        _ sql: StaticString,
+        _ values: SidecarValue...,
+        body: (KnownRow) throws -> Void
+    ) throws {
+        let statement = try ownStatement(sql)
+        try statement.begin(values)
+        while try statement.step() { try body(known(statement)) }
     }
 
     /// Joins a delta with the state.
@@ -38,7 +69,7 @@ extension SidecarAccess {
         guard let old = try known(delta.id) else {
             let new = KnownRow(table: table, delta: delta)
             try save(new)
-            try tally(new, 1)
+            tally(new, 1)
             return (nil, new)
         }
         // Two tables with one id are impossible but by malice; the first one stays.
@@ -48,36 +79,61 @@ extension SidecarAccess {
         let new = KnownRow(table: table, delta: joined)
         try save(new)
         if old.state.isAlive != new.state.isAlive {
-            try tally(old, -1)
-            try tally(new, 1)
+            tally(old, -1)
+            tally(new, 1)
         }
         try markAltered(delta.id)
         return (old, new)
     }
 
-    /// Keeps count of a table's rows.
-    private func tally(_ row: KnownRow, _ change: Int64) throws {
-        let column = row.state.isAlive ? "alive" : "dead"
-        try run(
-            "UPDATE tab SET \(column) = \(column) + ? WHERE t = ?",
-            [change, number(of: row.table)]
-        )
+    /// Keeps count of a table's rows; see `saveTallies`.
+    private func tally(_ row: KnownRow, _ change: Int64) {
+        if row.state.isAlive {
+            tallies[row.table, default: Tally()].alive += change
+        } else {
+            tallies[row.table, default: Tally()].dead += change
+        }
+    }
+
+    /// Keeps how many rows are alive and deleted: before anybody asks, and at the end of a transaction.
+    func saveTallies() throws {
+        for (table, tally) in tallies {
+            try perform(
+                "UPDATE tab SET alive = alive + ?, dead = dead + ? WHERE t = ?",
+                .integer(tally.alive),
+                .integer(tally.dead),
+                .integer(number(of: table))
+            )
+        }
+        tallies = [:]
+    }
+
+    /// How many rows are known, alive and deleted.
+    var rowCount: Int64 {
+        get throws {
+            try saveTallies()
+            return try count("SELECT sum(alive + dead) FROM tab")
+        }
     }
 
     private func save(_ row: KnownRow) throws {
         let state = row.state
         let stamp = state.isAlive ? state.birth : state.deletion
-        try run(
+        try perform(
             """
-            INSERT OR REPLACE INTO row (id, t, cl, clock, device, hint, body)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO row (id, t, cl, clock, device, hint, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            ON CONFLICT (id) DO UPDATE
+            SET t = ?2, cl = ?3, clock = ?4, device = ?5, hint = ?6, body = ?7
             """,
-            [
-                Data(row.id.bytes), number(of: row.table), Int64(state.causalLength),
-                stamp.map { Int64($0.clock) }, stamp.map { try number(of: $0.device) },
-                row.delta.hint.map { Data($0.encoded) }, Data(body(of: state)),
-            ]
+            .id(row.id),
+            .integer(number(of: row.table)),
+            .integer(Int64(state.causalLength)),
+            .optional(stamp.map { Int64($0.clock) }),
+            .optional(stamp.map { try number(of: $0.device) }),
+            .optional(row.delta.hint?.encoded),
+            .bytes(body(of: state))
         )
+        lastKnown = (row.id, row)
     }
 
     /// Each cell's column and value, and its stamp unless that is the birth's.
@@ -95,24 +151,23 @@ extension SidecarAccess {
         return writer.bytes
     }
 
-    private func known(_ row: Row) throws -> KnownRow {
-        guard let id = RowID(bytes: row.bytes(0)), let length: Int64 = row[2],
-            let length = UInt32(exactly: length)
-        else { throw damaged("a row has no id") }
-        let clock: Int64? = row[3]
-        let stamp = try clock.map { clock in
-            Stamp(clock: UInt64(bitPattern: clock), device: try device(row[4]))
+    private func known(_ row: SidecarStatement) throws -> KnownRow {
+        guard let id = row.id(0), let length = UInt32(exactly: row.integer(2)) else {
+            throw damaged("a row has no id")
         }
-        let hint: Value? = try reading(row.bytes(5)) { $0.left == 0 ? nil : try $0.value() }
+        let stamp = try row.optionalInteger(3).map { clock in
+            Stamp(clock: UInt64(bitPattern: clock), device: try device(row.integer(4)))
+        }
+        let hint: Value? = try reading(row, 5) { $0.left == 0 ? nil : try $0.value() }
         let state =
             length % 2 == 0
             ? RowState(causalLength: length, deletion: stamp ?? .zero)
-            : RowState(causalLength: length, birth: stamp, cells: try cells(row.bytes(6), stamp))
-        return KnownRow(table: try table(row[1]), delta: RowDelta(id, state, hint: hint))
+            : RowState(causalLength: length, birth: stamp, cells: try cells(row, stamp))
+        return KnownRow(table: try table(row.integer(1)), delta: RowDelta(id, state, hint: hint))
     }
 
-    private func cells(_ body: [UInt8], _ birth: Stamp?) throws -> [Cell] {
-        try reading(body) { reader in
+    private func cells(_ row: SidecarStatement, _ birth: Stamp?) throws -> [Cell] {
+        try reading(row, 6) { reader in
             var cells: [Cell] = []
             while reader.left > 0 {
                 let head = try reader.varint()
@@ -131,10 +186,11 @@ extension SidecarAccess {
     }
 
     private func reading<Result>(
-        _ bytes: [UInt8],
+        _ row: SidecarStatement,
+        _ column: CInt,
         _ body: (inout ByteReader) throws -> Result
     ) throws -> Result {
-        try bytes.withUnsafeBytes { bytes in
+        try row.withBytes(column) { bytes in
             var reader = ByteReader(bytes)
             do {
                 return try body(&reader)
@@ -148,17 +204,15 @@ extension SidecarAccess {
 // Rows whose state is not, or may not be, in the store.
 extension SidecarAccess {
     func markDirty(_ id: RowID) throws {
-        try run("INSERT OR IGNORE INTO dirty (id) VALUES (?)", [Data(id.bytes)])
+        try perform("INSERT OR IGNORE INTO dirty (id) VALUES (?)", .id(id))
     }
 
-    func clean(_ id: RowID) throws {
-        try run("DELETE FROM dirty WHERE id = ?", [Data(id.bytes)])
-    }
+    func clean(_ id: RowID) throws { try perform("DELETE FROM dirty WHERE id = ?", .id(id)) }
 
     var dirtyCount: Int64 { get throws { try count("SELECT count(*) FROM dirty") } }
 
     /// Whether something about a row has arrived that is not written yet.
     func isUnwritten(_ id: RowID) throws -> Bool {
-        try row("SELECT 1 FROM dirty WHERE id = ?", [Data(id.bytes)]) != nil
+        try has("SELECT 1 FROM dirty WHERE id = ?", .id(id))
     }
 }

@@ -1,5 +1,4 @@
 internal import Changes
-internal import Foundation
 internal import GRDB
 internal import Stores
 
@@ -15,35 +14,43 @@ struct ShownRow: Equatable {
 // The shadow.
 extension SidecarAccess {
     func shown(_ key: RowKey, in table: TableName) throws -> ShownRow? {
-        try row(
+        try first(
             "SELECT h, id, cl, image FROM shown WHERE t = ? AND h = ?",
-            [number(of: table), Data(key.bytes)]
-        ).map(shown)
+            .integer(number(of: table)),
+            .bytes(key.bytes),
+            read: shown
+        )
     }
 
     func shown(_ id: RowID) throws -> ShownRow? {
-        try row("SELECT h, id, cl, image FROM shown WHERE id = ?", [Data(id.bytes)]).map(shown)
+        try first("SELECT h, id, cl, image FROM shown WHERE id = ?", .id(id), read: shown)
     }
 
-    /// Returns the table in which a row is shown; `nil` if it is not.
-    func tableShowing(_ id: RowID) throws -> TableName? {
-        try row("SELECT t FROM shown WHERE id = ?", [Data(id.bytes)]).map { try table($0[0]) }
+    /// Returns whether a row is shown.
+    func isShown(_ id: RowID) throws -> Bool {
+        try has("SELECT 1 FROM shown WHERE id = ?", .id(id))
+    }
+
+    /// Returns the table in which a row is shown, with the row; `nil` if it is not.
+    func placeOf(_ id: RowID) throws -> (table: TableName, row: ShownRow)? {
+        try first("SELECT h, id, cl, image, t FROM shown WHERE id = ?", .id(id)) { row in
+            try (table(row.integer(4)), shown(row))
+        }
     }
 
     /// Returns the id of the row at a local key, if one is shown there.
     func id(at key: RowKey, in table: TableName) throws -> RowID? {
-        try row(
+        try first(
             "SELECT id FROM shown WHERE t = ? AND h = ?",
-            [number(of: table), Data(key.bytes)]
-        ).flatMap { RowID(bytes: $0.bytes(0)) }
+            .integer(number(of: table)),
+            .bytes(key.bytes)
+        ) { $0.id(0) }
     }
 
     /// Lends the rows of a table, in the order of their keys.
     func forEachShown(in table: TableName, _ body: (ShownRow) throws -> Void) throws {
-        let number = try number(of: table)
-        try forEach("SELECT h, id, cl, image FROM shown WHERE t = ? ORDER BY h", [number]) {
-            try body(shown($0))
-        }
+        var cursor = try shownCursor(in: table)
+        while let row = try cursor.next() { try body(row) }
     }
 
     /// Begins to read the rows of a table, or those with some rowids, in the order of their keys.
@@ -51,20 +58,21 @@ extension SidecarAccess {
         in table: TableName,
         rowIDs: ClosedRange<Int64>? = nil
     ) throws -> ShownCursor {
-        let isInRange = rowIDs == nil ? "" : "AND h BETWEEN ? AND ?"
-        var arguments: StatementArguments = [try number(of: table)]
-        if let rowIDs {
-            arguments += [Data(RowKey.rowID(rowIDs.lowerBound).bytes)]
-            arguments += [Data(RowKey.rowID(rowIDs.upperBound).bytes)]
+        let number = SidecarValue.integer(try number(of: table))
+        guard let rowIDs else {
+            return try ShownCursor(
+                "SELECT h, id, cl, image FROM shown WHERE t = ? ORDER BY h",
+                [number],
+                self
+            )
         }
-        return ShownCursor(
-            rows: try Row.fetchCursor(
-                database.makeStatement(
-                    sql: "SELECT h, id, cl, image FROM shown WHERE t = ? \(isInRange) ORDER BY h"
-                ),
-                arguments: arguments
-            ),
-            access: self
+        return try ShownCursor(
+            "SELECT h, id, cl, image FROM shown WHERE t = ? AND h BETWEEN ? AND ? ORDER BY h",
+            [
+                number, .bytes(RowKey.rowID(rowIDs.lowerBound).bytes),
+                .bytes(RowKey.rowID(rowIDs.upperBound).bytes),
+            ],
+            self
         )
     }
 
@@ -72,67 +80,86 @@ extension SidecarAccess {
         try count("SELECT count(*) FROM shown WHERE t = ?", [number(of: table)])
     }
 
+    /// Whether any row of a table is shown.
+    func hasShown(in table: TableName) throws -> Bool {
+        try has("SELECT 1 FROM shown WHERE t = ? LIMIT 1", .integer(number(of: table)))
+    }
+
     func show(_ row: ShownRow, in table: TableName) throws {
-        try run(
+        try perform(
             "INSERT OR REPLACE INTO shown (t, h, id, cl, image) VALUES (?, ?, ?, ?, ?)",
-            [
-                number(of: table), Data(row.key.bytes), Data(row.id.bytes), Int64(row.causalLength),
-                Data(row.image.bytes),
-            ]
+            .integer(number(of: table)),
+            .bytes(row.key.bytes),
+            .id(row.id),
+            .integer(Int64(row.causalLength)),
+            .bytes(row.image.bytes)
         )
     }
 
     /// Takes a row out of the shadow; its local key stays known, should it come back.
     func hide(_ row: ShownRow, in table: TableName) throws {
-        let table = try number(of: table)
-        let key = Data(row.key.bytes)
-        try run("DELETE FROM shown WHERE t = ? AND h = ?", [table, key])
-        try run(
+        let table = SidecarValue.integer(try number(of: table))
+        let key = SidecarValue.bytes(row.key.bytes)
+        try perform("DELETE FROM shown WHERE t = ? AND h = ?", table, key)
+        try perform(
             "INSERT OR REPLACE INTO key (t, h, id) VALUES (?, ?, ?)",
-            [table, key, Data(row.id.bytes)]
+            table,
+            key,
+            .id(row.id)
         )
+        hasFormerKeysNow = true
     }
 
     /// Returns the row that was at a local key last, if none is now.
     func formerID(at key: RowKey, in table: TableName) throws -> RowID? {
-        try row(
+        guard try hasFormerKeys else { return nil }
+        return try first(
             "SELECT id FROM key WHERE t = ? AND h = ?",
-            [number(of: table), Data(key.bytes)]
-        ).flatMap { RowID(bytes: $0.bytes(0)) }
+            .integer(number(of: table)),
+            .bytes(key.bytes)
+        ) { $0.id(0) }
     }
 
     /// Returns the local key that a row had last, if it is not shown.
     func formerKey(of id: RowID) throws -> RowKey? {
-        try row("SELECT h FROM key WHERE id = ?", [Data(id.bytes)]).flatMap {
-            RowKey(bytes: $0.bytes(0))
-        }
+        guard try hasFormerKeys else { return nil }
+        return try first("SELECT h FROM key WHERE id = ?", .id(id)) { $0.key(0) }
     }
 
     func forgetFormerKey(of id: RowID) throws {
-        try run("DELETE FROM key WHERE id = ?", [Data(id.bytes)])
+        if try hasFormerKeys { try perform("DELETE FROM key WHERE id = ?", .id(id)) }
+    }
+
+    /// Whether the key of any row is known that is not shown.
+    private var hasFormerKeys: Bool {
+        get throws {
+            if let hasFormerKeysNow { return hasFormerKeysNow }
+            let has = try has("SELECT 1 FROM key LIMIT 1")
+            hasFormerKeysNow = has
+            return has
+        }
     }
 
     /// Returns the greatest rowid that was ever given out in a table, as far as is known.
     func greatestKey(in table: TableName) throws -> Int64 {
-        let number = try number(of: table)
-        var greatest: Int64 = 0
-        for source in ["shown", "key"] {
-            let found = try row("SELECT max(h) FROM \(source) WHERE t = ?", [number])
-            if let found, case .rowID(let rowID)? = RowKey(bytes: found.bytes(0)) {
-                greatest = max(greatest, rowID)
-            }
-        }
-        return greatest
+        let number = SidecarValue.integer(try number(of: table))
+        let found = [
+            try first("SELECT max(h) FROM shown WHERE t = ?", number) { $0.key(0) },
+            try first("SELECT max(h) FROM key WHERE t = ?", number) { $0.key(0) },
+        ]
+        return found.compactMap { key in
+            if case .rowID(let rowID) = key { rowID } else { nil }
+        }.reduce(0, max)
     }
 
-    fileprivate func shown(_ row: Row) throws -> ShownRow {
-        guard let key = RowKey(bytes: row.bytes(0)), let id = RowID(bytes: row.bytes(1)) else {
+    fileprivate func shown(_ row: SidecarStatement) throws -> ShownRow {
+        guard let key = row.key(0), let id = row.id(1) else {
             throw damaged("a row of the shadow has no key")
         }
         return ShownRow(
             key: key,
             id: id,
-            causalLength: UInt32(truncatingIfNeeded: row[2] as Int64),
+            causalLength: UInt32(truncatingIfNeeded: row.integer(2)),
             image: RowImage(bytes: row.bytes(3))
         )
     }
@@ -140,32 +167,60 @@ extension SidecarAccess {
 
 /// Reads the shadow of a table.
 struct ShownCursor {
-    fileprivate let rows: RowCursor
-    fileprivate let access: SidecarAccess
+    private let statement: SidecarStatement
+    private let access: SidecarAccess
 
-    mutating func next() throws -> ShownRow? { try rows.next().map(access.shown) }
+    fileprivate init(
+        _ sql: StaticString,
+        _ values: [SidecarValue],
+        _ access: SidecarAccess
+    ) throws {
+        self.access = access
+        statement = try access.ownStatement(sql)
+        try statement.begin(values)
+    }
+
+    mutating func next() throws -> ShownRow? {
+        try statement.step() ? access.shown(statement) : nil
+    }
 }
 
-private typealias RowCursor = GRDB.RowCursor
+extension SidecarStatement {
+    /// A local key; `nil` for what is none.
+    fileprivate func key(_ column: CInt) -> RowKey? { withBytes(column) { RowKey(bytes: $0) } }
+}
 
 extension RowKey {
     /// Bytes that sort as keys of one table do; a rowid has eight and a flag before them.
     var bytes: [UInt8] {
         switch self {
         case .rowID(let number):
-            let sortable = UInt64(bitPattern: number) ^ (1 << 63)
-            return [0] + (0..<8).map { UInt8(truncatingIfNeeded: sortable >> UInt64(56 - 8 * $0)) }
+            let sortable = (UInt64(bitPattern: number) ^ (1 << 63)).bigEndian
+            return [UInt8](unsafeUninitializedCapacity: 9) { bytes, count in
+                bytes[0] = 0
+                UnsafeMutableRawBufferPointer(bytes)
+                    .storeBytes(of: sortable, toByteOffset: 1, as: UInt64.self)
+                count = 9
+            }
         case .primaryKey(let bytes): return [1] + bytes
         }
     }
 
-    init?(bytes: [UInt8]) {
+    init?(bytes: UnsafeRawBufferPointer) {
         switch bytes.first {
         case 0 where bytes.count == 9:
-            let sortable = bytes.dropFirst().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            let sortable = UInt64(
+                bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self)
+            )
             self = .rowID(Int64(bitPattern: sortable ^ (1 << 63)))
         case 1: self = .primaryKey(Array(bytes.dropFirst()))
         default: return nil
         }
+    }
+
+    init?(bytes: [UInt8]) {
+        let key = bytes.withUnsafeBytes { RowKey(bytes: $0) }
+        guard let key else { return nil }
+        self = key
     }
 }

@@ -13,6 +13,20 @@ final class SidecarAccess {
     private var devices = Numbers<DeviceID>()
     private var tables = Numbers<TableName>()
     private var columns = Numbers<ColumnName>()
+    private var statements: [UnsafePointer<UInt8>: SidecarStatement] = [:]
+    /// The row that was asked for last: one step asks for a row several times.
+    var lastKnown: (id: RowID, row: KnownRow?)?
+    /// Whether any row is held or tied; `nil` if nobody has asked.
+    var hasTiesNow: Bool?
+    /// Whether the key of any row is known that is not shown; `nil` if nobody has asked.
+    var hasFormerKeysNow: Bool?
+    /// By how much more rows of tables are alive, and deleted, than their counts say.
+    var tallies: [TableName: Tally] = [:]
+
+    struct Tally {
+        var alive: Int64 = 0
+        var dead: Int64 = 0
+    }
 
     /// Names, and the numbers that rows have for them.
     private struct Numbers<Name: Hashable> {
@@ -34,6 +48,22 @@ final class SidecarAccess {
     func damaged(_ reason: String) -> SidecarError { .damaged(path, reason: reason) }
 
     // MARK: - SQL
+
+    /// Returns a statement that is prepared once, by where its text is in the program.
+    func statement(_ sql: StaticString) throws -> SidecarStatement {
+        if let statement = statements[sql.utf8Start] { return statement }
+        let statement = try ownStatement(sql)
+        statements[sql.utf8Start] = statement
+        return statement
+    }
+
+    /// Prepares a statement that nobody else uses: one that goes on while others run.
+    func ownStatement(_ sql: StaticString) throws -> SidecarStatement {
+        guard let handle = database.sqliteConnection else {
+            throw damaged("its connection is closed")
+        }
+        return try SidecarStatement(sql, in: handle)
+    }
 
     /// Runs a statement whose text is one of few.
     func run(_ sql: String, _ arguments: StatementArguments = []) throws {

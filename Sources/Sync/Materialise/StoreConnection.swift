@@ -1,0 +1,179 @@
+internal import SystemPackage
+internal import CSQLite
+internal import Files
+internal import Foundation
+internal import GRDB
+internal import Stores
+
+/// The connection that writes into a store, with triggers, foreign keys and checkpoints off.
+///
+/// It stays open from one part of a long write to the next: as long as nobody else has written since, the
+/// store is as the shadow has it, and need not be compared with it again. While it is open, nothing else
+/// of this process may open the store's files: to close them would drop its locks.
+final class StoreConnection {
+    /// The length of a log, in bytes, from which on the connection is closed after a write: SQLite then
+    /// moves the log into the store, if nobody else has it open.
+    private static let longLog: Int64 = 64 << 20
+
+    private let store: Store
+    private let busyTimeout: Duration
+    private var queue: DatabaseQueue?
+    /// What SQLite says for the commits of others, as of our last write; `nil` if the store must be compared.
+    private var dataVersion: Int64?
+
+    /// Makes it without opening the store.
+    ///
+    /// - Parameters:
+    ///   - store: the store.
+    ///   - busyTimeout: how long to wait for another writer.
+    init(_ store: Store, busyTimeout: Duration) {
+        self.store = store
+        self.busyTimeout = busyTimeout
+    }
+
+    deinit { close() }
+
+    /// Closes it, so that the store's files may be opened.
+    func close() {
+        try? queue?.close()
+        queue = nil
+        dataVersion = nil
+    }
+
+    /// Reads in one transaction, if nobody else has written since our last write.
+    ///
+    /// - Returns: `nil` if somebody has, or may have.
+    /// - Throws: `StoreError`; what `body` throws.
+    func reading<Result>(_ body: (RowFinder) throws -> Result) throws -> Result? {
+        guard let queue, let dataVersion else { return nil }
+        return try translating {
+            try queue.inDatabase { database in
+                guard let handle = database.sqliteConnection else { return nil }
+                try execute("BEGIN", handle)
+                defer { try? execute("ROLLBACK", handle) }
+                // It begins to read with this: https://www.sqlite.org/pragma.html#pragma_data_version
+                guard try self.dataVersion(handle) == dataVersion else { return nil }
+                return try body(RowFinder(handle, name: name))
+            }
+        }
+    }
+
+    /// Writes in one transaction.
+    ///
+    /// - Parameters:
+    ///   - triggers: those of the store that run though triggers are off.
+    ///   - body: returns `nil` to write nothing.
+    /// - Returns: what `body` returns.
+    /// - Throws: `StoreError`; `.busyWriting` if another writer does not end. Then nothing was written.
+    func writing<Result>(
+        _ triggers: [SyncTrigger],
+        _ body: (OpaquePointer) throws -> Result?
+    ) throws -> Result? {
+        let result: Result? = try translating {
+            do {
+                return try open(triggers).inDatabase { database in
+                    guard let handle = database.sqliteConnection else { return nil }
+                    return try write(handle, body)
+                }
+            } catch let error as StoreError {
+                throw error.ofWriting
+            }
+        }
+        if result == nil || hasLongLog() { close() }
+        return result
+    }
+
+    private func write<Result>(
+        _ handle: OpaquePointer,
+        _ body: (OpaquePointer) throws -> Result?
+    ) throws -> Result? {
+        try execute("BEGIN IMMEDIATE", handle)
+        do {
+            // Our own commit does not change it.
+            let now = try dataVersion(handle)
+            guard let result = try body(handle) else {
+                try execute("ROLLBACK", handle)
+                return nil
+            }
+            try execute("COMMIT", handle)
+            dataVersion = dataVersion == nil || dataVersion == now ? now : nil
+            return result
+        } catch {
+            if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK", handle) }
+            throw error
+        }
+    }
+
+    private func open(_ triggers: [SyncTrigger]) throws -> DatabaseQueue {
+        if let queue { return queue }
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
+        configuration.allowsUnsafeTransactions = true
+        let queue = try DatabaseQueue(path: store.writableURI, configuration: configuration)
+        self.queue = queue
+        try queue.inDatabase { database in
+            guard let handle = database.sqliteConnection else { return }
+            try prepare(handle, triggers)
+        }
+        return queue
+    }
+
+    private func prepare(_ handle: OpaquePointer, _ triggers: [SyncTrigger]) throws {
+        for sql in [
+            "PRAGMA foreign_keys = OFF", "PRAGMA recursive_triggers = OFF",
+            "PRAGMA wal_autocheckpoint = 0",
+        ] {
+            try execute(sql, handle)
+        }
+        guard csqlite_enable_triggers(handle, 0) == SQLITE_OK else {
+            throw StoreError(name, code: sqlite3_errcode(handle), of: handle)
+        }
+        // Copies of those that keep up what does not sync.
+        for trigger in triggers where trigger.treatment == .copied {
+            try execute(trigger.temporaryCopy, handle)
+        }
+    }
+
+    // MARK: - SQL
+
+    private var name: String { store.path.description }
+
+    /// Whether the log is long, or cannot be looked at.
+    private func hasLongLog() -> Bool {
+        let log = FilePath("\(store.location)-wal")
+        do {
+            return try FileInfo.ifPresent(log).map { $0.size >= Self.longLog } ?? false
+        } catch {
+            return true
+        }
+    }
+
+    private func dataVersion(_ handle: OpaquePointer) throws -> Int64 {
+        let statement = try Statement(handle, name: name, "PRAGMA main.data_version")
+        return try statement.step() ? statement.integer(0) : -1
+    }
+
+    private func execute(_ sql: String, _ handle: OpaquePointer) throws {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw StoreError(name, code: code, of: handle) }
+    }
+
+    private func translating<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw StoreError(name, code: error.resultCode.rawValue, message: error.message)
+                .ofWriting
+        }
+    }
+}
+
+extension SyncTrigger {
+    /// The statement that makes it on this connection alone.
+    fileprivate var temporaryCopy: String {
+        // SQLite keeps the text from the word TRIGGER on as it was given.
+        let start = "CREATE TRIGGER"
+        return sql.hasPrefix(start) ? "CREATE TEMP TRIGGER" + sql.dropFirst(start.count) : sql
+    }
+}

@@ -1,7 +1,8 @@
 internal import Changes
 
-/// A set of very many ids in little memory, which may take an id for one of its own that is not: a Bloom
-/// filter. It answers for a search in a large table, which is then made for few.
+/// A set of very many ids in little memory, a Bloom filter: it may take another id for one of its own.
+///
+/// It answers for a search in a large table, which is then made for few.
 struct IDSieve {
     /// 2²⁵ bits: of a million ids it is wrong about four in a thousand others, of ten million about a fifth.
     private static let bits: UInt64 = 1 << 25

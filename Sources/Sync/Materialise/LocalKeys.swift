@@ -35,6 +35,7 @@ struct LocalKeys {
     ///   - rows: the rows.
     ///   - table: their table.
     ///   - shownKey: returns the key at which a row is shown.
+    /// - Throws: `SidecarError`, `StoreError`; what `shownKey` throws.
     mutating func assign(
         _ rows: [RowDelta],
         of table: TableMapping,

@@ -31,7 +31,7 @@ final class SidecarStatement {
                 sqlite3_prepare_v2(database, $0.baseAddress, CInt($0.count), &pointer, nil)
             }
         }
-        guard code == SQLITE_OK, let pointer else { throw Self.error(code, of: database) }
+        guard code == SQLITE_OK, let pointer else { throw Self.error(of: database) }
         self.pointer = pointer
         self.database = database
     }
@@ -69,7 +69,7 @@ final class SidecarStatement {
                             )
                     }
                 }
-            guard code == SQLITE_OK else { throw Self.error(code, of: database) }
+            guard code == SQLITE_OK else { throw Self.error(of: database) }
         }
     }
 
@@ -80,7 +80,7 @@ final class SidecarStatement {
         switch sqlite3_step(pointer) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
-        case let code: throw Self.error(code, of: database)
+        default: throw Self.error(of: database)
         }
     }
 
@@ -116,7 +116,8 @@ final class SidecarStatement {
         return try body(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    private static func error(_ code: CInt, of database: OpaquePointer) -> DatabaseError {
+    /// The reason of the call that failed just now.
+    private static func error(of database: OpaquePointer) -> DatabaseError {
         DatabaseError(
             resultCode: ResultCode(rawValue: sqlite3_extended_errcode(database)),
             message: String(cString: sqlite3_errmsg(database))

@@ -35,8 +35,10 @@ extension SidecarAccess {
         try run("INSERT OR IGNORE INTO altered (id) SELECT id FROM row UNION SELECT id FROM shown")
     }
 
-    /// Has the next looks be at rows that will stand near each other in the store: table after table, in the
-    /// order of the numbers that they have elsewhere. Else each look would write pages all over it.
+    /// Has the next looks be at rows that will stand near each other in the store.
+    ///
+    /// They go table after table, in the order of the numbers that rows have elsewhere. Else each look would
+    /// write pages all over the store.
     func orderLooks() throws {
         try perform("DELETE FROM temp.look")
         try perform(
@@ -47,8 +49,9 @@ extension SidecarAccess {
         )
     }
 
-    /// Returns the first of the rows that were ordered and that this run has not done with; none once it has
-    /// with all. Rows that were planned and not written come again.
+    /// Returns the first of the rows that were ordered and are left; none once all are written, or wait.
+    ///
+    /// Rows that were planned and not written come again.
     private func nextLook(limit: Int) throws -> Set<RowID> {
         var first: Int64?
         let ids = try all(
@@ -130,6 +133,7 @@ extension SidecarAccess {
     /// - Parameters:
     ///   - ids: the rows.
     ///   - planned: those of them that are about to be written, and stay dirty until they are.
+    /// - Throws: `SidecarError`.
     func looked(at ids: Set<RowID>?, planned: Set<RowID>) throws {
         if let ids {
             for id in ids.union([.zero]).sorted() {

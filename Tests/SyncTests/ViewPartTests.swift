@@ -196,6 +196,6 @@ struct ViewPartTests {
         try await desk.sync(at: start + 180)
         try await phone.sync(at: start + 240)
         #expect(try desk.content() == phone.content())
-        #expect(try phone.planned().steps == 0)
+        #expect(try phone.planned() == 0)
     }
 }

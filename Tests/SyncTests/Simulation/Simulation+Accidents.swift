@@ -78,6 +78,7 @@ extension Simulation {
                 try FileManager.default.removeItem(atPath: container.appending(name).string)
             }
             devices[index].options.refills = true
+            wasEmptied = true
         case 1:
             for folder in ["log", "base", "info"] { try split(folder) }
         case 2:

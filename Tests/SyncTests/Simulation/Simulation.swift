@@ -32,6 +32,8 @@ final class Simulation {
     /// Devices that had an accident.
     var forgetful: Set<String> = []
     let accidents: [Accident]
+    /// Whether the container has lost all that was in it.
+    var wasEmptied = false
     /// For how many of its turns a device is away.
     var absences: [Int: Int] = [:]
     private(set) var breaches: [String] = []

@@ -43,8 +43,8 @@ extension Device {
         }
     }
 
-    /// Returns how many rows of the store are not as the view has them, and how many wait.
-    func planned() throws -> (steps: Int, dirty: Int64) {
+    /// Returns how many rows of the store are not as the view has them.
+    func planned() throws -> Int {
         let sidecar = try Sidecar(in: sidecarPath)
         defer { try? sidecar.close() }
         return try withTables { snapshot, tables, access in
@@ -54,8 +54,7 @@ extension Device {
                 access,
                 BlobCache(sidecar: sidecar, files: ExternalFiles(of: store))
             )
-            let plan = try WritePlan(view, access, acceptsChanges: true)
-            return (plan.steps.count, try access.dirtyCount)
+            return try WritePlan(view, access, acceptsChanges: true).steps.count
         }
     }
 

@@ -51,8 +51,8 @@ ABLATIONS = [
         "cells.append(Cell(column.name, part == nil && !ABLATED ? .zero : capture.stamp, wire))")]),
     ("no-intent", SIMULATION, [(
         "Sync/Exchange/StoreExchange+Writing.swift",
-        "                try access.intend(plan.intents)\n",
-        "                if !ABLATED { try access.intend(plan.intents) }\n")]),
+        "            try access.intend(plan.intents)\n",
+        "            if !ABLATED { try access.intend(plan.intents) }\n")]),
     ("repairs-as-deltas", SIMULATION, [(
         "Sync/Exchange/StoreExchange+Writing.swift",
         "step.intent(new: image)",
@@ -101,18 +101,18 @@ ABLATIONS = [
         "step.intent(new: image == nil ? nil : ",
         "step.intent(new: image == nil ? nil : ABLATED ? step.new : "), (
         "Sync/View/StoreView.swift",
-        "let taken = trial.taken(trial.filled(values, row, of: table), of: table)",
-        "let filled = trial.filled(values, row, of: table)\n"
-        "        let taken = ABLATED ? filled.map { $0 ?? .null } : trial.taken(filled, of: table)")]),
+        "let taken = trial.taken(trial.filled(values, row, of: table), row.id, of: table)",
+        "let filled = trial.filled(values, row, of: table)\n        let taken =\n            "
+        "ABLATED ? filled.map { $0 ?? .null } : trial.taken(filled, row.id, of: table)")]),
     ("foreign-keys-on", SIMULATION, [(
-        "Sync/Materialise/StoreWrite.swift",
+        "Sync/Materialise/StoreConnection.swift",
         '"PRAGMA foreign_keys = OFF"',
         'ABLATED ? "PRAGMA foreign_keys = ON" : "PRAGMA foreign_keys = OFF"')]),
     ("triggers-on", SIMULATION, [(
-        "Sync/Materialise/StoreWrite.swift",
+        "Sync/Materialise/StoreConnection.swift",
         "csqlite_enable_triggers(handle, 0)", "csqlite_enable_triggers(handle, ABLATED ? 1 : 0)")]),
     ("checkpoint-on", SIMULATION, [(
-        "Sync/Materialise/StoreWrite.swift",
+        "Sync/Materialise/StoreConnection.swift",
         '"PRAGMA wal_autocheckpoint = 0"',
         'ABLATED ? "PRAGMA wal_autocheckpoint = 1" : "PRAGMA wal_autocheckpoint = 0"')]),
     ("view-without-parents", SIMULATION, [(

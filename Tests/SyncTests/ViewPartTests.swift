@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Remotes
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -196,6 +197,43 @@ struct ViewPartTests {
         try await desk.sync(at: start + 180)
         try await phone.sync(at: start + 240)
         #expect(try desk.content() == phone.content())
+        #expect(try phone.planned() == 0)
+    }
+
+    @Test("keeps what an application writes between two parts")
+    func betweenParts() async throws {
+        let (desk, phone) = try devices(Self.schema)
+        try desk.edit(Self.rows(60))
+        for device in [desk, phone] { try await device.enable(at: start) }
+        try await desk.sync(at: start)
+        phone.options.mostRows = 20
+        // The first part has given rows their numbers, and takes none that the application takes.
+        let edits = Mutex([
+            "UPDATE item SET name = 'edited' WHERE id = (SELECT min(id) FROM item)",
+            "INSERT INTO item (id, name) VALUES (55, 'mine')",
+            "DELETE FROM item WHERE id = (SELECT max(id) FROM item WHERE name <> 'mine')",
+        ])
+        let path = phone.storePath.string
+        phone.options.didWrite = { _ in
+            guard let edit = edits.withLock({ $0.popLast() }) else { return }
+            // Another process: it would take the log away if this one had lost its locks.
+            _ = try Tool.check("sqlite3", [path, edit])
+        }
+        // SQLite shares the locks of a process, which an application of its own would not lose.
+        try phone.queue.close()
+        try await phone.sync(at: start + 60)
+        try phone.withClosedStore {}
+        let left = edits.withLock { $0.count }
+        #expect(left == 0)
+        phone.options.didWrite = { _ in }
+        for minute in 2..<5 {
+            try await desk.sync(at: start + Double(minute) * 60)
+            try await phone.sync(at: start + Double(minute) * 60 + 30)
+        }
+        #expect(try desk.content() == phone.content())
+        #expect(try desk.rows("SELECT count(*) FROM item WHERE name = 'edited'") == ["1"])
+        #expect(try desk.rows("SELECT count(*) FROM item WHERE name = 'mine'") == ["1"])
+        #expect(try desk.rows("SELECT count(*) FROM item") == ["60"])
         #expect(try phone.planned() == 0)
     }
 }

@@ -236,4 +236,53 @@ struct ViewPartTests {
         #expect(try desk.rows("SELECT count(*) FROM item") == ["60"])
         #expect(try phone.planned() == 0)
     }
+
+    @Test(
+        "asks if another file is put in the store's place between two parts, and writes into neither"
+    )
+    func replacedBetweenParts() async throws {
+        let (desk, phone) = try devices(Self.schema)
+        try desk.edit(Self.rows(60))
+        try phone.edit("INSERT INTO item (id, name) VALUES (1000, 'mine')")
+        for device in [desk, phone] { try await device.enable(at: start) }
+        try await desk.sync(at: start)
+        try phone.queue.close()
+        let path = phone.storePath.string
+        let (older, gone) = (path + ".older", path + ".gone")
+        _ = try Tool.check("sqlite3", [path, "VACUUM INTO '\(older)'"])
+        phone.options.mostRows = 20
+        let parts = Mutex(0)
+        phone.options.didWrite = { _ in
+            let part = parts.withLock { count in
+                count += 1
+                return count
+            }
+            guard part == 1 else { return }
+            try FileManager.default.moveItem(atPath: path, toPath: gone)
+            for suffix in ["-wal", "-shm"] {
+                try FileManager.default.moveItem(atPath: path + suffix, toPath: gone + suffix)
+            }
+            try FileManager.default.moveItem(atPath: older, toPath: path)
+        }
+        await #expect(throws: SyncDecision.replaced("a.sqlite")) {
+            try await phone.sync(at: start + 60)
+        }
+        let written = parts.withLock { $0 }
+        #expect(written == 1)
+        let count = "SELECT count(*) FROM item"
+        #expect(try Tool.check("sqlite3", [path, count]) == "1\n")
+        let before = try Tool.check("sqlite3", [gone, count])
+        #expect(before != "61\n")
+        // Whoever says that both count gets both.
+        phone.options.rejoining = .merge
+        try await phone.sync(at: start + 120)
+        phone.options.rejoining = nil
+        for minute in 3..<5 {
+            try await desk.sync(at: start + Double(minute) * 60)
+            try await phone.sync(at: start + Double(minute) * 60 + 30)
+        }
+        try phone.withClosedStore {}
+        #expect(try desk.content() == phone.content())
+        #expect(try desk.rows(count) == ["61"])
+    }
 }

@@ -93,17 +93,18 @@ package final class RowFinder {
         return found
     }
 
-    /// Returns the greatest rowid of a table; 0 if it is empty.
+    /// Returns the greatest rowid of a table; `nil` if it has no rows, or no rowids.
     ///
     /// - Throws: `StoreError`.
-    package func greatestRowID(of table: TableSchema) throws -> Int64 {
-        guard let rowID = table.rowIDName else { return 0 }
+    package func greatestRowID(of table: TableSchema) throws -> Int64? {
+        guard let rowID = table.rowIDName else { return nil }
         let greatest = try Statement(
             handle,
             name: name,
             "SELECT max(\(rowID)) FROM main.\(table.name.sqlIdentifier)"
         )
-        return try greatest.step() ? greatest.integer(0) : 0
+        guard try greatest.step(), greatest.storageClass(0) == .integer else { return nil }
+        return greatest.integer(0)
     }
 
     /// Reads columns of the row at a local key.

@@ -43,15 +43,6 @@ extension StoreSnapshot {
     ///
     /// - Throws: `StoreError`.
     public func greatestRowID(of table: TableSchema) throws -> Int64? {
-        guard let rowID = table.rowIDName else { return nil }
-        return try reading {
-            let statement = try Statement(
-                connection.handle(),
-                name: path.description,
-                "SELECT max(\(rowID)) FROM main.\(table.name.sqlIdentifier)"
-            )
-            guard try statement.step(), statement.storageClass(0) == .integer else { return nil }
-            return statement.integer(0)
-        }
+        try reading { try RowFinder(self).greatestRowID(of: table) }
     }
 }

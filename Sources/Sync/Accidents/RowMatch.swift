@@ -9,11 +9,8 @@ struct RowMatch {
     /// Collects the rows of a table that are alive and shown nowhere, but at keys that are gone.
     init(_ table: TableMapping, gone: [ShownRow], _ access: SidecarAccess) throws {
         let gone = Set(gone.map(\.id))
-        var rows: [KnownRow] = []
-        try access.forEachKnown { row in
-            if row.table == table.name, row.state.isAlive { rows.append(row) }
-        }
-        for row in rows where try gone.contains(row.id) || access.shown(row.id) == nil {
+        try access.forEachAlive(in: table.name) { row in
+            guard try gone.contains(row.id) || !access.isShown(row.id) else { return }
             candidates[table.values(of: row.state), default: []].append(row)
         }
     }

@@ -16,7 +16,7 @@ struct IDSieve {
 
     /// Whether an id may be in it; one that was inserted is.
     func mayHave(_ id: RowID) -> Bool {
-        // Ids are hashes, so that their own bits scatter.
+        // Ids are hashes or random, so that their own bits scatter.
         !words.isEmpty && has(id.high % Self.bits) && has(id.low % Self.bits)
     }
 

@@ -20,10 +20,8 @@ struct JoinMatching {
         but known: Set<RowID>,
         _ access: SidecarAccess
     ) throws {
-        try access.forEachKnown { row in
-            guard row.table == table.name, row.state.isAlive, !known.contains(row.id),
-                row.state.cell(.same) == nil
-            else { return }
+        try access.forEachAlive(in: table.name) { row in
+            guard !known.contains(row.id), row.state.cell(.same) == nil else { return }
             byContent[columns.values(of: row.state), default: []].append(row.id)
             if case .integer(let number)? = row.delta.hint {
                 byNumber[number, default: []].append(row.id)

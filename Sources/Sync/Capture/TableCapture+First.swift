@@ -41,7 +41,7 @@ extension TableCapture {
     /// Lends the new rows in the order of their ids: so each page of the sidecar is read and written once for
     /// a part of them.
     private func forEachNew(_ body: (New) throws -> Void) throws {
-        for row in news.sorted(by: \.id) { try body(row) }
+        for row in news.ordered(by: \.id) { try body(row) }
     }
 
     /// Tells all rows, which have ids by now.

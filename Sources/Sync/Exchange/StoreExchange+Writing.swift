@@ -18,7 +18,7 @@ extension StoreExchange {
         }
         if options.isDryRun {
             let connection = StoreConnection(store, busyTimeout: options.busyTimeout)
-            let steps = try plan(PartWrite(connection: connection), &outcome).0?.plan.steps ?? []
+            let steps = try plan(LongWrite(connection: connection), &outcome).0?.plan.steps ?? []
             return outcome.count(steps)
         }
         guard let reservation = try await options.reserve() else {
@@ -27,9 +27,11 @@ extension StoreExchange {
         }
         defer { withExtendedLifetime(reservation) {} }
         var fetched: Set<BlobReference> = []
-        let part = PartWrite(connection: StoreConnection(store, busyTimeout: options.busyTimeout))
-        defer { part.connection.close() }
-        while try await writePart(part, &outcome, &fetched),
+        let longWrite = LongWrite(
+            connection: StoreConnection(store, busyTimeout: options.busyTimeout)
+        )
+        defer { longWrite.connection.close() }
+        while try await writePart(longWrite, &outcome, &fetched),
             try sidecar.read({ try $0.isUnfinished })
         {
             try options.check()
@@ -41,14 +43,14 @@ extension StoreExchange {
     ///
     /// - Returns: whether it is written.
     private func writePart(
-        _ part: PartWrite,
+        _ longWrite: LongWrite,
         _ outcome: inout ExchangeOutcome,
         _ fetched: inout Set<BlobReference>
     ) async throws -> Bool {
         var isOutdated = false
         var isTold = false
         for _ in 0..<Self.roundsLimit {
-            let (planned, missing) = try plan(part, &outcome)
+            let (planned, missing) = try plan(longWrite, &outcome)
             // Content that rows wait for is fetched once; what is not there keeps only them waiting.
             let lacking = missing.subtracting(fetched)
             if !lacking.isEmpty, try await fetch(lacking, &outcome) {
@@ -63,7 +65,7 @@ extension StoreExchange {
             if !isTold { try await options.willWrite(rows) }
             isTold = true
             let before = outcome.written
-            let applied = try apply(planned, part, &outcome)
+            let applied = try apply(planned, longWrite, &outcome)
             if outcome.written > before { try await options.didWrite(rows) }
             switch applied {
             case .done: return true
@@ -100,19 +102,19 @@ extension StoreExchange {
     ///
     /// - Returns: `nil` for the plan if nothing has to be written.
     private func plan(
-        _ part: PartWrite,
+        _ longWrite: LongWrite,
         _ outcome: inout ExchangeOutcome
     ) throws -> (Planned?, missing: Set<BlobReference>) {
-        if let layout = part.layout,
-            let planned = try part.connection.reading({ try plan(layout, $0, &outcome) })
+        if let layout = longWrite.layout,
+            let planned = try longWrite.connection.reading({ try plan(layout, $0, &outcome) })
         {
             return planned
         }
         // It must not be open while the store's files are opened.
-        part.connection.close()
+        longWrite.connection.close()
         return try withSnapshot { snapshot, schema, tables in
             let layout = StoreLayout(schema: schema, tables: tables)
-            part.layout = layout
+            longWrite.layout = layout
             return try plan(layout, RowFinder(snapshot), &outcome)
         }
     }
@@ -167,11 +169,11 @@ extension StoreExchange {
     /// Writes a plan into the store, and keeps what was written.
     private func apply(
         _ planned: Planned,
-        _ part: PartWrite,
+        _ longWrite: LongWrite,
         _ outcome: inout ExchangeOutcome
     ) throws -> Applied {
         let write = StoreWrite(
-            connection: part.connection,
+            connection: longWrite.connection,
             name: store.path.description,
             schema: planned.schema,
             plan: planned.plan,
@@ -179,7 +181,7 @@ extension StoreExchange {
         )
         guard try writeFiles(planned.files), let written = try write.run() else {
             try sidecar.write { try $0.dropIntents() }
-            part.layout = nil
+            longWrite.layout = nil
             return .outdated
         }
         try pass(.written)
@@ -192,13 +194,13 @@ extension StoreExchange {
             try access.dropIntents()
         }
         // Whatever runs now may want the store for itself.
-        if try !sidecar.read({ try $0.isUnfinished }) { part.connection.close() }
+        if try !sidecar.read({ try $0.isUnfinished }) { longWrite.connection.close() }
         try pass(.settled)
         outcome.inserted += written.inserted
         outcome.updated += written.updated
         outcome.deleted += written.deleted
         if written.leftOut.isEmpty { return .done }
-        part.layout = nil
+        longWrite.layout = nil
         return .someLeftOut
     }
 }
@@ -210,7 +212,7 @@ private struct StoreLayout {
 }
 
 /// A long write, of which the parts follow each other.
-private final class PartWrite {
+private final class LongWrite {
     let connection: StoreConnection
     /// The tables of the store; `nil` if it has to be compared again.
     var layout: StoreLayout?

@@ -50,11 +50,12 @@ public struct StoreExchange {
         /// Keeps other programs of ours off the store from before the plan to after the write, as long as
         /// the result lives; `nil` leaves what arrived for a later run.
         public var reserve: @Sendable () async throws -> (any Sendable)? = { () }
-        /// Called once before rows are written, with those that are planned; an error leaves them unwritten.
+        /// Called before rows are written, with those that are planned, for each part of very many; an error
+        /// leaves them unwritten. A connection of ours may be open to the store, without a transaction.
         public var willWrite: @Sendable ([WrittenRow]) async throws -> Void = { _ in }
         /// Told the copy that is kept of a store before it yields to the container.
         public var kept: @Sendable (FilePath) -> Void = { _ in }
-        /// Called after rows were written.
+        /// Called after rows were written, for each part of very many, as `willWrite` is.
         public var didWrite: @Sendable ([WrittenRow]) async throws -> Void = { _ in }
         /// Throws to end the run; called between steps.
         public var check: @Sendable () throws -> Void = {}

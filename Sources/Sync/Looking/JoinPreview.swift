@@ -105,10 +105,9 @@ extension SidecarAccess {
         while try others.step() {
             guard let id = others.id(0) else { continue }
             let state = try known(id)?.state
-            if state?.cell(.same) != nil {
-                // Another one is shown for it, since both are alike.
-                counts.alike += 1
-            } else if others.optionalInteger(1) != nil {
+            // Another one is shown for it, since both are alike.
+            if state?.cell(.same) != nil { continue }
+            if others.optionalInteger(1) != nil {
                 counts.deletedThere += 1
             } else {
                 counts.onlyHere += 1
@@ -116,9 +115,7 @@ extension SidecarAccess {
                 contents[table.content(of: state), default: 0] += 1
             }
         }
-        counts.alike +=
-            try shownCount(in: table.name) - counts.alike - counts.deletedThere
-            - counts.onlyHere
+        counts.alike = try shownCount(in: table.name) - counts.deletedThere - counts.onlyHere
         if !contents.isEmpty {
             try forEachUnshown(in: table.name) { row in
                 let content = table.content(of: row.state)

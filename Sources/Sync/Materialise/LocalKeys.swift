@@ -102,7 +102,7 @@ struct LocalKeys {
     private func greatestKey(of table: TableMapping) throws -> Int64 {
         let shown = try access.greatestKey(in: table.name)
         return try table.isKeyless
-            ? max(shown, finder.greatestRowID(of: table.schema)) : shown
+            ? max(shown, finder.greatestRowID(of: table.schema) ?? 0) : shown
     }
 
     private mutating func give(_ number: Int64, to id: RowID, in table: TableName) {

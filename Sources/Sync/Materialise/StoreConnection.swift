@@ -8,8 +8,12 @@ internal import Stores
 /// The connection that writes into a store, with triggers, foreign keys and checkpoints off.
 ///
 /// It stays open from one part of a long write to the next: as long as nobody else has written since, the
-/// store is as the shadow has it, and need not be compared with it again. While it is open, nothing else
-/// of this process may open the store's files: to close them would drop its locks.
+/// store is as the shadow has it, and need not be compared with it again. A commit between the last
+/// comparison and the first write is found by the next run: until then a row that it changed is left out,
+/// since each row is held to its shadow as it is written.
+///
+/// While it is open, nothing else of this process may open the store's files: to close them would drop its
+/// locks.
 final class StoreConnection {
     /// The length of a log, in bytes, from which on the connection is closed after a write: SQLite then
     /// moves the log into the store, if nobody else has it open.
@@ -40,7 +44,7 @@ final class StoreConnection {
         dataVersion = nil
     }
 
-    /// Reads in one transaction, if nobody else has written since our last write.
+    /// Reads in one transaction, if nobody else has written since our last write, or replaced the file.
     ///
     /// - Returns: `nil` if somebody has, or may have.
     /// - Throws: `StoreError`; what `body` throws.
@@ -52,7 +56,9 @@ final class StoreConnection {
                 try execute("BEGIN", handle)
                 defer { try? execute("ROLLBACK", handle) }
                 // It begins to read with this: https://www.sqlite.org/pragma.html#pragma_data_version
-                guard try self.dataVersion(handle) == dataVersion else { return nil }
+                guard try self.dataVersion(handle) == dataVersion, try !hasMoved(handle) else {
+                    return nil
+                }
                 return try body(RowFinder(handle, name: name))
             }
         }
@@ -63,7 +69,8 @@ final class StoreConnection {
     /// - Parameters:
     ///   - triggers: those of the store that run though triggers are off.
     ///   - body: returns `nil` to write nothing.
-    /// - Returns: what `body` returns.
+    /// - Returns: what `body` returns; `nil`, with nothing written, if another file was put in the store's
+    ///   place.
     /// - Throws: `StoreError`; `.busyWriting` if another writer does not end. Then nothing was written.
     func writing<Result>(
         _ triggers: [SyncTrigger],
@@ -91,7 +98,8 @@ final class StoreConnection {
         do {
             // Our own commit does not change it.
             let now = try dataVersion(handle)
-            guard let result = try body(handle) else {
+            // What is written into a file that has gone is lost.
+            guard let result = try body(handle), try !hasMoved(handle) else {
                 try execute("ROLLBACK", handle)
                 return nil
             }
@@ -111,11 +119,11 @@ final class StoreConnection {
         configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
         configuration.allowsUnsafeTransactions = true
         let queue = try DatabaseQueue(path: store.writableURI, configuration: configuration)
-        self.queue = queue
         try queue.inDatabase { database in
             guard let handle = database.sqliteConnection else { return }
             try prepare(handle, triggers)
         }
+        self.queue = queue
         return queue
     }
 
@@ -147,6 +155,15 @@ final class StoreConnection {
         } catch {
             return true
         }
+    }
+
+    /// Whether the file was renamed or removed since it was opened, as when another one was put in its place.
+    private func hasMoved(_ handle: OpaquePointer) throws -> Bool {
+        // https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlhasmoved
+        var moved: CInt = 0
+        let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
+        guard code == SQLITE_OK else { throw StoreError(name, code: code, of: handle) }
+        return moved != 0
     }
 
     private func dataVersion(_ handle: OpaquePointer) throws -> Int64 {

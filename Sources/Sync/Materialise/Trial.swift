@@ -16,6 +16,8 @@ final class Trial {
     /// Files that rows will name and that are not there yet.
     private(set) var newFiles: [ExternalReference: BlobReference] = [:]
     private var isHere: [NamedFile: Bool] = [:]
+    /// The most rows of which is kept what SQLite has made of them.
+    private static let triedLimit = 40_000
     private var tried: [RowID: Tried] = [:]
     private var defaults: [TableName: [StoredValue?]] = [:]
 
@@ -86,8 +88,7 @@ final class Trial {
 
     /// Returns a row's values as SQLite will have them.
     func taken(_ values: [StoredValue?], _ id: RowID, of table: TableMapping) -> [StoredValue] {
-        let all = values.map { $0 ?? .null }
-        return trying(all) { try take(values, id, of: table) ?? all }
+        trying(nil) { try take(values, id, of: table) } ?? values.map { $0 ?? .null }
     }
 
     /// Tries a row; one that was tried last with the same values is not tried again.
@@ -100,6 +101,7 @@ final class Trial {
             return last.taken
         }
         let taken = try mirror.take(values.map { $0 ?? .null }, of: table.schema)
+        if tried.count == Self.triedLimit { tried = [:] }
         tried[id] = Tried(table: table.name, values: values, taken: taken)
         return taken
     }

@@ -75,7 +75,7 @@ struct WritePlan {
                     )
                 }
             }
-            for row in Array(desired.values).sorted(by: \.key) {
+            for row in Array(desired.values).ordered(by: \.key) {
                 steps.append(.insertion(of: row, table))
             }
         }

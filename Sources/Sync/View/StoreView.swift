@@ -69,7 +69,7 @@ struct StoreView {
                 let rows = states[table.name] ?? [:]
                 try ground.keys.takeShown(of: table) { rows[$0] != nil }
             }
-            let rows = (alive[table.name] ?? []).sorted(by: \.id)
+            let rows = (alive[table.name] ?? []).ordered(by: \.id)
             try ground.keys.assign(rows, of: table) { id in
                 part.isAll ? try access.shown(id)?.key : part.shadow[id]?.row.key
             }
@@ -240,13 +240,5 @@ extension HeldRow {
             why: reason == .unsettled ? .unsettled : .refused,
             other: .zero
         )
-    }
-}
-
-extension Array {
-    /// Returns the elements in the order of what they have: only places are moved, where elements are large.
-    func sorted<Key: Comparable>(by key: (Element) -> Key) -> [Element] {
-        let keys = map(key)
-        return indices.sorted { keys[$0] < keys[$1] }.map { self[$0] }
     }
 }

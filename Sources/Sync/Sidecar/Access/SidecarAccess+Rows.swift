@@ -25,9 +25,22 @@ extension SidecarAccess {
         return row
     }
 
-    /// Lends all rows of the state, in the order of their ids.
+    /// Lends all rows of the state, in no order.
     func forEachKnown(_ body: (KnownRow) throws -> Void) throws {
-        try forEach("SELECT id, t, cl, clock, device, hint, body FROM row ORDER BY +id", body: body)
+        try forEach("SELECT id, t, cl, clock, device, hint, body FROM row", body: body)
+    }
+
+    /// Lends the rows of a table that are alive, in the order of their ids.
+    func forEachAlive(in table: TableName, _ body: (KnownRow) throws -> Void) throws {
+        // Sorting them is faster than to look each up by the index of ids.
+        try forEach(
+            """
+            SELECT id, t, cl, clock, device, hint, body FROM row WHERE t = ? AND cl % 2 = 1
+            ORDER BY +id
+            """,
+            .integer(number(of: table)),
+            body: body
+        )
     }
 
     /// Lends all rows of the state, table after table, in the order of their ids.

@@ -13,15 +13,6 @@ struct ShownRow: Equatable {
 
 // The shadow.
 extension SidecarAccess {
-    func shown(_ key: RowKey, in table: TableName) throws -> ShownRow? {
-        try first(
-            "SELECT h, id, cl, image FROM shown WHERE t = ? AND h = ?",
-            .integer(number(of: table)),
-            .bytes(key.bytes),
-            read: shown
-        )
-    }
-
     func shown(_ id: RowID) throws -> ShownRow? {
         try first("SELECT h, id, cl, image FROM shown WHERE id = ?", .id(id), read: shown)
     }

@@ -78,15 +78,6 @@ final class SidecarAccess {
         try Row.fetchOne(database.cachedStatement(sql: sql), arguments: arguments)
     }
 
-    func forEach(
-        _ sql: String,
-        _ arguments: StatementArguments = [],
-        _ body: (Row) throws -> Void
-    ) throws {
-        let cursor = try Row.fetchCursor(database.makeStatement(sql: sql), arguments: arguments)
-        while let row = try cursor.next() { try body(row) }
-    }
-
     func count(_ sql: String, _ arguments: StatementArguments = []) throws -> Int64 {
         try Int64.fetchOne(database.cachedStatement(sql: sql), arguments: arguments) ?? 0
     }

@@ -50,8 +50,9 @@ public struct StoreExchange {
         /// Keeps other programs of ours off the store from before the plan to after the write, as long as
         /// the result lives; `nil` leaves what arrived for a later run.
         public var reserve: @Sendable () async throws -> (any Sendable)? = { () }
-        /// Called before rows are written, with those that are planned, for each part of very many; an error
-        /// leaves them unwritten. A connection of ours may be open to the store, without a transaction.
+        /// Called before rows are written, with those that are planned, for each part of very many.
+        ///
+        /// An error leaves them unwritten. A connection of ours may be open to the store, without a transaction.
         public var willWrite: @Sendable ([WrittenRow]) async throws -> Void = { _ in }
         /// Told the copy that is kept of a store before it yields to the container.
         public var kept: @Sendable (FilePath) -> Void = { _ in }

@@ -122,7 +122,8 @@ struct ContainerContent {
         return edit.cell.stamp.clock <= seen ? nil : "to \(winner)"
     }
 
-    /// Returns all that was told of a cell, and of its row's deletion: by whom, in which file, and when.
+    /// Returns all that was told of a cell, and of its row's deletion: by whom, in which file, and when; and what
+    /// these devices said to have heard.
     func story(of key: CellKey) -> String {
         let edits = (edits[key] ?? []).map { edit in
             "\(edit.device) \(edit.sequence): \(edit.cell) in life \(edit.causalLength)"
@@ -130,7 +131,13 @@ struct ContainerContent {
         let deletions = (deletes[key.id] ?? []).map { delete in
             "\(delete.file.device) \(delete.file.sequence): deleted at \(delete.stamp), \(delete.length)"
         }
-        return (edits + deletions).joined(separator: "\n    ")
+        let heard = Set((self.edits[key] ?? []).map(\.device)).flatMap { device in
+            (self.heard[device] ?? []).map { file in
+                let clocks = file.seen.map { "\($0.device) \($0.clock)" }.joined(separator: ", ")
+                return "\(device) \(file.sequence): had heard \(clocks)"
+            }
+        }
+        return (edits + deletions + heard).joined(separator: "\n    ")
     }
 
     /// Returns the edits of cells that have no later stamp than what their device had heard of by then.
@@ -142,7 +149,12 @@ struct ContainerContent {
             for late in Self.firstWritten(all) {
                 for early in all where early.cell.stamp >= late.cell.stamp && wasKnown(early, late)
                 {
-                    found.append("\(late.cell) of \(key) was made over \(early.cell), and is older")
+                    found.append(
+                        """
+                        \(late.cell) of \(key) was made over \(early.cell), and is older:
+                            \(story(of: key))
+                        """
+                    )
                 }
             }
         }

@@ -106,6 +106,10 @@ extension ArchivedBackup {
             guard paths?.contains(item.attributes.path) ?? true, !remarks.leavesOut(item) else {
                 return
             }
+            if directory != nil, try isStray(item) {
+                remarks.addStray(item.attributes.path)
+                return
+            }
             var item = item
             if !Self.mayGiveAway {
                 if let owner = item.attributes.owner, owner.user != geteuid() {
@@ -125,6 +129,7 @@ private struct Remarks {
     var foreignOwners = 0
     private var reserved = 0
     private var special: (count: Int, first: RelativePath?) = (0, nil)
+    private var strays: (count: Int, first: RelativePath?) = (0, nil)
 
     /// Returns whether an entry is not restored.
     mutating func leavesOut(_ item: ArchiveExtractor.Item) -> Bool {
@@ -135,6 +140,11 @@ private struct Remarks {
         guard item.entry.isSpecial else { return false }
         special = (special.count + 1, special.first ?? item.attributes.path)
         return true
+    }
+
+    /// Notes a file of SQLite's that is left out beside its store.
+    mutating func addStray(_ path: RelativePath) {
+        strays = (strays.count + 1, strays.first ?? path)
     }
 
     /// Returns whether an entry would be taken for a leftover of a restore, on any file system: some
@@ -157,6 +167,11 @@ private struct Remarks {
             let count = counted(special.count, "entry is", "entries are")
             let reason = "named pipes, sockets and devices are not restored"
             texts.append("\(count) left out, '\(first)' first: \(reason)")
+        }
+        if let first = strays.first {
+            let count = counted(strays.count, "file", "files")
+            let reason = "the store beside it is whole, and this is of a later moment"
+            texts.append("\(count) of SQLite's left out, '\(first)' first: \(reason)")
         }
         if foreignOwners > 0, isExtracted {
             let count = counted(foreignOwners, "name belongs", "names belong")

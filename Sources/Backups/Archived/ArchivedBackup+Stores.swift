@@ -1,4 +1,5 @@
-internal import Archives
+package import Archives
+internal import Files
 internal import Stores
 
 extension ArchivedBackup {
@@ -25,6 +26,23 @@ extension ArchivedBackup {
             return false
         }
         return isFound
+    }
+
+    /// Returns whether a file is SQLite's own, beside a store that the manifest tells of.
+    ///
+    /// Such a store is whole by itself. Before 2026-11-25, a journal or log of a later moment could get into an
+    /// archive; beside the store, SQLite would play it back into that.
+    ///
+    /// - Throws: `ArchiveError`, `FileError`.
+    package func isStray(_ item: ArchiveExtractor.Item) throws -> Bool {
+        guard let header, item.attributes.kind == .file, EntrySource.canRead(item),
+            let store = Store.database(ofFileBeside: item.attributes.path)?.description,
+            header.stores.contains(where: { $0.path == store })
+        else { return false }
+        let count = Int(min(item.size, 8))
+        let source = try EntrySource(item, cache: SegmentCache(limit: 0))
+        let start = count == 0 ? [] : try source.readExactly(count: count, at: 0)
+        return Store.isSidecar(start, size: item.size, at: item.attributes.path)
     }
 
     /// Calls a closure for each file that begins as a store does, until it returns `false`.

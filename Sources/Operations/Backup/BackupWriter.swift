@@ -37,6 +37,8 @@ final class BackupWriter {
     private let size: Int64
     /// The paths of stores and of SQLite's files beside them, which no walk adds.
     let storeFiles: Set<RelativePath>
+    /// The stores of which the archive gets the content as of the cut.
+    let cutStores: Set<RelativePath>
     /// What was left out when the cut was made.
     let leftOut: LeftOut
     private let manifest: ManifestWriter
@@ -69,6 +71,7 @@ final class BackupWriter {
         folderIdentity = plan.folder.identity
         size = cut.survey.size
         storeFiles = cut.storeFiles
+        cutStores = Set(cut.members.map(\.store.path))
         leftOut = cut.survey.leftOut
         problems = cut.problems
         self.cut = cut
@@ -333,9 +336,13 @@ final class BackupWriter {
     }
 
     private func add(_ walked: WalkedFile, acceptingChanges: Bool) throws -> Bool {
-        if try addUnread(walked) { return true }
+        let mayBeSidecar = isBesideStore(walked.path)
+        if !mayBeSidecar, try addUnread(walked) { return true }
         let file = try reading { try walked.directory.file(walked.name) }
         let info = try reading { try file.info() }
+        if mayBeSidecar, try reading({ try isSidecar(file, info, at: walked.path) }) {
+            return true
+        }
         var (changed, isNewStore) = (false, false)
         func isStill() throws -> Bool {
             changed = try reading { try file.info() } != info
@@ -343,6 +350,13 @@ final class BackupWriter {
         }
         func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Int {
             let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
+            // It has become one since it was looked at: it is given up, and looked at again.
+            let start = [UInt8](buffer.prefix(min(count, 8)))
+            if offset == 0, mayBeSidecar,
+                Store.isSidecar(start, size: info.size, at: walked.path)
+            {
+                return 0
+            }
             // The cut would have it, if it had been there.
             if offset == 0, !storeFiles.contains(walked.path),
                 !leftOut.stores.contains(where: { $0.path == walked.path }),

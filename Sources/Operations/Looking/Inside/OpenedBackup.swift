@@ -17,7 +17,7 @@ struct StoreContents {
 /// Its methods may wait for what is fetched, so they are called within `look`.
 public final class OpenedBackup: StorePlace {
     public let name: String
-    private let archived: ArchivedBackup
+    let archived: ArchivedBackup
     private let context: OperationContext
     private let cache: SegmentCache
 

@@ -146,8 +146,13 @@ ABLATIONS = [
         "entry.sectorSize > 0, entry.born <= (ABLATED ? plan.number : plan.base), let id,")]),
     ("removed-once-only", INCREMENTS, [(
         "Operations/Backup/Increments/ChangeWriter.swift",
-        "let end = entry.gone, end > plan.base, entry.born",
-        "let end = entry.gone, end > (ABLATED ? plan.number - 1 : plan.base), entry.born")]),
+        "let end = entry.gone, end > plan.base, entry.first <= plan.base",
+        "let end = entry.gone, end > (ABLATED ? plan.number - 1 : plan.base),\n"
+        "                entry.first <= plan.base")]),
+    ("removed-in-its-last-life-only", INCREMENTS, [(
+        "Operations/Backup/Increments/ChangeWriter.swift",
+        "entry.first <= plan.base else",
+        "(ABLATED ? entry.born : entry.first) <= plan.base else")]),
     ("attributes-of-the-last-backup-only", INCREMENTS, [(
         "Operations/Backup/Increments/ChangeWriter.swift",
         "        if entry.touched > plan.base {\n            let nothing",

@@ -14,6 +14,8 @@ extension BackupState {
         public var identity: String?
         /// Bytes of a sector; 0 if its sectors are not kept.
         public var sectorSize: Int
+        /// The number of the first backup that had anything with this path, be it another kind, or gone since.
+        public var first: Int
         /// The number of the backup in which it appeared, in which its content changed last, and in which
         /// anything of it did.
         public var born: Int
@@ -29,6 +31,7 @@ extension BackupState {
             size: Int64,
             identity: String?,
             sectorSize: Int,
+            first: Int,
             born: Int,
             changed: Int,
             touched: Int,
@@ -39,6 +42,7 @@ extension BackupState {
             self.size = size
             self.identity = identity
             self.sectorSize = sectorSize
+            self.first = first
             self.born = born
             self.changed = changed
             self.touched = touched
@@ -50,7 +54,7 @@ extension BackupState {
         fileprivate var facts: [UInt8] {
             let numbers = [
                 size, Int64(sectorSize), Int64(born), Int64(changed), Int64(touched),
-                Int64(gone ?? -1),
+                Int64(gone ?? -1), Int64(first),
             ]
             return numbers.withUnsafeBytes { Array($0) }
                 + Array("\(attributes)\n\(identity ?? "")".utf8)
@@ -58,8 +62,8 @@ extension BackupState {
 
         fileprivate init?(facts: [UInt8], digests: [UInt8]) {
             let width = MemoryLayout<Int64>.size
-            let text = facts.dropFirst(6 * width)
-            guard facts.count >= 6 * width, digests.count % 32 == 0,
+            let text = facts.dropFirst(7 * width)
+            guard facts.count >= 7 * width, digests.count % 32 == 0,
                 let end = text.firstIndex(of: UInt8(ascii: "\n"))
             else { return nil }
             let number = { (index: Int) in
@@ -73,6 +77,7 @@ extension BackupState {
                 size: number(0),
                 identity: identity.isEmpty ? nil : String(decoding: identity, as: UTF8.self),
                 sectorSize: Int(number(1)),
+                first: Int(number(6)),
                 born: Int(number(2)),
                 changed: Int(number(3)),
                 touched: Int(number(4)),

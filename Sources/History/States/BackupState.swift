@@ -10,7 +10,7 @@ public import SystemPackage
 /// `commit()` is one transaction; what is not committed never was. Each row that a restore would suffer from
 /// has a checksum.
 public final class BackupState {
-    private static let version = "2"
+    private static let version = "3"
     private static let schema = """
         CREATE TABLE IF NOT EXISTS meta (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS made (

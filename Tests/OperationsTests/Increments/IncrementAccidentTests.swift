@@ -43,6 +43,51 @@ struct IncrementAccidentTests {
         try await expectAllRestore()
     }
 
+    @Test("what was removed, made anew and removed again stays away", arguments: ["", "link", "d"])
+    func comesAndGoes(kind: String) async throws {
+        let path = life.scene.stores.appending("lock").string
+        func make(_ text: String) throws {
+            switch kind {
+            case "link":
+                try FileManager.default.createSymbolicLink(
+                    atPath: path,
+                    withDestinationPath: text
+                )
+            case "d":
+                try LocalFileSystem().createDirectory(FilePath(path))
+                try Data(text.utf8).write(to: URL(filePath: path + "/f"))
+            default: try Data(text.utf8).write(to: URL(filePath: path))
+            }
+        }
+        try make("one")
+        _ = try await life.makeChain(1)
+        for number in 0..<6 {
+            if number.isMultiple(of: 2) {
+                try FileManager.default.removeItem(atPath: path)
+            } else {
+                try make("again \(number)")
+            }
+            #expect(try await life.backUp().isIncrement)
+            // The base of every second one is the whole one.
+            try edit("\(number)")
+            #expect(try await life.backUp().isIncrement)
+        }
+        try await expectAllRestore()
+    }
+
+    @Test("a file that became a link, which was removed then, stays away")
+    func becameLink() async throws {
+        let path = life.scene.stores.appending("current").string
+        try Data("one".utf8).write(to: URL(filePath: path))
+        _ = try await life.makeChain(1)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "none")
+        #expect(try await life.backUp().isIncrement)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try await life.backUp().isIncrement)
+        try await expectAllRestore()
+    }
+
     @Test("a whole backup is read before the first is built on it: of a damaged one none is made")
     func damagedBase() async throws {
         let whole = try #require(try await life.makeChain(1).first)

@@ -82,7 +82,8 @@ final class IncrementScene {
     func edit() throws {
         let store = "store\(random.next() % 3).sqlite"
         let path = scene.stores.appending("d\(random.next() % 3)/f\(random.next() % 4)")
-        switch random.next() % 12 {
+        switch random.next() % 15 {
+        case 12...14: try comeAndGo("lock\(random.next() % 2)")
         case 0: try makeStore(store, rows: Int(random.next() % 1500))
         case 1...4:
             try makeStore(store, rows: 1)
@@ -114,6 +115,18 @@ final class IncrementScene {
             try? FileManager.default.removeItem(atPath: path.string)
             let count = random.next() % 4 == 0 ? 3_000_000 : Int(random.next() % 5000)
             try Data(random.bytes(count)).write(to: URL(filePath: path.string))
+        }
+    }
+
+    /// Removes a name if it is there; else makes a file or a link of it, as a lock is.
+    func comeAndGo(_ name: String) throws {
+        let path = scene.stores.appending(name).string
+        if try FileInfo.ifPresent(FilePath(path)) != nil {
+            try FileManager.default.removeItem(atPath: path)
+        } else if random.next() % 2 == 0 {
+            try Data(random.bytes(9)).write(to: URL(filePath: path))
+        } else {
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "none")
         }
     }
 

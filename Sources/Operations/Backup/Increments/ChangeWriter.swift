@@ -70,7 +70,7 @@ final class ChangeWriter {
             attributes,
             size: Int64(content.count),
             digests,
-            after: known.entry,
+            after: known,
             number: plan.number
         )
         if entry.touched > plan.base {
@@ -90,7 +90,8 @@ final class ChangeWriter {
     /// - Returns: `false` if it has to be read.
     /// - Throws: `FullNeeded`, `HistoryError`.
     func addUnread(_ attributes: EntryAttributes, size: Int64, identity: String?) throws -> Bool {
-        guard !rereads, let identity, case let (id?, old?) = try known(attributes),
+        let known = try known(attributes)
+        guard !rereads, let identity, let id = known.id, let old = known.entry,
             old.identity == identity, old.size == size, max(old.born, old.changed) <= plan.base
         else { return false }
         var entry = old
@@ -120,7 +121,8 @@ final class ChangeWriter {
         isStill: () throws -> Bool,
         read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
     ) throws -> Bool {
-        var (id, old) = try known(attributes)
+        var known = try known(attributes)
+        let old = known.entry
         var entry: BackupState.Entry
         if !rereads, let old, let identity, old.identity == identity, old.size == size {
             // Its times stand as they did when it was read.
@@ -128,12 +130,13 @@ final class ChangeWriter {
             Self.touch(&entry, attributes, number: plan.number)
         } else {
             let file = ScannedFile(attributes: attributes, size: size, isSnapshot: isSnapshot)
-            guard let scanned = try scan(file, &id, old, isStill: isStill, read: read) else {
+            guard let scanned = try scan(file, &known, isStill: isStill, read: read) else {
                 return false
             }
             entry = scanned
             entry.identity = identity
         }
+        let id = known.id
         var isGood = true
         // What is read again has to be what was hashed: no later change of it may stay unseen.
         let mayPatch = isSnapshot || identity != nil
@@ -170,23 +173,23 @@ final class ChangeWriter {
     /// - Returns: what is to be kept of it; `nil` if it was not still.
     private func scan(
         _ file: ScannedFile,
-        _ id: inout Int64?,
-        _ old: BackupState.Entry?,
+        _ known: inout Known,
         isStill: () throws -> Bool,
         read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
     ) throws -> BackupState.Entry? {
-        let (attributes, size) = (file.attributes, file.size)
+        let (attributes, size, old) = (file.attributes, file.size, known.entry)
         let sectorSize =
             size >= (file.isSnapshot ? Self.leastSectored : Self.leastSectoredFile)
             ? SectorHasher.sectorSize(forSize: size) : 0
-        if id == nil, sectorSize > 0 {
+        if known.id == nil, sectorSize > 0 {
             // Its segments are kept under its number.
-            id = try state.put(
+            known.id = try state.put(
                 BackupState.Entry(
                     attributes: "",
                     size: 0,
                     identity: nil,
                     sectorSize: 0,
+                    first: plan.number,
                     born: plan.number,
                     changed: plan.number,
                     touched: plan.number,
@@ -197,6 +200,7 @@ final class ChangeWriter {
                 id: nil
             )
         }
+        let id = known.id
         var digests: [Digest] = []
         let isWhole = try scanner.scan(
             size: size,
@@ -213,7 +217,7 @@ final class ChangeWriter {
         if let id, sectorSize > 0 || old?.sectorSize ?? 0 > 0 {
             try state.removeSectors(of: id, from: sectorSize > 0 ? digests.count : 0)
         }
-        var entry = Self.entry(attributes, size: size, digests, after: old, number: plan.number)
+        var entry = Self.entry(attributes, size: size, digests, after: known, number: plan.number)
         entry.sectorSize = sectorSize
         return entry
     }
@@ -284,7 +288,8 @@ final class ChangeWriter {
                 gone.append((id, path, entry))
             }
             let relative = try RelativePath(validating: path)
-            guard let end = entry.gone, end > plan.base, entry.born <= plan.base else { return }
+            // The base may have had one before the last.
+            guard let end = entry.gone, end > plan.base, entry.first <= plan.base else { return }
             // What removes it by hand stands there itself.
             if relative.components.first == Manifest.reserved.name {
                 throw FullNeeded(reason: "'\(relative)' is left out of it")
@@ -317,11 +322,19 @@ final class ChangeWriter {
 
     // MARK: - Known
 
-    /// Returns what the last backup had at a path; the number of its row also if it had nothing there.
-    private func known(
-        _ attributes: EntryAttributes
-    ) throws -> (id: Int64?, entry: BackupState.Entry?) {
-        guard let (id, entry) = try state.entry(attributes.path.bytes) else { return (nil, nil) }
+    /// The backups' knowledge of a path.
+    private struct Known {
+        /// The number of its row, also if the last backup had nothing there.
+        var id: Int64?
+        /// What the last backup had there, if it was of the same kind.
+        var entry: BackupState.Entry?
+        /// The number of the first backup that had anything there.
+        var first: Int?
+    }
+
+    /// Returns what is known of a path.
+    private func known(_ attributes: EntryAttributes) throws -> Known {
+        guard let (id, entry) = try state.entry(attributes.path.bytes) else { return Known() }
         let wasDirectory = entry.attributes.hasPrefix(EntryAttributes.Kind.directory.rawValue)
         let isDirectory = attributes.kind == .directory
         if plan.isIncrement, wasDirectory != isDirectory, !entry.attributes.isEmpty {
@@ -330,16 +343,17 @@ final class ChangeWriter {
             throw FullNeeded(reason: "'\(attributes.path)' was a directory, or is one now")
         }
         let isSame = entry.gone == nil && entry.attributes.hasPrefix(attributes.kind.rawValue)
-        return (id, isSame ? entry : nil)
+        return Known(id: id, entry: isSame ? entry : nil, first: entry.first)
     }
 
     private static func entry(
         _ attributes: EntryAttributes,
         size: Int64,
         _ digests: [Digest],
-        after old: BackupState.Entry?,
+        after known: Known,
         number: Int
     ) -> BackupState.Entry {
+        let old = known.entry
         let bytes = digests.flatMap(\.bytes)
         let isOther = old.map { $0.digests != bytes || $0.size != size } ?? true
         var entry = BackupState.Entry(
@@ -347,6 +361,7 @@ final class ChangeWriter {
             size: size,
             identity: nil,
             sectorSize: 0,
+            first: known.first ?? number,
             born: old?.born ?? number,
             changed: isOther ? number : old?.changed ?? number,
             touched: isOther ? number : old?.touched ?? number,

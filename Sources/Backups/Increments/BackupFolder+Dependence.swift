@@ -46,7 +46,7 @@ extension BackupFolder {
         let trashed = isForGood ? try await trash.entries().map(self.backup) : []
         var seen: Set<String> = []
         while true {
-            let needs = Dependence(of: backups, by: backups + trashed)
+            let needs = Dependence(of: backups, by: backups + trashed, trustingNames: false)
             var going = [backups.first { $0.name == backup.name } ?? backup]
             var names = Set(going.map(\.name))
             var next = 0

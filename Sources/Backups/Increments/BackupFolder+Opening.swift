@@ -235,7 +235,8 @@ extension BackupFolder {
             $0.name != archived.name && $0.lineage == archived.header?.lineage
                 && $0.needs.contains { $0.number == need.number && $0.created == need.created }
         }
-        let whole = backups.ordinary.first { $0.name != archived.name && $0.damage == nil }
+        // Another increment may be hit as well.
+        let whole = backups.ordinary.first { !$0.isIncrement && $0.damage == nil }
         return .missingNeed(
             BackupName.display(archived.name),
             need: BackupName.display(need.name),

@@ -21,7 +21,14 @@ package struct Dependence {
     ///   - others: those that may need them; all, as a rule.
     ///   - listed: those of the folder, if they are not the first: a whole one of these stands in for an
     ///     increment, and where one of these is what is needed, no other is taken for it.
-    package init(of backups: [Backup], by others: [Backup], listed: [Backup]? = nil) {
+    ///   - trustsNames: whether a time that is not the manifest's own says that one cannot need another. Names
+    ///     and files' times may be anything: they are good enough to keep a backup, and not to delete one.
+    package init(
+        of backups: [Backup],
+        by others: [Backup],
+        listed: [Backup]? = nil,
+        trustingNames trustsNames: Bool = true
+    ) {
         let byName = Dictionary(grouping: backups, by: \.name)
         let byNumber = Dictionary(grouping: backups.filter { $0.lineage != nil }, by: Place.init)
         let unknown = backups.filter { $0.lineage == nil }
@@ -31,7 +38,8 @@ package struct Dependence {
         )
         for other in others where other.isIncrement {
             guard !other.needs.isEmpty else {
-                for backup in backups where Self.mayBeNeeded(backup, by: other) {
+                for backup in backups
+                where Self.mayBeNeeded(backup, by: other, trustingNames: trustsNames) {
                     possible[backup.name, default: []].append(other)
                 }
                 continue
@@ -81,11 +89,17 @@ package struct Dependence {
         init(_ backup: Backup) { self.init(lineage: backup.lineage, number: backup.number) }
     }
 
-    private static func mayBeNeeded(_ backup: Backup, by other: Backup) -> Bool {
-        guard backup.name != other.name else { return false }
+    private static func mayBeNeeded(
+        _ backup: Backup,
+        by other: Backup,
+        trustingNames trustsNames: Bool
+    ) -> Bool {
+        // Another program's zip is needed by none.
+        guard backup.name != other.name, !backup.isForeign else { return false }
         guard let time = backup.time, let end = other.time else { return true }
         // A name has the minute, of the time zone that it was made in.
         let isExact = backup.timeSource == .manifest && other.timeSource == .manifest
+        guard isExact || trustsNames else { return true }
         let slack = isExact ? 0 : Backup.nameTolerance
         return (-slack...unknownSpan + slack).contains(end.timeIntervalSince(time))
     }

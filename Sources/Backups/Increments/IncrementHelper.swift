@@ -59,7 +59,7 @@ package struct IncrementHelper {
         from base64 import b64decode
         from hashlib import sha256
         from json import loads
-        from os import path, remove
+        from os import chmod, path, remove, utime
         from shutil import rmtree
         from struct import unpack
         from sys import argv, exit
@@ -76,6 +76,8 @@ package struct IncrementHelper {
             if record["type"] == "removed":
                 if path.isdir(at(name)) and not path.islink(at(name)): rmtree(at(name))
                 elif path.lexists(at(name)): remove(at(name))
+            if "patch" in record:
+                chmod(at(name), 0o600)
             if record.get("patch", {}).get("size"):
                 with open(at(name), "r+b") as file, open(at(b".grocerydude/patch", name), "rb") as patch:
                     while head := patch.read(12):
@@ -88,6 +90,8 @@ package struct IncrementHelper {
                     for index, digest in record["changed"]:
                         file.seek(index << 20)
                         if sha256(file.read(1 << 20)).hexdigest() != digest: exit(f"{name}: damaged")
+                chmod(at(name), int(record["mode"], 8))
+                utime(at(name), ns=(record["modified"], record["modified"]))
         rmtree(at(b".grocerydude/patch"), ignore_errors=True)
         open(applied, "w").write(manifest["state"])
 

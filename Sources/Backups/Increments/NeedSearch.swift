@@ -156,7 +156,13 @@ struct NeedSearch {
                 }
             }
         }
-        return entries(for: need, of: header).first.map(Found.trashed)
+        // Elsewhere, what nothing is known of is not fetched to find out.
+        return entries(for: need, of: header)
+            .first {
+                folder.backup($0).likeness(to: need, of: header.lineage) != .unknown
+                    || $0.file.location != nil
+            }
+            .map(Found.trashed)
     }
 
     /// Whether an error is of one archive alone, and another may be the one that is needed.
@@ -212,9 +218,7 @@ struct NeedSearch {
         let found = trashed.compactMap { entry in
             folder.backup(entry).likeness(to: need, of: header.lineage).map { (entry, $0) }
         }
-        // Elsewhere, one that was renamed before it was deleted is not looked for.
-        return found.filter { $0.1 != .unknown || $0.0.file.location != nil }
-            .sorted { $0.1.rawValue < $1.1.rawValue }.map(\.0)
+        return found.sorted { $0.1.rawValue < $1.1.rawValue }.map(\.0)
     }
 }
 

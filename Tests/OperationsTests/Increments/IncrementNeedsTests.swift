@@ -125,6 +125,22 @@ struct IncrementNeedsTests {
         for _ in 0..<2 { try await expectRestored(backups[3], backups[3].name, from: folder) }
     }
 
+    @Test(
+        "nobody deletes it elsewhere under a name that tells of another time, and of which nothing is known",
+        arguments: ["keep Stores.zip", "[2040-Nov-27] 10.00 AM Stores.zip"]
+    )
+    func misnamedElsewhere(name: String) async throws {
+        // A file's own time is years before those of the increments.
+        try move(backups[0].name, to: name)
+        let folder = elsewhere()
+        let renamed = try await folder.find(name)
+        let delete = DeleteBackup(from: folder, context: scene.context())
+        await #expect(throws: BackupFolderError.self) {
+            try await delete.run(renamed, at: life.date, keepingTrash: .seconds(86_400))
+        }
+        #expect(try await folder.list().backups.contains { $0.name == name })
+    }
+
     @Test("they find the whole one that was made of it elsewhere, encrypted too")
     func consolidatedElsewhere() async throws {
         let identity = try Identity.generate()

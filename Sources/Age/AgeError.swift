@@ -21,6 +21,8 @@ public enum AgeError: ExplainedError, Equatable {
     case wrongEnd(FilePath)
     /// A part of the file is not as it was written.
     case damaged(FilePath, chunk: Int64, of: Int64)
+    /// More can read the file than are known by the keys at hand.
+    case otherReaders(FilePath, known: Int, of: Int)
     /// A text is not a public key.
     case badRecipient(String, reason: String)
     /// A secret key stands in the place of a public one; it is not named.
@@ -65,6 +67,8 @@ public enum AgeError: ExplainedError, Equatable {
             "\(name(path)) is damaged: it was cut off, or something was added to it"
         case .damaged(let path, let chunk, let count):
             "\(name(path)) is damaged: part \(chunk + 1) of \(count), of 64 KiB each, is not as it was written\(chunk + 1 == count ? ", or was cut off" : "")"
+        case .otherReaders(let path, let known, let count):
+            "\(name(path)) is encrypted for \(count) keys, of which \(known == 1 ? "one is" : "\(known) are") at hand: the others could not read what takes its place"
         case .badRecipient(let text, let reason): "'\(text)' is not a public key: \(reason)"
         case .identityAsRecipient: "a secret key stands where a public one should be"
         case .badIdentity(let reason): "a secret key cannot be read: \(reason)"

@@ -86,6 +86,35 @@ public final class BackupKeys: Sendable {
         }
     }
 
+    /// Returns those who can read an archive, each of whom has to be known by a key at hand.
+    ///
+    /// It is for what takes the archive's place: nobody is to lose it by that.
+    ///
+    /// - Parameters:
+    ///   - source: the file.
+    ///   - name: its file name.
+    /// - Returns: `nil` if it is not encrypted.
+    /// - Throws: `AgeError.otherReaders` if there are others; see `opened`.
+    package func readers(of source: any ByteSource, name: String) throws -> [Recipient]? {
+        guard BackupName.isEncrypted(name) else { return nil }
+        let file = try EncryptedFile(source, named: FilePath(name))
+        let identities = try identities(for: file)
+        try file.check(identities)
+        // The passphrase opens it: there is no other stanza then.
+        if file.hasPassphrase {
+            return try known.withLock { try $0.passphrase?.get().map { [Recipient($0)] } } ?? []
+        }
+        let readers = identities.filter { (try? file.check([$0])) != nil }.map(\.recipient)
+        guard readers.count >= file.recipientCount else {
+            throw AgeError.otherReaders(
+                FilePath(name),
+                known: readers.count,
+                of: file.recipientCount
+            )
+        }
+        return readers
+    }
+
     /// Returns the secret keys, and the passphrase if a file has one.
     private func identities(for file: EncryptedFile) throws -> [Identity] {
         try known.withLock { known in

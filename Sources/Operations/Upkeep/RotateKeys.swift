@@ -24,6 +24,17 @@ public struct RotateKeys: Sendable {
     public struct Outcome: Sendable {
         public var items: [Item] = []
         public var problems: [Problem] = []
+
+        /// Why nothing was encrypted anew, if there was no key, or a wrong password.
+        ///
+        /// A key that opens nothing may be that of before a rotation which is done.
+        public var missingKey: (any Error)? {
+            let failures = items.compactMap { $0.failure as? AgeError }
+            let areOfKeys = failures.allSatisfy { failure in
+                if case .noMatch(_, keys: 1...) = failure { false } else { failure.isOfKeys }
+            }
+            return areOfKeys && failures.count == items.count ? failures.first : nil
+        }
     }
 
     private let folder: BackupFolder

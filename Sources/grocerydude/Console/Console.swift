@@ -126,7 +126,7 @@ final class Console: Sendable {
     /// Asks a question to be answered with yes; everything else is no.
     func ask(_ question: String) -> Bool {
         withoutProgress { writeAll("\(printable(bytes: question.utf8)) [y/N] ", to: 2) }
-        let reply = readLine()?.lowercased() ?? ""
+        let reply = nextLine()?.lowercased() ?? ""
         return reply == "y" || reply == "yes"
     }
 
@@ -134,11 +134,25 @@ final class Console: Sendable {
     func prompt(_ question: String, choices: [String]) -> String? {
         let lines = (choices + ["\(question) "]).map { printable(bytes: $0.utf8) }
         withoutProgress { writeAll(lines.joined(separator: "\n"), to: 2) }
+        return nextLine()
+    }
+
+    /// Returns the next line of standard input; `nil` at its end, or once a signal asks to stop.
+    ///
+    /// readLine() goes on waiting after a signal, which may also have come to another thread.
+    private func nextLine() -> String? {
+        var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+        while poll(&input, 1, 100) <= 0 {
+            if Interruption.signalNumber != 0 { return nil }
+        }
         return readLine()
     }
 
-    /// Asks for a secret, which nobody sees while it is typed; `nil` if there is no answer.
-    func secret(_ question: String) -> [UInt8]? {
+    /// Asks for a secret, which nobody sees while it is typed.
+    ///
+    /// - Returns: `nil` if there is no answer.
+    /// - Throws: `CancellationError` if a signal asks to stop.
+    func secret(_ question: String) throws -> [UInt8]? {
         var usual = termios()
         guard tcgetattr(0, &usual) == 0 else { return nil }
         var silent = usual
@@ -150,7 +164,9 @@ final class Console: Sendable {
             tcsetattr(0, TCSAFLUSH, &usual)
             writeAll("\n", to: 2)
         }
-        return readLine().map { Array($0.utf8) }
+        let line = nextLine()
+        try Interruption.check()
+        return line.map { Array($0.utf8) }
     }
 
     /// Whether answers take each other's place on a terminal.

@@ -36,6 +36,7 @@ enum Hint {
             error.inWords.map { "\(list) and \($0)" }
         case AgeError.noMatch:
             "name the file of the secret key with '--identity', or see 'grocerydude key check --all'"
+        case AgeError.otherReaders: "name all who are to read it with '--recipient'"
         case AgeError.needsPassphrase, AgeError.wrongPassphrase:
             "run it on a terminal, or set GROCERYDUDE_PASSWORD or 'password_command'"
         case AgeError.forgedHeader, AgeError.wrongEnd, AgeError.damaged, AgeError.badHeader,

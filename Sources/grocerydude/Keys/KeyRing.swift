@@ -97,11 +97,11 @@ struct KeyRing: Sendable {
             return passphrase
         }
         guard console.canAsk else { return isNew ? try missing() : nil }
-        guard let passphrase = console.secret("Password").flatMap({ Passphrase($0) }) else {
+        guard let passphrase = try console.secret("Password").flatMap({ Passphrase($0) }) else {
             return isNew ? try missing() : nil
         }
         if isNew {
-            guard let again = console.secret("Again").flatMap({ Passphrase($0) }),
+            guard let again = try console.secret("Again").flatMap({ Passphrase($0) }),
                 again.isSame(as: passphrase)
             else { throw KeyError.passwordsDiffer }
         }

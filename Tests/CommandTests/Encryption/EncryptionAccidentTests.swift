@@ -65,6 +65,35 @@ struct EncryptionAccidentTests {
         #expect(try File.contents(of: path, limit: 1 << 30) == bytes)
     }
 
+    @Test("A rotation for which there is no key says so with its exit code")
+    func rotatingWithoutKey() throws {
+        _ = try home.encrypt()
+        let rotated = try program.run("key", "rotate", "--recipient", home.recipient)
+        #expect(rotated.status == 12, "\(rotated.errors)")
+        #expect(rotated.errors.contains("there is no key"), "\(rotated.errors)")
+    }
+
+    @Test("What takes an increment's place is for those who could read that, or is not made")
+    func consolidatingForOthers() throws {
+        try program.sandbox.write(Pseudorandom.large, to: "Stores/large")
+        let other = try program.run("key", "generate", "--output", "other.txt")
+        let both = ["--incremental", "--recipient", String(other.text.dropLast())]
+        _ = try home.encrypt(both)
+        _ = try program.run("items", "add", "Dates")
+        let made = try home.encrypt(both)
+        #expect(made.text.contains("Changes.zip.age"), "\(made.errors)")
+        let consolidate = ["consolidate", "latest", "--identity"]
+        let alone = try program.run(consolidate + [home.key])
+        #expect(alone.status != 0 && alone.errors.contains("2 keys"), "\(alone.errors)")
+        #expect(alone.errors.contains("--recipient"), "\(alone.errors)")
+        let whole = try program.run(consolidate + [home.key, "--identity", "other.txt"])
+        #expect(whole.status == 0, "\(whole.errors)")
+        for key in [home.key, "other.txt"] {
+            let checked = try program.run("check", "latest", "--identity", key)
+            #expect(checked.status == 0, "\(checked.errors)")
+        }
+    }
+
     @Test("A rotation that stopped before the names were exchanged is gone on with")
     func rotatingOn() throws {
         _ = try home.encrypt()
@@ -144,5 +173,13 @@ struct EncryptionAccidentTests {
         let damaged = try program.run("check", "latest", "--identity", home.key)
         #expect(damaged.status == 20, "\(damaged.errors)")
         #expect(damaged.text.contains("is not base64"), "\(damaged.text)")
+    }
+}
+
+extension Pseudorandom {
+    /// As much as a whole backup has to have to be built on.
+    fileprivate static var large: [UInt8] {
+        var random = Pseudorandom(seed: 78)
+        return random.bytes(17 << 20)
     }
 }

@@ -151,6 +151,17 @@ struct EncryptionCommandTests {
         #expect(differ.status == 12)
         let checked = try Terminal.run([Program.path, "check"], answering: ["figs"], program)
         #expect(checked.status == 0, "\(checked.text)")
+        // Ctrl-C at the question.
+        let stopped = try Terminal.run([Program.path, "check"], answering: ["\u{3}"], program)
+        #expect(stopped.status == 130, "\(stopped.text)")
+    }
+
+    @Test("The key that a new one's advice shows is the key")
+    func advice() throws {
+        let made = try program.run("key", "generate", "--output", "advised.txt")
+        let key = String(made.text.dropLast())
+        #expect(made.errors.contains("'recipients: [\(key)]'"), "\(made.errors)")
+        #expect(made.errors.contains("key print --identity '"), "\(made.errors)")
     }
 
     @Test("A flipped bit is damage, in every part of the file, and so is a file that was cut off")

@@ -77,9 +77,10 @@ public struct ConsolidateBackup: Sendable {
 
     private func consolidate(_ backup: Backup, among backups: [Backup]) async throws -> Outcome {
         let increment = try await context.open(backup, in: folder)
-        // What was encrypted stays so, though nobody was named who may read it.
-        var recipients = try folder.keys.recipients()
-        if recipients == nil, backup.isEncrypted { recipients = try folder.keys.ownRecipients() }
+        // What was encrypted stays so, and for the same, though nobody was named who may read it.
+        let recipients =
+            try folder.keys.recipients()
+            ?? folder.keys.readers(of: File.open(increment.path), name: backup.name)
         let ending = recipients == nil ? "" : BackupName.encryptedEnding
         var name = "\(backup.displayName) \(BackupName.suffix)\(ending)"
         // Another one may have that name, or one that people see as the same.

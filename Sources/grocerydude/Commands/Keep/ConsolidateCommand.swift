@@ -16,7 +16,10 @@ struct ConsolidateCommand: FolderCommand {
     @Argument(help: "The increment's name, any unique part of it, or 'latest'.")
     var name: String
 
+    @OptionGroup var recipients: RecipientOptions
     @OptionGroup var folder: FolderOptions
+
+    var ownFlags: [FlagValue?] { recipients.flags }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
         var options = ConsolidateBackup.Options(date: invocation.now, tool: invocation.tool)

@@ -26,6 +26,7 @@ struct KeyRotateCommand: FolderCommand {
         let outcome = try await rotate.run(at: invocation.now)
         try invocation.console.answer(outcome.items.map { KeyRotateRow($0) })
         let result = CommandResult(problems: outcome.problems)
+        if let failure = outcome.missingKey { return invocation.failure(failure, after: result) }
         // What the keys at hand do not open was passed over.
         let failed = outcome.items.filter { ($0.failure as? AgeError)?.isOfKeys != true }
         guard let item = failed.first(where: { $0.failure != nil }), let failure = item.failure

@@ -65,8 +65,20 @@ struct CopyCommand: FolderCommand {
         try invocation.console.answer(
             CopyAnswer(outcome, from: source.address, to: target.address)
         )
+        tellOfOtherKeys(outcome, invocation)
         let result = CommandResult(problems: outcome.problems)
         guard let failure = outcome.failure else { return result }
         return result.with(ExitStatus(failure), result.message)
+    }
+
+    /// Says that those who may read a copy are perhaps not those who were named: it was there before.
+    private func tellOfOtherKeys(_ outcome: CopyBackups.Outcome, _ invocation: Invocation) {
+        guard !recipients.recipient.isEmpty else { return }
+        let sealed = outcome.items.filter { $0.wasThere && $0.copy?.isEncrypted == true }
+        guard let first = sealed.first?.copy else { return }
+        let others = sealed.count > 1 ? " and \(sealed.count - 1) more were" : " was"
+        invocation.console.message(
+            "'\(first.displayName)'\(others) there already, perhaps for other keys: see 'grocerydude key check'"
+        )
     }
 }

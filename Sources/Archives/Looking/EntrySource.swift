@@ -25,9 +25,12 @@ public final class EntrySource: ByteSource {
     private struct Ahead {
         /// The segment that was read last.
         var last = -2
-        /// The one after it, which a thread of its own reads.
-        var next: (index: Int, work: BackgroundWork<[UInt8]>)?
+        /// Those after it, each of which a thread of its own reads.
+        var next: [(index: Int, work: BackgroundWork<[UInt8]>)] = []
     }
+
+    /// How many segments are read before they are asked for: one thread alone is slower than a scan by SQLite.
+    private static let aheadCount = 2
 
     /// Whether a file can be read so: a manifest tells its segments.
     ///
@@ -41,7 +44,7 @@ public final class EntrySource: ByteSource {
     /// - Parameters:
     ///   - item: a file that `canRead` says can be read.
     ///   - cache: keeps its segments.
-    ///   - readsAhead: whether the next segment may be read before it is asked for; not if that is fetched.
+    ///   - readsAhead: whether the next segments may be read before they are asked for; not if that is fetched.
     /// - Throws: `ArchiveError` if the table of its segments contradicts the archive; `FileError`.
     public init(
         _ item: ArchiveExtractor.Item,
@@ -106,28 +109,32 @@ public final class EntrySource: ByteSource {
     private func takeAhead(_ index: Int) throws -> [UInt8]? {
         guard readsAhead else { return nil }
         let work = ahead.withLock { ahead -> BackgroundWork<[UInt8]>? in
-            guard let next = ahead.next, next.index == index else { return nil }
-            ahead.next = nil
-            return next.work
+            guard let place = ahead.next.firstIndex(where: { $0.index == index }) else {
+                return nil
+            }
+            return ahead.next.remove(at: place).work
         }
         return try work?.wait()
     }
 
-    /// Begins to read the segment after one, if that came after the one before it.
+    /// Begins to read the segments after one, if that came after the one before it.
     private func readAhead(of index: Int) {
         guard readsAhead else { return }
-        let useless = ahead.withLock { ahead -> BackgroundWork<[UInt8]>? in
+        let useless = ahead.withLock { ahead -> [BackgroundWork<[UInt8]>] in
             defer { ahead.last = index }
-            let next = index + 1
-            guard ahead.last == index - 1, next < digests.count else { return nil }
-            let key = SegmentCache.Key(source: ObjectIdentifier(self), index: next)
-            guard ahead.next?.index != next, cache.bytes(key) == nil else { return nil }
-            let old = ahead.next
-            ahead.next = (next, BackgroundWork { [self] _ in try verified(next) })
-            return old?.work
+            let wanted = (index + 1)..<min(index + 1 + Self.aheadCount, digests.count)
+            guard ahead.last == index - 1, !wanted.isEmpty else { return [] }
+            // The reader went somewhere else.
+            let others = ahead.next.filter { !wanted.contains($0.index) }
+            ahead.next.removeAll { !wanted.contains($0.index) }
+            for next in wanted where !ahead.next.contains(where: { $0.index == next }) {
+                let key = SegmentCache.Key(source: ObjectIdentifier(self), index: next)
+                guard cache.bytes(key) == nil else { continue }
+                ahead.next.append((next, BackgroundWork { [self] _ in try verified(next) }))
+            }
+            return others.map(\.work)
         }
-        // The reader went somewhere else.
-        useless?.close()
+        for work in useless { work.close() }
     }
 
     private func verified(_ index: Int) throws -> [UInt8] {

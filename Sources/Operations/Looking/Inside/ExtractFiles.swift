@@ -52,7 +52,12 @@ public struct ExtractFiles {
         to directory: FilePath,
         making made: inout [FilePath]
     ) throws -> Outcome {
-        let found = try backup.items(NamedPaths(names)).filter { !$0.item.entry.isSpecial }
+        let found = try backup.items(NamedPaths(names)).filter { found in
+            guard !found.item.entry.isSpecial else { return false }
+            // A store comes out clean; what lies beside it does if somebody names it.
+            return try found.root == found.item.attributes.path
+                || !backup.archived.isStray(found.item)
+        }
         let roots = Set(found.map(\.root)).sorted()
         for root in roots where try FileInfo.ifPresent(root.below(directory)) != nil {
             throw FileError.exists(root.below(directory))
@@ -112,7 +117,8 @@ public struct ExtractFiles {
                 ["-wal", "-journal"].map { root.sibling(root.name.appending($0)) }
             }
         ).subtracting(taken)
-        for item in try backup.items(where: logs.contains) where item.size > 0 {
+        for item in try backup.items(where: logs.contains)
+        where try item.size > 0 && !backup.archived.isStray(item) {
             let path = item.attributes.path
             context.warn(
                 "'\(path)' stays behind, and may be a part of what is beside it: name it, too"

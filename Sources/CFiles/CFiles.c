@@ -64,6 +64,13 @@ int cfiles_is_mount_point(int directory, const char *path) {
     errno = ENOSYS;
     return -1;
 }
+int64_t cfiles_birth_time(const char *path) {
+    struct statx status;
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0)
+        return errno == ENOSYS ? 0 : -1;
+    if (!(status.stx_mask & STATX_BTIME)) return 0;
+    return (int64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+}
 int cfiles_sync(int descriptor) { return fsync(descriptor); }
 int cfiles_sync_file_system(int descriptor) { return syncfs(descriptor); }
 #else
@@ -86,6 +93,11 @@ int cfiles_is_mount_point(int directory, const char *path) {
     (void)directory; (void)path;
     errno = ENOSYS;
     return -1;
+}
+int64_t cfiles_birth_time(const char *path) {
+    struct stat status;
+    if (lstat(path, &status) != 0) return -1;
+    return (int64_t)status.st_birthtimespec.tv_sec * 1000000000 + status.st_birthtimespec.tv_nsec;
 }
 int cfiles_sync(int descriptor) {
     if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;

@@ -1,3 +1,6 @@
+internal import CFiles
+public import SystemPackage
+
 #if canImport(Darwin)
 internal import Darwin
 #else
@@ -61,6 +64,18 @@ public struct FileInfo: Sendable, Equatable {
         modified = nanoseconds(status.st_mtim)
         changed = nanoseconds(status.st_ctim)
         #endif
+    }
+}
+
+extension FileInfo {
+    /// Returns when a file was made, in nanoseconds since 1970-01-01 UTC; `nil` if the file system does not tell.
+    ///
+    /// Where an inode is given again, it tells the new file from the old.
+    ///
+    /// - Throws: `FileError`.
+    public static func birth(of path: FilePath) throws -> Int64? {
+        let time = try systemCall(.inspect, path) { path.withPlatformString(cfiles_birth_time) }
+        return time == 0 ? nil : time
     }
 }
 

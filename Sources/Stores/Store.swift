@@ -53,6 +53,14 @@ public struct Store: Sendable, Hashable {
             .map { isSidecar(start, size: size, $0) } ?? false
     }
 
+    /// Returns whether an open file beside a database is SQLite's own, by its content; see above.
+    ///
+    /// - Throws: `FileError`.
+    public static func isSidecar(_ file: File, size: Int64, at path: RelativePath) throws -> Bool {
+        let start = try file.readExactly(count: Int(min(size, 8)), at: 0)
+        return isSidecar(start, size: size, at: path)
+    }
+
     static func isSidecar(_ start: [UInt8], size: Int64, _ suffix: String) -> Bool {
         switch suffix {
         case "-wal":

@@ -6,6 +6,7 @@ extension StoreError {
         let reason = message ?? String(cString: sqlite3_errstr(code))
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy(name)
+        case SQLITE_FULL: self = .noSpace(name)
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: self = .damaged(name, reason: reason)
         // A schema that SQLite's parser does not take.
         case SQLITE_ERROR where reason.contains("malformed"): self = .damaged(name, reason: reason)

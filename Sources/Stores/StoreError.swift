@@ -14,6 +14,8 @@ public enum StoreError: ExplainedError, Equatable {
     case unreadable(String, reason: String)
     /// SQLite cannot write to it.
     case unwritable(String, reason: String)
+    /// The disk that it is on, or that of SQLite's temporary files, is full.
+    case noSpace(String)
     /// Writers were faster than we, every time.
     case neverStill(String)
 
@@ -29,6 +31,8 @@ public enum StoreError: ExplainedError, Equatable {
         case .unreadable(let store, let reason): "the store '\(store)' cannot be read: \(reason)"
         case .unwritable(let store, let reason):
             "the store '\(store)' cannot be written: \(reason)"
+        case .noSpace(let store):
+            "the store '\(store)' cannot be written: there is no space left on its disk"
         case .neverStill(let store): "no moment was found at which '\(store)' could be read"
         }
     }
@@ -42,6 +46,7 @@ public enum StoreError: ExplainedError, Equatable {
             "close the application, or try again when its transaction has ended"
         case .unwritable(let store, _):
             "see that you may write to '\(store)' and to its directory, and that its disk is not read-only"
+        case .noSpace(let store): "free some space where '\(store)' is, and try again"
         case .unreadable, .neverStill: nil
         }
     }

@@ -93,6 +93,25 @@ struct RowReturnTests {
         #expect(try content("SELECT name FROM part; SELECT text FROM log") == "three\n20\n30\n")
     }
 
+    @Test("are compared as the columns that they go into have them", arguments: [false, true])
+    func conversion(hasKey: Bool) throws {
+        let key = hasKey ? ", PRIMARY KEY (a)" : ""
+        try stores.run(
+            "old.sqlite",
+            [
+                "CREATE TABLE t (a INTEGER, b REAL, c NUMERIC, d, e TEXT\(key))",
+                "INSERT INTO t VALUES (1, 2, '3.50', X'00', '7'), (2, 9e99, 'x', 1.0, NULL)",
+            ]
+        )
+        try stores.run(
+            "live.sqlite",
+            ["CREATE TABLE t (a TEXT, b REAL, c TEXT, d ANY, e ANY\(key)) STRICT"]
+        )
+        #expect(try bring("t").inserted == 2)
+        let again = try bring("t")
+        #expect(again.inserted == 0 && again.unchanged == 2)
+    }
+
     @Test("are refused if which row has their unique values cannot be told")
     func unknownRivals() throws {
         let index = "CREATE UNIQUE INDEX upper ON item (upper(code))"

@@ -372,14 +372,24 @@ struct SyncSchemaTests {
         #expect(schema.tables.count == 3)
     }
 
-    @Test("refuses references to numbers of a table that does not sync")
+    @Test("refuses references to a table that does not sync, by number and by value")
     func leftOutParent() throws {
         let schema = try stores.schema(
             "CREATE TABLE log (id INTEGER PRIMARY KEY, x)",
             "CREATE TABLE code (k TEXT PRIMARY KEY)",
             "CREATE TABLE item (id INTEGER PRIMARY KEY, a REFERENCES log, b REFERENCES code)"
         ) { $0.exclude = ["log", "code"] }
-        #expect(schema.refusals == [.referenceToLeftOut(table: "item", column: "a", parent: "log")])
+        let byValue = SyncRefusal.referenceToLeftOut(
+            table: "item",
+            column: "b",
+            parent: "code",
+            isByValue: true
+        )
+        #expect(
+            schema.refusals
+                == [byValue, .referenceToLeftOut(table: "item", column: "a", parent: "log")]
+        )
+        #expect(byValue.hint?.contains(#"{"item": {"references": {"b": "none"}}}"#) == true)
         #expect(schema.table("item")?.columns.map(\.reference) == [nil, nil])
     }
 

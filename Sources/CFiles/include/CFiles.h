@@ -46,6 +46,10 @@ int64_t cfiles_available_space(int descriptor);
 // does not tell.
 int cfiles_is_mount_point(int directory, const char *path);
 
+// When a file was made, not following a link (statx(2), STATX_BTIME): nanoseconds since the epoch;
+// 0 if the file system does not tell; -1 and errno.
+int64_t cfiles_birth_time(const char *path);
+
 // openat(2), which is variadic.
 int cfiles_openat(int directory, const char *path, int flags, mode_t mode);
 

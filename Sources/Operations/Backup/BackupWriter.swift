@@ -336,13 +336,17 @@ final class BackupWriter {
     }
 
     private func add(_ walked: WalkedFile, acceptingChanges: Bool) throws -> Bool {
-        let mayBeSidecar = isBesideStore(walked.path)
+        // SQLite's own may come while the archive is written. The archive has the store without them: a journal of
+        // a later transaction would be rolled back into the store as soon as somebody opens what was restored.
+        let mayBeSidecar =
+            Store.database(ofFileBeside: walked.path).map(cutStores.contains) ?? false
         if !mayBeSidecar, try addUnread(walked) { return true }
         let file = try reading { try walked.directory.file(walked.name) }
         let info = try reading { try file.info() }
-        if mayBeSidecar, try reading({ try isSidecar(file, info, at: walked.path) }) {
-            return true
+        func isSidecar() throws -> Bool {
+            try Store.isSidecar(file, size: info.size, at: walked.path)
         }
+        if mayBeSidecar, try reading(isSidecar) { return true }
         var (changed, isNewStore) = (false, false)
         func isStill() throws -> Bool {
             changed = try reading { try file.info() } != info
@@ -351,11 +355,9 @@ final class BackupWriter {
         func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Int {
             let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
             // It has become one since it was looked at: it is given up, and looked at again.
-            let start = [UInt8](buffer.prefix(min(count, 8)))
-            if offset == 0, mayBeSidecar,
-                Store.isSidecar(start, size: info.size, at: walked.path)
-            {
-                return 0
+            if mayBeSidecar, offset == 0 {
+                let start = [UInt8](buffer.prefix(min(count, 8)))
+                if Store.isSidecar(start, size: info.size, at: walked.path) { return 0 }
             }
             // The cut would have it, if it had been there.
             if offset == 0, !storeFiles.contains(walked.path),

@@ -126,7 +126,7 @@ public struct CopyStores: Sendable {
             source: source.path,
             files: copied.files,
             bytes: copied.bytes,
-            stores: copied.stores,
+            stores: copied.stores ?? 0,
             problems: problems
         )
     }

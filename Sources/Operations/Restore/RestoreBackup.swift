@@ -62,9 +62,12 @@ public struct RestoreBackup: Sendable {
         public var files: Int
         /// The paths that were named; empty if all of it is meant.
         public var only: [String] = []
+        /// Those of them that the backup has not, and that were taken away.
+        public var removed: [String] = []
         /// Bytes in all files.
         public var bytes: Int64
-        public var stores: Int
+        /// `nil` before they are counted, of an archive without a manifest.
+        public var stores: Int?
         /// The backup of the data that was replaced.
         public var safetyBackup: Backup?
         /// Whether there was a stores directory.
@@ -95,8 +98,9 @@ public struct RestoreBackup: Sendable {
             files = part?.files ?? plan.files
             bytes = part?.bytes ?? plan.bytes
             only = part?.names.map(\.description) ?? []
-            stores = (plan.header?.stores ?? []).count {
-                part?.part.contains(printed: $0.path) ?? true
+            removed = part?.removed.map(\.description) ?? []
+            stores = plan.header.map { header in
+                header.stores.count { part?.part.contains(printed: $0.path) ?? true }
             }
             isDataRead = plan.isAtHand
             self.replacesData = replacesData
@@ -208,6 +212,11 @@ public struct RestoreBackup: Sendable {
             if options.isDryRun {
                 if !options.setsAsideLeftovers { try paths.refuseLeftovers() }
                 if plan.isAtHand { try context.verify(plan, only: part?.content) }
+                if outcome.stores == nil, plan.isAtHand {
+                    outcome.stores = try plan.items().values.count { item in
+                        item.isStore && part?.entries.contains(item.path) ?? true
+                    }
+                }
                 return outcome
             }
             let replaced = options.force ? try? stores(in: paths.live) : nil

@@ -52,7 +52,11 @@ public struct DisableSync: Sendable {
                 guard before != nil else {
                     throw SyncError.nothingBefore(store: store.path.description)
                 }
-                try refuseIfInUse(store)
+                // A file that is gone comes back; one that is no store is somebody's.
+                switch places.trouble(with: store, in: overview.group) {
+                case nil, .storeGone: try refuseIfInUse(store)
+                case let trouble?: throw trouble
+                }
             }
             guard try confirm(overview) else { return nil }
             if asBefore {

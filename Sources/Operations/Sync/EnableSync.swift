@@ -152,17 +152,8 @@ public struct EnableSync: Sendable {
         let look = try await Enrolment(in: container).look()
         try refuseNamesake(of: store, look, container)
         let agreed = try agreedMap(look, container)
-        let preview = try store.withSnapshot(context) { snapshot in
-            try SyncPreview(
-                of: snapshot,
-                map: agreed,
-                checkCancellation: context.checkCancellation
-            )
-        }
+        let preview = try store.preview(by: agreed, context)
         let name = store.path.description
-        guard preview.refusals.isEmpty else {
-            throw SyncError.refused(store: name, preview.refusals)
-        }
         let excluded = Set(options.exclude.compactMap { TableName($0)?.description })
         if let unknown = preview.unknownNames.first(where: excluded.contains) {
             throw SyncError.noTable(unknown, store: name)

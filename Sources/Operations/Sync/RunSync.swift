@@ -78,12 +78,10 @@ public struct RunSync: Sendable {
             try await context.withLock(on: directory) {
                 let sidecar = try Sidecar(in: directory)
                 defer { try? sidecar.close() }
-                if places.isGone(store) {
-                    result.overview = try SyncOverview(of: sidecar)
-                    throw SyncError.storeGone(
-                        result.store,
-                        group: result.overview.group ?? ""
-                    )
+                let overview = try SyncOverview(of: sidecar)
+                if let trouble = places.trouble(with: store, in: overview.group) {
+                    result.overview = overview
+                    throw trouble
                 }
                 guard options.isDryRun else {
                     result = try await exchange(store, sidecar)
@@ -115,6 +113,7 @@ public struct RunSync: Sendable {
         }
         try sidecar.note(store: store.location)
         let kept = KeptCopy()
+        var decision: SyncDecision?
         let writing = StoreReservation(store, options.writesWhileOpen, context)
         do {
             var exchangeOptions = StoreExchange.Options(
@@ -132,20 +131,29 @@ public struct RunSync: Sendable {
             exchangeOptions.kept = { kept.path = $0 }
             exchangeOptions.reserve = { try await writing.make() }
             let address = options.container ?? before.container ?? ""
-            result.outcome = try await StoreExchange(
-                of: store,
+            let acceptance = Acceptance(
+                store: store,
                 sidecar: sidecar,
-                container: Container(folder(address), group: group, scratch: context.scratch),
-                now: options.date,
-                options: exchangeOptions
-            ).run()
+                container: Container(
+                    try folder(address),
+                    group: group,
+                    scratch: context.scratch
+                ),
+                date: options.date,
+                context: context
+            )
+            result.outcome = try await acceptance.exchange(exchangeOptions, before, &decision)
+        } catch let error as SyncDecision {
+            (result.error, decision) = (error, error)
         } catch let error as CancellationError {
             throw error
+        } catch StoreError.damaged(let name, let reason) {
+            result.error = SyncError.damagedStore(name, reason: reason)
         } catch {
             result.error = error
         }
         let isAway = result.outcome.map { !$0.hasContainer || $0.isCutOff } ?? before.isAway
-        try sidecar.note(result.error as? SyncDecision, isAway: isAway)
+        try sidecar.note(decision, isAway: isAway)
         result.overview = try SyncOverview(of: sidecar)
         result.newConflicts = result.overview.conflicts - before.conflicts
         result.newHeld = result.overview.held - before.held

@@ -11,8 +11,8 @@ public struct ShowSync: Sendable {
         public var overview: SyncOverview
         /// What of it syncs; `nil` if it cannot be read, which was told.
         public var preview: SyncPreview?
-        /// Whether its file is not there any more.
-        public var isGone = false
+        /// How it is.
+        public var state: StoreState
     }
 
     private let places: SyncPlaces
@@ -32,32 +32,46 @@ public struct ShowSync: Sendable {
             guard overview.group != nil else {
                 throw SyncError.notEnabled(store.path.description)
             }
+            let (preview, error) = try look(at: store, overview)
             return Outcome(
                 store: store.path.description,
                 overview: overview,
-                preview: try preview(of: store, overview),
-                isGone: places.isGone(store)
+                preview: preview,
+                state: StoreState(overview, after: error)
             )
         }
     }
 
-    private func preview(of store: Store, _ overview: SyncOverview) throws -> SyncPreview? {
-        if places.isGone(store) {
-            let error = SyncError.storeGone(store.path.description, group: overview.group ?? "")
-            context.warn(explain(error))
-            return nil
-        }
+    /// Returns what of a store syncs, and what is wrong with its file, which is told.
+    private func look(
+        at store: Store,
+        _ overview: SyncOverview
+    ) throws -> (SyncPreview?, SyncError?) {
         do {
-            return try store.withSnapshot(context) { snapshot in
+            if let trouble = places.trouble(with: store, in: overview.group) { throw trouble }
+            let preview = try store.withSnapshot(context) { snapshot in
                 try SyncPreview(
                     of: snapshot,
                     map: overview.map,
                     checkCancellation: context.checkCancellation
                 )
             }
-        } catch let error as StoreError {
+            guard let table = preview.tables.first(where: { $0.rows == nil }) else {
+                return (preview, nil)
+            }
+            let error = SyncError.damagedStore(
+                store.path.description,
+                reason: "the rows of '\(table.name)' cannot be read"
+            )
             context.warn(explain(error))
-            return nil
+            return (preview, error)
+        } catch let error as SyncError {
+            context.warn(explain(error))
+            return (nil, error)
+        } catch let error as StoreError {
+            // Such as one that is locked for now.
+            context.warn(explain(error))
+            return (nil, nil)
         }
     }
 }
@@ -65,18 +79,22 @@ public struct ShowSync: Sendable {
 extension Store {
     /// Lends a snapshot of the store.
     ///
-    /// - Throws: `StoreError`; what `body` throws.
+    /// - Throws: `SyncError.damagedStore`, `StoreError`; what `body` throws.
     func withSnapshot<Result>(
         _ context: OperationContext,
         _ body: (StoreSnapshot) throws -> Result
     ) throws -> Result {
-        let cut = try StoresCut(
-            of: [self],
-            scratchParent: context.scratch,
-            busyTimeout: .seconds(5)
-        )
-        if let failure = cut.failures.first { throw failure.error }
-        guard let member = cut.members.first else { throw SyncError.noStores(directory) }
-        return try withExtendedLifetime(cut) { try body(member.snapshot) }
+        do {
+            let cut = try StoresCut(
+                of: [self],
+                scratchParent: context.scratch,
+                busyTimeout: .seconds(5)
+            )
+            if let failure = cut.failures.first { throw failure.error }
+            guard let member = cut.members.first else { throw SyncError.noStores(directory) }
+            return try withExtendedLifetime(cut) { try body(member.snapshot) }
+        } catch StoreError.damaged(let name, let reason) {
+            throw SyncError.damagedStore(name, reason: reason)
+        }
     }
 }

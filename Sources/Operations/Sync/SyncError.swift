@@ -17,6 +17,12 @@ public enum SyncError: ExplainedError {
     case notEnabled(String)
     /// The file of a store that takes part is not there any more.
     case storeGone(String, group: String)
+    /// What has the name of a store that takes part is no store any more.
+    case noStoreAnyMore(String, group: String, reason: String)
+    /// The file of a store that takes part cannot be read.
+    case unreadableStore(String, group: String, reason: String)
+    /// SQLite finds the store damaged.
+    case damagedStore(String, reason: String)
     /// It takes part in another group, or through another container.
     case alreadyEnabled(store: String, group: String, container: String)
     /// Another store of this user takes part in the group, which was named by the file's name alone.
@@ -73,6 +79,11 @@ public enum SyncError: ExplainedError {
                 + (names.isEmpty ? "is no other" : "are: \(names.joined(separator: ", "))")
         case .storeGone(let name, let group):
             "'\(name)' takes part in '\(group)', and is gone from the stores directory: nothing is sent or deleted for that"
+        case .noStoreAnyMore(let name, let group, let reason):
+            "'\(name)' takes part in '\(group)', and is no store any more: \(reason); nothing is sent or deleted for that"
+        case .unreadableStore(let name, let group, let reason):
+            "'\(name)' takes part in '\(group)', and cannot be read: \(reason)"
+        case .damagedStore(let name, let reason): "the store '\(name)' is damaged: \(reason)"
         case .notEnabled(let name): "'\(name)' does not take part in any group"
         case .alreadyEnabled(let store, let group, let container):
             "'\(store)' takes part in '\(group)' through '\(container)' already"
@@ -123,7 +134,11 @@ public enum SyncError: ExplainedError {
         case .noStore, .noStores: "is it the right directory?"
         case .severalStores: "name one"
         case .notEnabled: nil
-        case .storeGone: "put it back, or have it leave its group"
+        case .storeGone, .noStoreAnyMore: "put it back, or have it leave its group"
+        case .unreadableStore(let name, _, _):
+            "see that you may read '\(name)', and that its disk works"
+        case .damagedStore:
+            "restore it from a backup, or repair it: https://www.sqlite.org/recovery.html; the next run then asks what its data mean"
         case .alreadyEnabled: "leave that group first; the store stays as it is"
         case .groupOfOther(_, let group, _):
             "name another group, or '\(group)' if both are one person's same data"

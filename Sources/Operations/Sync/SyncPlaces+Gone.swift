@@ -3,7 +3,7 @@ internal import Stores
 internal import Sync
 internal import SystemPackage
 
-// Stores that take part, and whose files are not there any more.
+// Stores that take part, and are not among those that were found.
 extension SyncPlaces {
     /// Returns them, in no order.
     ///
@@ -15,11 +15,9 @@ extension SyncPlaces {
     ) throws -> [Store] {
         let known = Set(present.map(\.location))
         return try located(in: sidecars).compactMap { _, location in
-            guard !known.contains(location), try FileInfo.ifPresent(location) == nil else {
-                return nil
-            }
             var rest = location
-            guard rest.removePrefix(stores), rest.isRelative, !rest.isEmpty,
+            guard !known.contains(location), rest.removePrefix(stores), rest.isRelative,
+                !rest.isEmpty,
                 let path = try? RelativePath(validating: Array(rest.string.utf8))
             else { return nil }
             return Store(
@@ -55,8 +53,27 @@ extension SyncPlaces {
         return nil
     }
 
-    /// Whether a store takes part, and its file is not there any more.
-    func isGone(_ store: Store) -> Bool { gone.contains(store) }
+    /// Says why a store that takes part in a group was not found.
+    ///
+    /// - Returns: `nil` if it was.
+    func trouble(with store: Store, in group: String?) -> SyncError? {
+        guard gone.contains(store) else { return nil }
+        let (name, group) = (store.path.description, group ?? "")
+        do {
+            let file = try File.open(store.location)
+            let first = try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) {
+                try file.read(into: $0, at: 0)
+            }
+            let reason = first == 0 ? "it is empty" : "it does not begin as one"
+            return .noStoreAnyMore(name, group: group, reason: reason)
+        } catch FileError.notA {
+            return .noStoreAnyMore(name, group: group, reason: "it is no regular file")
+        } catch let error as FileError where error.isMissing {
+            return .storeGone(name, group: group)
+        } catch {
+            return .unreadableStore(name, group: group, reason: explain(error))
+        }
+    }
 
     /// Marks what is kept of the stores of a directory that were replaced, perhaps only in a part of it: the
     /// next exchange asks what that means.

@@ -9,7 +9,7 @@ public struct SyncPlaces: Sendable {
     public let directory: FilePath
     /// In the order of their paths.
     public let stores: [Store]
-    /// Those that take part, and whose files are not there any more.
+    /// Those that take part, and whose files are gone, are no stores any more, or cannot be read.
     let gone: [Store]
     /// The directory of all sidecars.
     let sidecars: FilePath
@@ -40,7 +40,7 @@ public struct SyncPlaces: Sendable {
         Sidecar.directory(for: store.location, in: sidecars)
     }
 
-    /// The stores that take part, or began to; also those whose files are gone.
+    /// The stores that take part, or began to; also those that were not found.
     ///
     /// - Throws: `FileError`.
     public func enabled() throws -> [Store] {

@@ -19,6 +19,9 @@ public struct SyncedStore: Sendable {
     /// Why it was not done, or only in part.
     public var error: (any Error)?
 
+    /// How it is.
+    public var state: StoreState { StoreState(overview, after: error) }
+
     /// The names of the devices from which something was taken.
     public var takenFrom: [String] {
         (outcome?.takenDevices ?? []).map(overview.title(of:)).sorted()

@@ -56,7 +56,7 @@ public struct ChangeScript {
         get throws {
             guard touched.isEmpty, diff.schema.tables.isEmpty else { return false }
             return try !differsInSequence()
-                && Self.numbers.allSatisfy { try diff.old.pragma($0) == diff.new.pragma($0) }
+                && diff.numbers().isEmpty
         }
     }
 
@@ -165,19 +165,14 @@ public struct ChangeScript {
         }
     }
 
-    private static let numbers = ["user_version", "application_id"]
-
     private func writeNumbers(_ emit: (String) throws -> Void) throws {
-        for name in Self.numbers {
-            let number = try diff.new.pragma(name)
-            if try diff.old.pragma(name) != number { try emit("PRAGMA main.\(name) = \(number);") }
+        for number in try diff.numbers() {
+            try emit("PRAGMA main.\(number.name) = \(number.new);")
         }
     }
 }
 
 extension ReadableStore {
-    fileprivate func pragma(_ name: String) throws -> Int64 { try number("PRAGMA main.\(name)") }
-
     /// Reads the rows of the table in which AUTOINCREMENT counts; `nil` if there is none.
     fileprivate func sequence() throws -> [[StoredValue]]? {
         let count = "SELECT count(*) FROM main.sqlite_schema WHERE name = 'sqlite_sequence'"

@@ -50,6 +50,13 @@ public struct ReadableStore {
     /// - Throws: `StoreError`.
     public func schema() throws -> StoreSchema { try StoreSchema(of: database, name: name) }
 
+    /// Has SQLite read the schema: a store whose schema it cannot make sense of fails here.
+    ///
+    /// - Throws: `StoreError`; see `reading`.
+    public func readSchema() throws {
+        _ = try reading { try number("SELECT count(*) FROM main.sqlite_schema") }
+    }
+
     /// Begins to read a table; see `TableCursor`.
     ///
     /// - Parameters:

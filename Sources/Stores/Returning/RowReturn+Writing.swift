@@ -107,12 +107,14 @@ extension RowReturn {
         _ entities: EntityNumbers?,
         _ check: () throws -> Void
     ) throws -> Outcome {
+        let conversion = try ColumnConversion(of: self)
         var count = 0
         func forEach(_ body: (Int64, [StoredValue]) throws -> Void) throws {
             try forEachRow { rowID, values in
                 count += 1
                 if count % 256 == 0 { try check() }
-                try body(rowID, entities?.mapped(values) ?? values)
+                let mapped = try entities?.mapped(values) ?? values
+                try body(rowID, conversion?.converted(mapped) ?? mapped)
             }
         }
         guard identity == .content else {

@@ -25,13 +25,14 @@ extension StoreExchange {
     /// - Returns: `nil` if that cannot be found out without the container: then nothing is captured.
     func identify(_ listing: Container.Listing?) async throws -> Identity? {
         let place = "\(options.machine) \(try FileInfo(of: sidecar.path).identity.inode)"
-        let storePlace = try store.place()
-        let (was, storeWas) = try sidecar.read { (try $0.text("place"), try $0.text("store")) }
+        let storePlace = try StorePlace(of: store)
+        let (was, storeWas) = try sidecar.read { (try $0.text("place"), try $0.storePlace) }
         var identity = Identity()
         identity.isMoved = was != nil && was != place
+        let isSameStore = storeWas.map { storePlace.isSame(as: $0) } ?? false
         identity.hasMovedStore =
             identity.isMoved
-            && (storeWas != storePlace || machine(of: was) != options.machine)
+            && (!isSameStore || machine(of: was) != options.machine)
         guard let listing else {
             if identity.isMoved { return nil }
             try sidecar.write { try $0.set("place", place) }
@@ -42,7 +43,7 @@ extension StoreExchange {
             try access.set("place", place)
             if identity.isMoved || identity.isRolledBack { try access.renew(at: now) }
             if identity.mustMatch { try access.set("rolled", 1) }
-            if identity.hasMovedStore { try access.set("store", storePlace) }
+            if identity.hasMovedStore { try access.set("store", "\(storePlace)") }
         }
         return identity
     }
@@ -104,11 +105,6 @@ extension Container {
             return nil
         }
     }
-}
-
-extension Store {
-    /// Returns a word for which file it is: it changes if the file is replaced.
-    func place() throws -> String { String(try FileInfo(of: location).identity.inode) }
 }
 
 extension SidecarAccess {

@@ -47,7 +47,7 @@ struct Intake {
         for (index, (folder, file)) in order.enumerated() {
             try check()
             if try isKnown(file) { continue }
-            if let covered = cover.id(of: file.name, in: folder) {
+            if let covered = cover.passed(file.name, in: folder) {
                 try sidecar.write { access in
                     try access.pass(
                         over: covered.id,
@@ -96,7 +96,7 @@ struct Intake {
     ) async throws {
         let isBase = files.first?.folder == .base
         let wanted = try files.filter { folder, file in
-            try (folder == .base) == isBase && cover.id(of: file.name, in: folder) == nil
+            try (folder == .base) == isBase && cover.passed(file.name, in: folder) == nil
                 && !isKnown(file)
         }
         try await container.prefetch(wanted.map { ($0.folder.rawValue, $0.file) })

@@ -22,7 +22,7 @@ struct References {
         self.schema = schema
         for table in qualified {
             let rule = rules.tables[table.name]?.references ?? [:]
-            addDeclared(of: table)
+            addDeclared(of: table, rule)
             addNamed(of: table, rule)
             if table.coreData != nil {
                 addModelled(of: table, rule)
@@ -36,15 +36,48 @@ struct References {
 
     // MARK: - Declared
 
-    private mutating func addDeclared(of table: Qualified) {
+    private mutating func addDeclared(
+        of table: Qualified,
+        _ rule: [String: SchemaRules.Reference]
+    ) {
         for reference in table.schema.references
         where table.local.isDisjoint(with: reference.columns) {
             guard let parent = schema.table(reference.parent) else { continue }
             let parentColumns =
                 reference.parentColumns?.compactMap(parent.column) ?? parent.primaryKey
             guard parentColumns.count == reference.columns.count else { continue }
+            if isLeftOut(parent), parent.rowIDAlias.map({ parentColumns != [$0] }) ?? true {
+                refuse(table, reference.columns, parent, rule)
+                continue
+            }
             add(table, reference.columns, parent, parentColumns, reference.onDelete, true)
         }
+    }
+
+    private func isLeftOut(_ parent: TableSchema) -> Bool {
+        tables[parent.name.foldedIdentifier] == nil
+    }
+
+    /// Refuses a reference by value to rows that do not sync, unless the map says that it is none.
+    ///
+    /// The value means the same elsewhere, and there may be no such row: the constraint would be broken.
+    private mutating func refuse(
+        _ table: Qualified,
+        _ columns: [Int],
+        _ parent: TableSchema,
+        _ rule: [String: SchemaRules.Reference]
+    ) {
+        let names = columns.map { table.schema.columns[$0].name }
+        let isNone = names.contains { rule[$0.foldedIdentifier] == SchemaRules.Reference.none }
+        guard !isNone, let column = names.first else { return }
+        refusals.append(
+            .referenceToLeftOut(
+                table: table.schema.name,
+                column: column,
+                parent: parent.name,
+                isByValue: true
+            )
+        )
     }
 
     private mutating func addNamed(
@@ -104,7 +137,7 @@ struct References {
     ) {
         let name = parent.name.foldedIdentifier
         guard tables[name] != nil else {
-            // Other values mean the same everywhere, be there rows or not.
+            // Other values mean the same everywhere, be there rows or not: no constraint says that there are.
             if let alias = parent.rowIDAlias, parentColumns == [alias] {
                 refusals.append(
                     .referenceToLeftOut(

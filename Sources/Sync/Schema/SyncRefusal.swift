@@ -18,8 +18,8 @@ public enum SyncRefusal: ExplainedError, Equatable {
     case strangeTrigger(String, needs: String)
     /// A number looks like a reference, and would be broken if it is one; the table, if its name tells.
     case undeclaredReference(table: String, column: String, parent: String?)
-    /// A reference by number to rows that do not sync, whose numbers others cannot know.
-    case referenceToLeftOut(table: String, column: String, parent: String)
+    /// A reference to rows that do not sync: others cannot know their numbers, or have no row of such a value.
+    case referenceToLeftOut(table: String, column: String, parent: String, isByValue: Bool = false)
     /// The map says that a column refers to a table that is not there, or whose rows no single number names.
     case unknownReference(table: String, column: String, parent: String)
     /// The map identifies rows by a column that is not there, or that is a number of this file alone.
@@ -49,7 +49,7 @@ public enum SyncRefusal: ExplainedError, Equatable {
             "the trigger '\(trigger)' needs \(needs), which only the application has"
         case .undeclaredReference(let table, let column, _):
             "'\(table).\(column)' looks like a reference"
-        case .referenceToLeftOut(let table, let column, let parent):
+        case .referenceToLeftOut(let table, let column, let parent, _):
             "'\(table).\(column)' refers to '\(parent)', which does not sync"
         case .unknownReference(let table, let column, let parent):
             "the map says that '\(table).\(column)' refers to rows of '\(parent)', and there is no such table"
@@ -85,8 +85,11 @@ public enum SyncRefusal: ExplainedError, Equatable {
             #"say in the map: {"triggers": {"\#(trigger)": "skip"}}"#
         case .undeclaredReference(let table, let column, let parent):
             #"say in the map: {"tables": {"\#(table)": {"references": {"\#(column)": "\#(parent ?? "TABLE")"}}}}, or "none" if it is no reference"#
-        case .referenceToLeftOut(let table, _, let parent):
+        case .referenceToLeftOut(let table, _, let parent, isByValue: false):
             "name the identity of '\(parent)' in the map, or leave '\(table)' out as well"
+        case .referenceToLeftOut(let table, let column, let parent, isByValue: true):
+            "let '\(parent)' sync, or leave '\(table)' out as well; should rows without their '\(parent)' do, say so in"
+                + #" the map: {"tables": {"\#(table)": {"references": {"\#(column)": "none"}}}}"#
         case .unknownReference: "name a table that it has, or say 'none' if it is no reference"
         case .identity: "name columns that it has, and that mean the same everywhere"
         case .ambiguousIdentity: "name columns that tell all rows apart, or make one row of the two"

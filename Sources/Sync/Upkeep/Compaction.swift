@@ -12,34 +12,37 @@ struct Compaction {
 
     /// Returns the files that a baseline has to cover; `nil` if none is to be written.
     ///
-    /// It is one that the container lacks, if it is to be filled, or files of this device are gone.
+    /// It is one that the container lacks, if it is to be filled, or files are gone.
     func covers(refills: Bool) throws -> [Digest]? {
         let standing = try access.standIns().standing(in: listing)
         let cover = Cover(standing)
-        let isLost = try hasLostFiles(cover)
+        let losses = try Losses(of: listing, access, rules, now: now)
+        for file in losses.stoodFor where !rules.mayBeUnlisted(file, now) {
+            try access.setRemoved(file.id, at: now)
+        }
+        let isLost = try areLost(losses)
         // Blobs are not listed: where one file is gone, they may be, too.
         if isLost || refills { try access.set("resend", 1) }
         guard try refills || isLost || isCrowded(cover, standing) && isOurTurn() else { return nil }
-        return try files()
+        return try files(losses)
     }
 
-    /// Whether files that this device published are gone, and nothing stands for them: then others may
-    /// never have read them.
-    private func hasLostFiles(_ cover: Cover) throws -> Bool {
-        let there = Set(listing.all.map(\.file.name))
-        var isLost = false
-        for file in try access.ownFiles() where !there.contains(file.name) {
-            // A clock that was put right since may be behind that time.
-            guard let published = file.published, abs(now - published) >= rules.patience else {
-                continue
-            }
-            if cover.has(file.id) {
-                try access.setRemoved(file.id, at: now)
-            } else {
-                isLost = true
-            }
+    /// Whether files are gone for good: then others may never have read them.
+    ///
+    /// Those of others are left to their author for a while, and to the device with the least id. Where all is
+    /// gone, and somebody has filled the container again, nothing is waited for.
+    private func areLost(_ losses: Losses) throws -> Bool {
+        if losses.own.contains(where: { !rules.mayBeUnlisted($0, now) }) { return true }
+        if losses.isAll, !losses.ids.isEmpty { return true }
+        if losses.others.isEmpty {
+            try access.forget("missing")
+            return false
         }
-        return isLost
+        guard let since = try access.integer("missing") else {
+            try access.set("missing", now)
+            return rules.patience == 0
+        }
+        return try abs(now - since) >= (isLeast() ? rules.patience : 2 * rules.patience)
     }
 
     private func isCrowded(_ cover: Cover, _ standing: [StandIn]) throws -> Bool {
@@ -60,9 +63,7 @@ struct Compaction {
 
     /// One device writes it, that with the least id; should it not, any other does.
     private func isOurTurn() throws -> Bool {
-        let own = try access.own
-        let least = try access.leastDevice(heardSince: now - rules.attendance) ?? own
-        if own <= least { return true }
+        if try isLeast() { return true }
         guard let since = try access.integer("crowded") else {
             try access.set("crowded", now)
             return rules.deference == 0
@@ -70,10 +71,17 @@ struct Compaction {
         return now - since >= rules.deference
     }
 
-    /// The files of data that are in the state: those that are there, and those of this device that should.
-    private func files() throws -> [Digest] {
+    private func isLeast() throws -> Bool {
+        let own = try access.own
+        let least = try access.leastDevice(heardSince: now - rules.attendance) ?? own
+        return own <= least
+    }
+
+    /// The files of data that are in the state: those that are there, and those that should be.
+    private func files(_ losses: Losses) throws -> [Digest] {
         try access.forget("crowded")
-        var ids = Set(try access.ownFiles().map(\.id))
+        try access.forget("missing")
+        var ids = Set(try access.ownFiles().map(\.id) + losses.ids)
         for (folder, file) in listing.all where folder != .info {
             if let known = try access.file(named: file.name) { ids.insert(known.id) }
         }

@@ -15,7 +15,17 @@ struct Cover {
 
     func has(_ id: Digest) -> Bool { ids[id.short] == id }
 
-    /// Returns the id of a file that need not be read, by its name; names only spare downloads.
+    /// Returns the id of a file that need not be read, by its name.
+    ///
+    /// An index is read all the same: it tells what became of the files that it covers.
+    func passed(_ name: String, in folder: Container.Folder) -> (id: Digest, kind: FileKind)? {
+        guard let covered = id(of: name, in: folder), covered.kind != .baselineIndex else {
+            return nil
+        }
+        return covered
+    }
+
+    /// Returns the id of a file that is stood for, by its name; names only spare downloads.
     func id(of name: String, in folder: Container.Folder) -> (id: Digest, kind: FileKind)? {
         switch ContainerName(file: name, in: folder.rawValue) {
         case .changes(_, _, let id): ids[id].map { ($0, .changes) }
@@ -29,15 +39,7 @@ struct Cover {
 extension [StandIn] {
     /// Those of which all files are in the container now.
     func standing(in listing: Container.Listing) -> [StandIn] {
-        let names = listing.all.compactMap { folder, file -> UInt64? in
-            switch ContainerName(file: file.name, in: folder.rawValue) {
-            case .changes(_, _, let id), .part(_, _, let id), .baseline(_, _, let id): id
-            default: nil
-            }
-        }
-        let there = Set(names)
-        return filter { standIn in
-            (standIn.parts + [standIn.id]).allSatisfy { there.contains($0.short) }
-        }
+        let there = listing.ids
+        return filter { standIn in standIn.files.allSatisfy { there.contains($0.short) } }
     }
 }

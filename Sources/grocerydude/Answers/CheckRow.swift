@@ -17,6 +17,8 @@ struct CheckRow: AnswerRow {
     /// How many files of external data rows refer to; all are there unless `damage` or `remarks` tell otherwise.
     var externalReferences: Int?
     private let missingReferences: Int
+    /// How many columns the names of all backups take that are checked in one run.
+    private let nameWidth: Int
 
     private enum CodingKeys: String, CodingKey {
         case name, displayName, time, good, depth, part, damage, remarks, error, compared
@@ -25,7 +27,8 @@ struct CheckRow: AnswerRow {
 
     /// The hash that was compared, or "size".
     var compared: String?
-    init(_ result: CheckBackups.Result, _ invocation: Invocation) {
+
+    init(_ result: CheckBackups.Result, among backups: [Backup], _ invocation: Invocation) {
         name = result.backup.name
         displayName = result.backup.displayName
         time = result.backup.time.map(invocation.local)
@@ -37,6 +40,7 @@ struct CheckRow: AnswerRow {
         error = result.failure.map(explain)
         externalReferences = result.externalReferences
         missingReferences = result.missingReferences
+        nameWidth = backups.map { Columns.width(of: $0.displayName) }.max() ?? 0
         switch result.comparison {
         case .hash(let kind): compared = kind
         case .size: compared = "size"
@@ -54,17 +58,23 @@ struct CheckRow: AnswerRow {
             : "  (without \(missingReferences) of the \(files) that rows refer to)"
     }
 
+    /// The backup's name, and something on it in the next column.
+    private func line(_ text: String) -> String {
+        let space = nameWidth - Columns.width(of: displayName)
+        return "\(displayName)\(String(repeating: " ", count: max(space, 0)))  \(text)"
+    }
+
     static func write(_ rows: [CheckRow], to console: Console) {
         for row in rows {
             if row.good {
                 let part = row.part.map { "  (part \($0))" } ?? ""
                 let word =
                     row.compared.map { "as uploaded  (\($0))" } ?? "whole\(part)\(row.closure)"
-                console.done("\(row.displayName)  \(word)")
+                console.done(row.line(word))
             }
-            for remark in row.remarks { console.done("\(row.displayName)  note  \(remark)") }
-            for damage in row.damage { console.answer("\(row.displayName)  DAMAGED  \(damage)") }
-            if let error = row.error { console.answer("\(row.displayName)  not checked  \(error)") }
+            for remark in row.remarks { console.done(row.line("note  \(remark)")) }
+            for damage in row.damage { console.answer(row.line("DAMAGED  \(damage)")) }
+            if let error = row.error { console.answer(row.line("not checked  \(error)")) }
         }
     }
 }

@@ -9,9 +9,12 @@ struct RestoreAnswer: Answer {
     var path: String
     /// What was named; missing if all of the backup was meant.
     var only: [String]?
+    /// What of it the backup lacks, and was taken away; missing if there is none.
+    var removed: [String]?
     var files: Int
     var bytes: Int64
-    var stores: Int
+    /// Missing if they were not counted: in an archive of another program that is elsewhere.
+    var stores: Int?
     var safetyBackup: String?
     var dryRun: Bool
     var dataRead: Bool
@@ -26,7 +29,8 @@ struct RestoreAnswer: Answer {
     private let startsApplication: Bool
 
     private enum CodingKeys: CodingKey {
-        case messageType, name, path, only, files, bytes, stores, safetyBackup, dryRun, dataRead,
+        case messageType, name, path, only, removed, files, bytes, stores, safetyBackup, dryRun,
+            dataRead,
             problems
         case changes
     }
@@ -42,6 +46,7 @@ struct RestoreAnswer: Answer {
         name = outcome.backup.name
         path = outcome.path
         only = outcome.only.isEmpty ? nil : outcome.only
+        removed = outcome.removed.isEmpty ? nil : outcome.removed
         files = outcome.files
         bytes = outcome.bytes
         stores = outcome.stores
@@ -59,18 +64,39 @@ struct RestoreAnswer: Answer {
 
     /// What was named, and where it comes from, for a sentence.
     private var part: String {
-        guard let only, let first = only.first else { return "" }
-        let rest = only.count == 1 ? "" : " and \(only.count - 1) more"
-        return "'\(first)'\(rest) from "
+        restored.isEmpty ? "" : "\(Self.names(restored)) from "
+    }
+
+    /// What was named and is in the backup.
+    private var restored: [String] {
+        let removed = Set(removed ?? [])
+        return (only ?? []).filter { !removed.contains($0) }
+    }
+
+    /// What was taken away, as a sentence; `nil` if there is nothing, or nobody named it.
+    private var removal: String? {
+        removed.map { removed in
+            let verb = removed.count == 1 ? "was" : "were"
+            return
+                "\(dryRun ? "would remove" : "removed") \(Self.names(removed)), which \(verb) not there before"
+        }
+    }
+
+    private static func names(_ names: [String]) -> String {
+        "'\(names.first ?? "")'" + (names.count > 1 ? " and \(names.count - 1) more" : "")
     }
 
     func write(to console: Console) {
+        let isRestored = removed == nil || !restored.isEmpty
         let place = "\(part)'\(outcome.backup.displayName)' to '\(path)'"
-        let what =
-            counted(files, "file", "files") + ", \(byteCount(bytes)), "
-            + counted(stores, "store", "stores")
+        let counts = [
+            counted(files, "file", "files"), byteCount(bytes),
+            stores.map { counted($0, "store", "stores") },
+        ]
+        let what = counts.compactMap(\.self).joined(separator: ", ")
         guard !dryRun else {
-            console.answer("would restore \(place): \(what)")
+            if isRestored { console.answer("would restore \(place): \(what)") }
+            if let removal { console.answer(removal) }
             console.answer(lines: (preview?.lines ?? []).map { "  \($0)" })
             if !dataRead {
                 console.message("its data was not fetched: 'grocerydude check' would read it")
@@ -78,8 +104,11 @@ struct RestoreAnswer: Answer {
             if wouldBackUp { console.answer("would back up the present data first") }
             return
         }
-        console.done("restored \(place)")
-        console.message("\(what), from \(folder)")
+        if isRestored {
+            console.done("restored \(place)")
+            console.message("\(what), from \(folder)")
+        }
+        if let removal { console.done(removal) }
         if let safety = outcome.safetyBackup {
             console.message(
                 "the data from before is in '\(safety.displayName)': to undo, run \(UndoHint.command(only: only ?? []))"
@@ -92,7 +121,7 @@ struct RestoreAnswer: Answer {
             )
         }
         // Files that are no store may be of no concern to it.
-        if !startsApplication, only == nil || stores > 0 {
+        if !startsApplication, only == nil || stores.map({ $0 > 0 }) ?? true {
             console.message("start the application again, or have it open its stores anew")
         }
     }

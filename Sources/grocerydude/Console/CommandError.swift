@@ -20,6 +20,8 @@ enum CommandError: ExplainedError {
     case nothingToLink
     /// A remote of rclone is named without the beginning that says so.
     case meansRclone(String)
+    /// A file has the name that was taken for a store's and a table's.
+    case meansFile(String)
     /// A file that a person named is no map.
     case badMap(String, reason: String)
     /// rclone asks questions, without a terminal to ask them on.
@@ -39,6 +41,8 @@ enum CommandError: ExplainedError {
             "'\(address)' is linked for all profiles, at the top of '\(configuration)'"
         case .nothingToLink: "nothing is named to link to"
         case .meansRclone(let text): "there is no directory '\(text)'"
+        case .meansFile(let name):
+            "'\(name)' is no store with a table, but a file of that name is in the backup"
         case .badMap(let path, let reason): "'\(path)' is no map: \(reason)"
         case .noTerminalForRclone(let word):
             "cannot configure '\(word)': rclone asks questions, and there is no terminal"
@@ -57,6 +61,7 @@ enum CommandError: ExplainedError {
         case .nothingToLink:
             "name a directory, 'rclone:REMOTE:PATH', or one of rclone's providers such as dropbox"
         case .meansRclone(let text): "to mean a remote of rclone, write 'rclone:\(text)'"
+        case .meansFile(let name): "to mean the file, write './\(name)'"
         case .badMap: #"a map is JSON, for example {"exclude": ["log"]}"#
         case .noTerminalForRclone:
             "run 'rclone config' on a terminal, then 'grocerydude link rclone:REMOTE:PATH'"

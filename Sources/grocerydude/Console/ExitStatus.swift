@@ -204,14 +204,19 @@ struct ExitStatus: RawRepresentable, Equatable {
     private init(_ error: SyncError) {
         switch error {
         case .noContainer, .containerIsNoFolder: self = .notFound
-        case .cutOff(let cause, _): self = error.isOfAbsence ? .notFound : ExitStatus(cause)
+        case .cutOff(let cause, _):
+            // Space and passwords have codes of their own; all else keeps the container from being reached.
+            let inner = ExitStatus(cause)
+            self = error.isOfAbsence || inner == .failed ? .notFound : inner
+        case .noStoreAnyMore, .damagedStore: self = .damaged
         case .openStore, .storeInUse: self = .inUse
         case .lockedStores: self = .locked
         case .unreadFiles, .newerFiles: self = .partial
         case .noContainerNamed, .severalStores, .badGroup: self = .usage
         case .noStore, .noStores, .notEnabled, .alreadyEnabled, .refused, .nothingToSync, .noTable,
             .containerInsideStores, .storesInsideContainer, .synchronisedFolder, .nothingBefore,
-            .noConflict, .noDevice, .storeGone, .otherMap, .readOnlyStore, .groupOfOther:
+            .noConflict, .noDevice, .storeGone, .unreadableStore, .otherMap, .readOnlyStore,
+            .groupOfOther:
             self = .failed
         }
     }
@@ -220,6 +225,7 @@ struct ExitStatus: RawRepresentable, Equatable {
         switch error {
         case .busy, .busyWriting: self = .inUse
         case .damagedPage: self = .damaged
+        case .noSpace: self = .noSpace
         case .damaged, .unreadable, .unwritable, .neverStill: self = .failed
         }
     }

@@ -20,8 +20,10 @@ extension Hint {
         case .nothingToSync(_, let leftOut): Hint.after(leftOut)
         case .openStore: "close the application, or write all the same with '--while-open'"
         case .lockedStores: "wait for it with '--lock-wait 60s'; the next run writes what waits"
-        case .storeGone(let store, _):
+        case .storeGone(let store, _), .noStoreAnyMore(let store, _, _):
             "put it back, or restore it with 'grocerydude restore'; if it is not to come back, run 'grocerydude sync disable --store \(store)'"
+        case .damagedStore:
+            "restore it with 'grocerydude restore', or repair it: https://www.sqlite.org/recovery.html; the next run then asks what its data mean"
         case .alreadyEnabled:
             "leave that group first with 'grocerydude sync disable'; the store stays as it is"
         case .otherMap:
@@ -33,7 +35,7 @@ extension Hint {
         case .noDevice: "see 'grocerydude sync status'"
         case .cutOff(let cause, _) where !error.isOfAbsence: Hint.after(cause)
         case .cutOff, .noTable, .synchronisedFolder, .storeInUse, .unreadFiles, .newerFiles,
-            .readOnlyStore:
+            .readOnlyStore, .unreadableStore:
             error.hint
         }
     }

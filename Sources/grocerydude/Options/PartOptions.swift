@@ -57,6 +57,9 @@ struct PartOptions: ParsableArguments {
         }
     }
 
+    /// What was named and is taken for a table in a store; `nil` if there is none.
+    var table: String? { tables.first }
+
     /// The store, if it was named, and the table.
     var place: (store: String?, table: String) {
         guard let only = tables.first, let colon = only.lastIndex(of: ":") else {

@@ -138,6 +138,8 @@ struct DiffCommandTests {
         )
         try expect("diff", "nothing", status: 10)
         try expect("diff", "--limit", "1", status: 64)
+        let negative = try expect("diff", "--rows", "--limit", "-1", status: 64)
+        #expect(negative.errors.contains("takes 0 or more"), "\(negative.errors)")
         try expect("diff", "--sql", "--rows", status: 64)
     }
 

@@ -112,6 +112,47 @@ struct RestorePartCommandTests {
         try expect("restore", "--undo", "--only", "nowhere", "--yes", status: 1)
     }
 
+    @Test("go again by the names that are printed, and with the directories that came with them")
+    func printedNames() throws {
+        let stores = sandbox.path("Stores")
+        for name in ["line\nbreak", "\u{1}/f", "way/to/it"] {
+            try sandbox.write("old", to: "Stores/\(name)")
+        }
+        // No text has this name.
+        try Tool.check("sh", ["-c", "echo old > \"$0/$(printf 'n\\377')\"", stores.string])
+        let bytes = try RelativePath(validating: Array("n".utf8) + [0xFF])
+        try expect("backup", "--quiet")
+        for name in ["line\nbreak", "\u{1}", "way"] {
+            try LocalFileSystem().remove(sandbox.path("Stores/\(name)"))
+        }
+        try LocalFileSystem().remove(bytes.below(stores))
+        let before = try sandbox.contents(of: "Stores").paths
+        let printed = ["line\\nbreak", "n\\xFF", "\\u{1}/f", "way/to/it"]
+        let done = try program.run(["restore", "latest", "--yes", "--only"] + printed)
+        #expect(done.status == 0, "\(done.errors)")
+        let undo = ["restore", "--undo", "--yes", "--only"] + printed
+        let dry = try program.expect(undo + ["--dry-run"])
+        #expect(dry.text.contains("would remove '") && !dry.text.contains("would restore"))
+        let undone = try program.expect(undo)
+        #expect(undone.text.contains("and 3 more, which were not there before"), "\(undone.text)")
+        #expect(!undone.text.contains("restored") && !undone.errors.contains("0 files"))
+        #expect(try sandbox.contents(of: "Stores").paths == before)
+    }
+
+    @Test("that an undoing takes away leave a directory in which something else is by now")
+    func keptDirectory() throws {
+        try sandbox.write("old", to: "Stores/way/to/it")
+        try expect("backup", "--quiet")
+        try LocalFileSystem().remove(sandbox.path("Stores/way"))
+        try expect("restore", "latest", "--yes", "--only", "way/to/it")
+        try sandbox.write("mine", to: "Stores/way/mine")
+        let undone = try expect("restore", "--undo", "--yes", "--only", "way/to/it", "--json")
+        let json = try undone.json as? [String: Any]
+        #expect(json?["removed"] as? [String] == ["way/to/it"])
+        #expect(!sandbox.exists("Stores/way/to"))
+        #expect(try text("way/mine") == "mine")
+    }
+
     @Test("are asked for by a question that says what goes, and what stays")
     func asks() throws {
         try change()
@@ -123,6 +164,8 @@ struct RestorePartCommandTests {
     @Test("may be called as a table in a store is, with './' before the name")
     func colon() throws {
         try change()
+        let hint = try expect("restore", "latest", "--only", "a:b", "--yes", status: 64)
+        #expect(hint.errors.contains("write './a:b'"), "\(hint.errors)")
         try expect("restore", "latest", "--only", "./a:b", "--yes")
         #expect(try text("a:b") == "old a:b")
         let rows = try expect("restore", "latest", "--only", "Shop.sqlite:item", "--yes")
@@ -186,6 +229,11 @@ struct RestorePartCommandTests {
             ["-qr", sandbox.path("Remote/Theirs Stores.zip").string, "Stores"],
             directory: sandbox.path("In")
         )
+        let all = try expect("restore", "Theirs", "--dry-run")
+        #expect(all.text.contains("3 files") && all.text.contains(", 1 store\n"), "\(all.text)")
+        #expect(!all.text.contains("Shop.sqlite: is lost"), "\(all.text)")
+        let dry = try expect("restore", "Theirs", "--only", "photos", "--dry-run")
+        #expect(dry.text.contains("1 file") && dry.text.contains(", 0 stores\n"), "\(dry.text)")
         let outcome = try expect("restore", "Theirs", "--only", "photos", "--yes")
         #expect(outcome.errors.contains("is in a directory 'Stores'"))
         #expect(try sandbox.contents(of: "Stores/photos").paths == ["4"])

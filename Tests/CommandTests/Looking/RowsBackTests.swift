@@ -93,6 +93,16 @@ struct RowsBackTests {
         #expect(try sandbox.read("Stores/note.txt") == Array("later".utf8))
     }
 
+    @Test("come once if the columns convert what they had")
+    func conversion() throws {
+        try sql("CREATE TABLE log (id INTEGER, size REAL); INSERT INTO log VALUES (1, 2), (2, 3)")
+        try expect("backup", "--quiet")
+        try sql("DROP TABLE log; CREATE TABLE log (id TEXT, size INTEGER)")
+        #expect(try bring("log", status: 0).text.contains("2 rows back"))
+        #expect(try bring("log", status: 0).text.contains("0 rows back, 2 there already"))
+        #expect(try sql("SELECT quote(id), size FROM log") == "'1'|2\n'2'|3\n")
+    }
+
     @Test("that fail leave no backup that an undo would go to")
     func failures() throws {
         try sql("DELETE FROM item")

@@ -80,7 +80,10 @@ struct SyncAccidentCommandTests {
 
     @Test("rejoin, and agree to no map by that")
     func waitingMap() throws {
-        let map = try program.sandbox.write(#"{"exclude": ["location_at_home"]}"#, to: "map.json")
+        let map = try program.sandbox.write(
+            #"{"tables": {"item": {"references": {"location_at_home_id": "none"}}}, "exclude": ["location_at_home"]}"#,
+            to: "map.json"
+        )
         #expect(try phone.run("sync", "seed", "--map", map.string, "--yes").status == 0)
         let waits = try desk.run("sync", "rejoin", "--take", "merge", "--yes")
         #expect(waits.status == 26 && waits.errors.contains("leaves out 'location_at_home'"))

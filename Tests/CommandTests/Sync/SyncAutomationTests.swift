@@ -83,6 +83,33 @@ struct SyncAutomationTests {
         #expect(try desk.run("schedule", "show").text.hasPrefix("sync  every 5m, next 20"))
     }
 
+    @Test("are not exchanged by any command where the settings say so")
+    func disabled() throws {
+        let map = try program.sandbox.write("{}", to: "map.json").string
+        try phone.run("items", "add", "Figs")
+        #expect(try phone.run("sync").status == 0)
+        try program.sandbox.write("sync: {enabled: false}\n", to: "desk/\(Program.configuration)")
+        let files = try Tool.check("find", [desk.container.string])
+        for command in [
+            ["run"], ["watch", "--interval", "1s"], ["seed", "--yes"],
+            ["seed", "--map", map, "--yes"], ["rejoin", "--take", "merge", "--yes"],
+            ["conflicts", "take", "1"],
+        ] {
+            let outcome = try Tool.run(
+                "timeout",
+                ["20", Program.path, "sync"] + command,
+                environment: program.environment.merging(["HOME": desk.path.string]) { $1 }
+            )
+            #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+            #expect(outcome.errors.contains("'sync.enabled' is false"), "\(command)")
+        }
+        #expect(try desk.items().count == 12)
+        #expect(try Tool.check("find", [desk.container.string]) == files)
+        // Looking and leaving are no exchange.
+        #expect(try desk.run("sync", "status").text.contains("in step"))
+        #expect(try desk.run("sync", "disable", "--yes").status == 0)
+    }
+
     @Test("are exchanged whenever the store or the container changes, until a signal")
     func watch() throws {
         let process = try RunningTool(

@@ -63,7 +63,7 @@ struct OpenedBackupTests {
     @Test("gives the bytes of every file of any backup, put together from all that it is built on")
     func everyFile() async throws {
         _ = try await scene.makeChain(1)
-        for _ in 0..<8 {
+        for _ in 0..<14 {
             for _ in 0..<3 { try scene.edit() }
             try await scene.backUp()
         }

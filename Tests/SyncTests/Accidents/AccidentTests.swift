@@ -256,4 +256,62 @@ struct AccidentTests {
         #expect(try scene.items(phone) == scene.items(desk))
         #expect(try phone.rows("SELECT id FROM list") == ["50"])
     }
+    @Test("a store that was deleted and made anew asks, be its inode the same")
+    func madeAnew() async throws {
+        try await scene.begin()
+        let place = try phone.inspect { try #require(try $0.storePlace) }
+        try phone.withClosedStore {
+            for suffix in ["", "-wal", "-shm"] {
+                try LocalFileSystem().remove(FilePath(phone.storePath.string + suffix))
+            }
+        }
+        try phone.edit(AccidentScene.schema)
+        // Not every file system gives the inode again.
+        let inode = try FileInfo(of: phone.storePath).identity.inode
+        let birth = try #require(place.birth)
+        try phone.inspect { try $0.set("store", "\(inode) \(birth)") }
+        await #expect(throws: SyncDecision.self) { try await scene.exchange(phone) }
+        #expect(try await scene.exchange(desk).takenChanges == 0)
+        phone.options.rejoining = .container
+        try await scene.exchange(phone)
+        phone.options.rejoining = nil
+        try await scene.exchange(desk, phone)
+        for device in [desk, phone] { #expect(try scene.items(device).count == 2) }
+    }
+
+    @Test("a store whose schema was changed less often asks")
+    func olderSchema() async throws {
+        try await scene.begin()
+        try phone.inspect { access in
+            let cookie = try #require(try access.integer("cookie"))
+            #expect(cookie > 0)
+            try access.set("cookie", cookie + 1)
+        }
+        try phone.edit("DELETE FROM item")
+        await #expect(throws: SyncDecision.replaced("a.sqlite")) {
+            try await scene.exchange(phone)
+        }
+    }
+
+    @Test("a store is the same file by what an older sidecar noted, and after VACUUM")
+    func samePlace() async throws {
+        try await scene.begin()
+        let inode = try FileInfo(of: phone.storePath).identity.inode
+        try phone.inspect { access in
+            try access.set("store", "\(inode)")
+            try access.forget("cookie")
+        }
+        try phone.withClosedStore {
+            try DatabaseQueue(path: phone.storePath.string).writeWithoutTransaction {
+                try $0.execute(sql: "VACUUM")
+            }
+        }
+        try phone.edit("UPDATE item SET amount = 5 WHERE name = 'milk'")
+        try await scene.exchange(phone, desk)
+        #expect(try scene.items(desk).contains("milk|5|home"))
+        #expect(try phone.inspect { try $0.storePlace?.birth } != nil)
+        #expect(try #require(StorePlace("7 5")).isSame(as: #require(StorePlace("7"))))
+        #expect(try !#require(StorePlace("7 5")).isSame(as: #require(StorePlace("7 4"))))
+        #expect(try !#require(StorePlace("7 5")).isSame(as: #require(StorePlace("8 5"))))
+    }
 }

@@ -25,6 +25,14 @@ struct ContainerContent {
         var causalLength: UInt32
         var device: DeviceID
         var sequence: UInt64
+        var file: Digest
+    }
+
+    /// How far a device said in a file to have heard others.
+    private struct Word {
+        var sequence: UInt64
+        var file: Digest
+        var seen: [SeenClock]
     }
 
     private(set) var changes: [ChangeFile] = []
@@ -35,7 +43,7 @@ struct ContainerContent {
     private var edits: [CellKey: [Edit]] = [:]
     private var deletes: [RowID: [(stamp: Stamp, length: UInt32, file: ChangeHeader)]] = [:]
     /// How far each device said to have heard each other one, by its files.
-    private var heard: [DeviceID: [(sequence: UInt64, seen: [SeenClock])]] = [:]
+    private var heard: [DeviceID: [Word]] = [:]
 
     /// Reads what is there now, or all edits that ever were.
     init(_ container: FilePath, isLedger: Bool = false) throws {
@@ -60,7 +68,8 @@ struct ContainerContent {
         }
         for file in changes {
             let header = file.header
-            heard[header.device, default: []].append((header.sequence, header.seen))
+            heard[header.device, default: []]
+                .append(Word(sequence: header.sequence, file: file.id, seen: header.seen))
             try file.forEachRow { _, delta in
                 states[delta.id] = (states[delta.id] ?? .unknown).joined(with: delta.state)
                 if !delta.state.isAlive {
@@ -72,7 +81,8 @@ struct ContainerContent {
                         cell: cell,
                         causalLength: delta.state.causalLength,
                         device: header.device,
-                        sequence: header.sequence
+                        sequence: header.sequence,
+                        file: file.id
                     )
                     edits[CellKey(id: delta.id, column: cell.column), default: []].append(edit)
                 }
@@ -165,7 +175,7 @@ struct ContainerContent {
     private func wasKnown(_ early: Edit, _ late: Edit) -> Bool {
         early.causalLength == late.causalLength && early.device != late.device
             && early.cell.stamp.device == early.device
-            && early.cell.stamp.clock <= sees(early.device, late.device, upTo: late.sequence)
+            && early.cell.stamp.clock <= surelySees(early.device, late)
     }
 
     /// Returns each edit by the device that made it, as it was sent first.
@@ -187,5 +197,19 @@ struct ContainerContent {
             for seen in file.seen where seen.device == device { clock = max(clock, seen.clock) }
         }
         return clock
+    }
+    /// Returns how far a device was heard by the author of an edit, as it was made.
+    ///
+    /// A sidecar that was rolled back, and whose later files are not listed yet, writes other files by the same
+    /// numbers: from there on, none of them tells what the author of another had heard.
+    private func surelySees(_ device: DeviceID, _ edit: Edit) -> UInt64 {
+        let words = heard[edit.device] ?? []
+        let fork = Dictionary(grouping: words, by: \.sequence)
+            .filter { Set($0.value.map(\.file)).count > 1 }.keys.min()
+        let known = words.filter { word in
+            word.file == edit.file
+                || word.sequence < min(fork ?? .max, edit.sequence)
+        }
+        return known.flatMap(\.seen).filter { $0.device == device }.map(\.clock).max() ?? 0
     }
 }

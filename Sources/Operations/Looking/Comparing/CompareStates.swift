@@ -28,6 +28,10 @@ public struct CompareStates: Sendable {
         public var only: [String] = []
         /// Whether paths may be compared that only the old state has.
         public var onlyOfEither = false
+        /// Whether directories are taken off the names of another program's archive, as by a restore.
+        public var strips = false
+        /// How many; `nil` to find out.
+        public var stripsComponents: Int?
         /// Whether rows are told one by one.
         public var tellsRows = false
         /// The most rows of one table to tell; `nil` for all.
@@ -36,6 +40,14 @@ public struct CompareStates: Sendable {
         public var tellsStatements = false
 
         public init() {}
+    }
+
+    /// What came of a comparison.
+    public struct Outcome: Sendable {
+        /// Whether anything differs.
+        public var differs = false
+        /// The stores of which rows could not be compared.
+        public var unread: [UnreadStore] = []
     }
 
     let folder: BackupFolder
@@ -61,17 +73,22 @@ public struct CompareStates: Sendable {
     ///   - old: the state before.
     ///   - new: the state after.
     ///   - tell: told each difference, files in the order of their paths; on another thread.
-    /// - Returns: whether anything differs.
+    /// - Returns: whether anything differs, and what could not be read.
     /// - Throws: `LookingError`, `StoreError`, `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`,
     ///   `CancellationError`; what `tell` throws.
     public func run(
         from old: State,
         to new: State,
         _ tell: @escaping (Difference) throws -> Void
-    ) async throws -> Bool {
+    ) async throws -> Outcome {
         let (before, after) = (try await open(old), try await open(new))
         return try await WorkThread.run {
             try LookingError.translating {
+                if options.strips {
+                    for plan in [before, after].compactMap({ $0?.plan }) {
+                        try plan.strip(options.stripsComponents, replacing: stores, context)
+                    }
+                }
                 let exclusions =
                     try before?.plan.exclusions() ?? after?.plan.exclusions() ?? .none
                 func state(_ backup: OpenedBackup?) throws -> ComparedState {

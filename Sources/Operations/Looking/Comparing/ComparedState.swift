@@ -21,6 +21,8 @@ final class ComparedState {
         /// The CRC-32; `nil` if it is not known without reading.
         var checksum: UInt32?
         var isStore: Bool
+        /// Whether it is a store in either state that is compared as a file: its times say nothing of it.
+        var isUnread = false
     }
 
     private enum Source {
@@ -28,13 +30,15 @@ final class ComparedState {
         case archived(OpenedBackup)
     }
 
-    let items: [RelativePath: Item]
+    private(set) var items: [RelativePath: Item]
     /// What the backup left out of the stores directory.
     let exclusions: Exclusions
     /// Whether a manifest, or the file system, tells attributes as they are.
     let isDescribed: Bool
     private let source: Source
-    private var opened: [RelativePath: ReadableStore] = [:]
+    /// The logs and journals of live stores.
+    private let sidecars: [RelativePath: Item]
+    private var opened: [RelativePath: Result<ReadableStore, any Error>] = [:]
 
     /// Lists what is in a backup.
     ///
@@ -42,6 +46,7 @@ final class ComparedState {
     init(_ opened: OpenedBackup) throws {
         let archived = opened.plan
         source = .archived(opened)
+        sidecars = [:]
         isDescribed = archived.isDescribed
         exclusions = try archived.exclusions()
         var found = try archived.items()
@@ -84,15 +89,21 @@ final class ComparedState {
         )
         let stores = Dictionary(survey.stores.map { ($0.path, $0) }) { first, _ in first }
         var items: [RelativePath: Item] = [:]
+        var sidecars: [RelativePath: Item] = [:]
         try Directory.open(directory.path).walk(failed: { throw $1 }) { file in
             if file.path.parent == nil, directory.leavesOut(file.name, file.info) { return .skip }
             if leavingOut.leavesOut(file) { return .skip }
             let isStore = stores[file.path] != nil
-            guard isStore || !survey.storeFiles.contains(file.path) else { return .descend }
-            if let item = try Item(file, isStore: isStore) { items[file.path] = item }
+            guard let item = try Item(file, isStore: isStore) else { return .descend }
+            if isStore || !survey.storeFiles.contains(file.path) {
+                items[file.path] = item
+            } else {
+                sidecars[file.path] = item
+            }
             return .descend
         }
         self.items = items
+        self.sidecars = sidecars
         self.exclusions = exclusions
         isDescribed = true
         source = .live(directory, stores)
@@ -100,14 +111,29 @@ final class ComparedState {
 
     var isLive: Bool { if case .live = source { true } else { false } }
 
+    /// The state in messages.
+    var place: String {
+        switch source {
+        case .live: "the stores directory"
+        case .archived(let backup): backup.name
+        }
+    }
+
     // MARK: - Content
 
     /// Returns whether a file has the content of the other state's file of the same path.
     ///
+    /// - Parameters:
+    ///   - path: its path.
+    ///   - other: the other state.
+    ///   - readsAnyway: whether it is read though its time and its size are those that are known.
+    ///   - context: asked whether to stop.
+    /// - Returns: whether it has.
     /// - Throws: `FileError`, `CancellationError`.
     func hasSameContent(
         _ path: RelativePath,
         as other: ComparedState,
+        readsAnyway: Bool = false,
         _ context: OperationContext
     ) throws -> Bool {
         guard let item = items[path], let its = other.items[path], item.size == its.size else {
@@ -115,8 +141,12 @@ final class ComparedState {
         }
         if let digests = item.digests, let others = its.digests { return digests == others }
         if isLive || other.isLive {
+            let readsAnyway = readsAnyway || item.isUnread
+            guard !readsAnyway || hasSameLogs(path, as: other) else { return false }
             // Both times are in nanoseconds: nobody wrote in between.
-            if isDescribed, other.isDescribed, item.modified == its.modified { return true }
+            if !readsAnyway, isDescribed, other.isDescribed, item.modified == its.modified {
+                return true
+            }
             let known = isLive ? its : item
             let live = isLive ? self : other
             return try live.hasContent(of: known, at: path, context)
@@ -139,35 +169,67 @@ final class ComparedState {
 
     // MARK: - Stores
 
-    /// Opens stores, those of the stores directory as of one moment.
+    /// Opens live stores as of one moment; one that cannot be read fails when its turn comes.
     ///
-    /// - Throws: `StoreError`, `ArchiveError`, `LookingError`, `FileError`, `CancellationError`.
-    func open(_ paths: [RelativePath], _ context: OperationContext) throws {
-        let paths = paths.filter { items[$0]?.isStore == true && opened[$0] == nil }
+    /// - Throws: `StoreError.busy`.
+    func openLive(_ paths: [RelativePath], _ context: OperationContext) throws {
+        guard case .live(_, let stores) = source else { return }
+        let paths = paths.filter { items[$0]?.isStore == true }
         guard !paths.isEmpty else { return }
-        switch source {
-        case .live(_, let stores):
-            let cut = try StoresCut(
-                of: paths.compactMap { stores[$0] },
-                scratchParent: context.scratch,
-                busyTimeout: Self.busyTimeout
-            )
-            if let failure = cut.failures.first { throw failure.error }
-            for member in cut.members {
-                opened[member.store.path] = try ReadableStore(member.snapshot)
-            }
-        case .archived(let backup):
-            for path in paths {
-                opened[path] = try ReadableStore(backup.store(path.description))
-            }
+        let cut = try StoresCut(
+            of: paths.compactMap { stores[$0] },
+            scratchParent: context.scratch,
+            busyTimeout: Self.busyTimeout
+        )
+        for failure in cut.failures { opened[failure.store.path] = .failure(failure.error) }
+        for member in cut.members {
+            opened[member.store.path] = Result { try ReadableStore(member.snapshot) }
         }
     }
 
     /// How long to wait for a writer that lets nobody read.
     private static let busyTimeout = Duration.seconds(5)
 
-    /// Returns a store that was opened; `nil` if the state has none of that path.
-    func store(_ path: RelativePath) -> ReadableStore? { opened[path] }
+    /// Opens a store whose turn has come, and has SQLite read its schema.
+    ///
+    /// - Returns: the store; `nil` if the state has none of that path.
+    /// - Throws: `StoreError`, `ArchiveError`, `LookingError`, `FileError`, `RemoteError`.
+    func store(_ path: RelativePath) throws -> ReadableStore? {
+        guard items[path]?.isStore == true else { return nil }
+        if case .archived(let backup) = source, opened[path] == nil {
+            opened[path] = .success(try ReadableStore(backup.store(path.description)))
+        }
+        let store = try opened[path]?.get()
+        try store?.readSchema()
+        return store
+    }
+
+    /// Lets a store go.
+    func close(_ path: RelativePath) { opened[path] = nil }
+
+    /// Has a store compared as a file, since one of the states cannot be read.
+    ///
+    /// - Parameters:
+    ///   - path: its path.
+    ///   - other: the other state; logs that it has as files are compared with those here.
+    func treatAsFile(_ path: RelativePath, as other: ComparedState) {
+        close(path)
+        items[path]?.isStore = false
+        items[path]?.isUnread = true
+        for path in Store.paths(beside: path) where other.items[path] != nil {
+            guard items[path] == nil, var log = sidecars[path] else { continue }
+            log.isUnread = true
+            items[path] = log
+        }
+    }
+
+    /// Whether the logs beside an unread store are in both states, as far as there is anything in them.
+    private func hasSameLogs(_ path: RelativePath, as other: ComparedState) -> Bool {
+        Store.paths(beside: path).filter { !$0.description.hasSuffix("-shm") }.allSatisfy { path in
+            let sizes = [self, other].map { ($0.items[path] ?? $0.sidecars[path])?.size ?? 0 }
+            return sizes[0] == sizes[1]
+        }
+    }
 }
 
 extension ComparedState.Item {

@@ -5,10 +5,10 @@ internal import SystemPackage
 
 /// A comparison of two states whose content is known.
 struct Comparison {
-    private let old: ComparedState
-    private let new: ComparedState
-    private let options: CompareStates.Options
-    private let context: OperationContext
+    let old: ComparedState
+    let new: ComparedState
+    let options: CompareStates.Options
+    let context: OperationContext
     /// The stores by the directories of their external data; there may be as many files as rows.
     private let externalDataStores: [RelativePath: String]
 
@@ -31,31 +31,29 @@ struct Comparison {
         externalDataStores = stores
     }
 
-    /// Tells each difference, and returns whether there is any.
+    /// Tells each difference.
     ///
     /// - Throws: see `CompareStates.run`.
-    func run(_ tell: (Difference) throws -> Void) throws -> Bool {
+    func run(_ tell: (Difference) throws -> Void) throws -> CompareStates.Outcome {
         let paths = try wanted(Set(old.items.keys).union(new.items.keys).sorted())
         let chosen = try chosenStores(paths)
         let unequal = chosen.filter { path in
             isStoreInBoth(path) ? !old.hasSameStore(path, as: new) : true
         }
-        for state in [old, new] {
-            try state.open(unequal, context)
-        }
+        for state in [old, new] { try state.openLive(unequal, context) }
         if options.tellsStatements { return try tellStatements(unequal, tell) }
-        var differs = false
+        let stores = Set(unequal)
         let isWhole = options.store == nil && options.table == nil
+        var outcome = CompareStates.Outcome()
         for path in paths {
             try context.checkCancellation()
-            if isWhole, let file = try fileDifference(at: path) {
-                differs = true
-                try tell(.file(file))
+            if stores.contains(path) {
+                try compareStore(at: path, isWhole: isWhole, &outcome, tell)
+            } else if isWhole {
+                try compareFile(at: path, &outcome, tell)
             }
-            guard unequal.contains(path) else { continue }
-            if try compareStore(at: path, tell) { differs = true }
         }
-        return differs
+        return outcome
     }
 
     /// Returns the paths that are compared.
@@ -88,6 +86,16 @@ struct Comparison {
 
     private func isStoreInBoth(_ path: RelativePath) -> Bool {
         old.items[path]?.isStore == true && new.items[path]?.isStore == true
+    }
+
+    func compareFile(
+        at path: RelativePath,
+        _ outcome: inout CompareStates.Outcome,
+        _ tell: (Difference) throws -> Void
+    ) throws {
+        guard let file = try fileDifference(at: path) else { return }
+        outcome.differs = true
+        try tell(.file(file))
     }
 
     /// Returns what differs of a file but for the rows of a store.
@@ -161,60 +169,6 @@ struct Comparison {
         }
         return found
     }
-
-    private func tellStatements(
-        _ paths: [RelativePath],
-        _ tell: (Difference) throws -> Void
-    ) throws -> Bool {
-        var scripts: [(path: RelativePath, script: ChangeScript)] = []
-        for path in paths {
-            let script = try ChangeScript(diff(of: path))
-            if try !script.isEmpty { scripts.append((path, script)) }
-        }
-        guard scripts.count <= 1 else {
-            throw LookingError.severalStores(
-                in: "the states that differ",
-                stores: scripts.map(\.path.description)
-            )
-        }
-        try scripts.first?.script.write { try tell(.statement($0)) }
-        return !scripts.isEmpty
-    }
-
-    /// Reads the schemas of a store's two states, of which one may be empty.
-    private func diff(of path: RelativePath) throws -> StoreDiff {
-        try StoreDiff(
-            from: old.store(path) ?? ReadableStore.empty(),
-            to: new.store(path) ?? ReadableStore.empty(),
-            sharing: old.segments(of: path, sharedWith: new),
-            check: context.checkCancellation
-        )
-    }
-
-    private func compareStore(
-        at path: RelativePath,
-        _ tell: (Difference) throws -> Void
-    ) throws -> Bool {
-        let (before, after) = (old.store(path), new.store(path))
-        guard before != nil || after != nil else { return false }
-        let change: SchemaDiff.Change =
-            before == nil ? .added : after == nil ? .removed : .changed
-        let comparison = try StoreComparison(
-            of: diff(of: path),
-            named: path.description,
-            options: options,
-            context: context
-        )
-        var isTold = false
-        try comparison.run { difference in
-            if !isTold {
-                isTold = true
-                try tell(.store(StoreDifference(path: path.description, change: change)))
-            }
-            try tell(difference)
-        }
-        return isTold
-    }
 }
 
 extension ComparedState {
@@ -225,7 +179,7 @@ extension ComparedState {
     }
 
     /// Returns what two states' files of a store are known to share; `nil` if nothing is known.
-    fileprivate func segments(
+    func segments(
         of path: RelativePath,
         sharedWith other: ComparedState
     ) -> SharedSegments? {

@@ -1,3 +1,4 @@
+internal import Files
 public import Stores
 
 /// Something that differs between two states of a stores directory.
@@ -5,6 +6,8 @@ public enum Difference: Sendable {
     case file(FileDifference)
     /// A store of which rows or tables differ; what differs comes after it.
     case store(StoreDifference)
+    /// A store that could not be read; it is compared as a file, which comes after it.
+    case unread(UnreadStore)
     case table(TableDifference)
     /// A row of the table that came before.
     case row(RowDifference)
@@ -40,6 +43,28 @@ public struct StoreDifference: Sendable {
     /// The path, printable.
     public var path: String
     public var change: SchemaDiff.Change
+    /// What differs of the numbers that its application keeps in its header.
+    public var numbers: [HeaderNumber] = []
+}
+
+/// A store that differs, and whose rows could not be compared.
+public struct UnreadStore: Sendable {
+    /// The path, printable.
+    public var path: String
+    /// Whether it could not be read in the stores directory; else in a backup.
+    public var isLive: Bool
+    /// The state in which it could not be read, in messages.
+    public var place: String
+    /// Why it could not be read.
+    public var error: any Error
+
+    /// Whether it is damaged.
+    public var isDamaged: Bool { error.tellsDamage }
+
+    /// What a person is told of it.
+    public var warning: String {
+        "in \(place): \(explain(error)); it is compared as a file"
+    }
 }
 
 /// A table that differs.

@@ -34,6 +34,15 @@ public struct RestorePreview: Sendable {
         public var table: TableDifference.VirtualTable
     }
 
+    /// A number in a store's header that would change.
+    public struct Number: Sendable, Hashable {
+        /// The store's path, printable.
+        public var store: String
+        public var name: String
+        public var old: Int64
+        public var new: Int64
+    }
+
     /// How many files would change, stores aside.
     public struct Files: Sendable, Equatable {
         public var added = 0
@@ -48,6 +57,9 @@ public struct RestorePreview: Sendable {
     /// What else of stores would change, in the order in which it was found.
     public var schemas: [SchemaPart] = []
     public var virtualTables: [VirtualTable] = []
+    public var numbers: [Number] = []
+    /// Those that differ, and that could not be read on one side.
+    public var unread: [UnreadStore] = []
     /// Stores that would come back as a whole, or go.
     public var stores: [StoreDifference] = []
     /// Files that hold values of rows, such as pictures.
@@ -62,6 +74,7 @@ public struct RestorePreview: Sendable {
     public var isEmpty: Bool {
         tables.isEmpty && stores.isEmpty && externalData.isEmpty && files.isEmpty
             && schemas.isEmpty && virtualTables.isEmpty && directories.isEmpty && attributes == 0
+            && numbers.isEmpty && unread.isEmpty
     }
 
     /// Compares the live state with a backup's.
@@ -73,6 +86,7 @@ public struct RestorePreview: Sendable {
     ///   - folder: the folder that it is in.
     ///   - stores: the stores directory that would be replaced.
     ///   - only: the paths that would be replaced, if not all.
+    ///   - count: how many directories to take off the names in another program's archive; `nil` to find out.
     ///   - removingMissing: whether what only the stores directory has goes, if it is among them.
     ///   - limit: how long it may take.
     ///   - context: asked whether to stop.
@@ -82,6 +96,7 @@ public struct RestorePreview: Sendable {
         in folder: BackupFolder,
         replacing stores: FilePath,
         only: [String] = [],
+        strippingOf count: Int? = nil,
         removingMissing: Bool = false,
         within limit: Duration = .seconds(5),
         context: OperationContext
@@ -99,6 +114,8 @@ public struct RestorePreview: Sendable {
         var options = CompareStates.Options()
         options.only = only
         options.onlyOfEither = removingMissing
+        options.strips = true
+        options.stripsComponents = count
         do {
             _ = try await CompareStates(
                 in: folder,
@@ -125,6 +142,8 @@ public struct RestorePreview: Sendable {
     private mutating func add(_ difference: Difference) {
         switch difference {
         case .file(let file):
+            // As a store it was told already.
+            guard !unread.contains(where: { $0.path == file.path }) else { return }
             let isOther = file.aspects.contains(.content) || file.aspects.contains(.type)
             guard file.change != .changed || isOther else {
                 attributes += 1
@@ -139,7 +158,14 @@ public struct RestorePreview: Sendable {
             case .removed: self[keyPath: path].removed += 1
             case .changed: self[keyPath: path].changed += 1
             }
-        case .store(let store) where store.change != .changed: stores.append(store)
+        case .store(let store):
+            if store.change != .changed { stores.append(store) }
+            numbers += store.numbers.map {
+                Number(store: store.path, name: $0.name, old: $0.old, new: $0.new)
+            }
+        case .unread(let store):
+            unread.append(store)
+            isComplete = false
         case .table(let table):
             guard !stores.contains(where: { $0.path == table.store }) else { return }
             if table.kind == .shadow {
@@ -154,7 +180,7 @@ public struct RestorePreview: Sendable {
             tables.append(
                 Table(store: table.store, table: table.table, entity: table.entity, rows: rows)
             )
-        case .store, .row, .moreRows, .statement: break
+        case .row, .moreRows, .statement: break
         }
     }
 

@@ -17,6 +17,8 @@ struct PartPlan: Sendable {
     /// Files among them, and their bytes.
     let files: Int
     let bytes: Int64
+    /// What was named, is not in the backup, and goes.
+    var removed: [RelativePath] { names.filter(Set(gone.paths).contains) }
     /// Entries and bytes that are extracted.
     var content: (entries: Set<RelativePath>, bytes: Int64) { (entries, bytes) }
 
@@ -26,6 +28,7 @@ struct PartPlan: Sendable {
     private let missing: [RelativePath]
     /// Files of external data that have the content of the backup, as they were when that was seen.
     private let same: [(path: RelativePath, info: FileInfo)]
+    private let gone: GonePaths
 
     /// Finds what belongs to paths that a person named.
     ///
@@ -55,6 +58,7 @@ struct PartPlan: Sendable {
         stores = search.stores
         missing = RestoredPart(search.missing).roots
         same = search.same
+        gone = search.gone
         let length = part.roots.reduce(0) { $0 + $1.bytes.count + 1 }
         guard length <= RestoreJournal.partLimit else { throw PartError.tooMany(part.roots.count) }
     }
@@ -80,6 +84,7 @@ struct PartPlan: Sendable {
         for path in missing where try FileInfo.inside(live, path) != nil {
             throw PartError.changed(path.below(live))
         }
+        try gone.refuseIfChanged(in: live)
         for (path, info) in same where try FileInfo.inside(live, path) != info {
             throw PartError.changed(path.below(live))
         }

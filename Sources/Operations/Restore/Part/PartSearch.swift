@@ -22,10 +22,13 @@ struct PartSearch {
     /// Files of external data that are as the backup has them.
     private(set) var same: [(path: RelativePath, info: FileInfo)] = []
 
-    private let backup: OpenedBackup
-    private let live: StoresDirectory
-    private let context: OperationContext
-    private let liveStores: [RelativePath: Store]
+    /// What only the stores directory has, and goes.
+    private(set) var gone = GonePaths()
+
+    let backup: OpenedBackup
+    let live: StoresDirectory
+    let context: OperationContext
+    let liveStores: [RelativePath: Store]
     /// The live stores by the directories of their external data.
     private let owners: [RelativePath: [Store]]
     private let backedUpStores: Set<String>
@@ -56,11 +59,12 @@ struct PartSearch {
     /// - Throws: see `PartPlan.init`.
     mutating func find(_ paths: NamedPaths) throws {
         guard !paths.haveAll else { throw PartError.everything }
-        let (present, gone) = try removesMissing ? splitMissing(paths) : (paths, [])
+        let (present, gone) = try removesMissing ? splitMissing(paths) : (paths, GonePaths())
+        self.gone = gone
         let found = present.names.isEmpty ? [] : try backup.items(present)
         let items = found.filter { !$0.item.entry.isSpecial }
-        names = RestoredPart(items.map(\.root) + gone)
-        for path in gone where isReserved(path) { throw PartError.reserved(path.description) }
+        names = RestoredPart(items.map(\.root) + gone.paths)
+        for path in gone.paths where isReserved(path) { throw PartError.reserved(path.description) }
         for root in Set(found.map(\.root)).sorted()
         where isReserved(root) || !names.contains(root) {
             throw PartError.reserved(root.description)
@@ -72,6 +76,7 @@ struct PartSearch {
             // Its log must not become that of nothing.
             if liveStores[root] != nil { try exchangeFiles(beside: root) }
         }
+        for directory in gone.directories.keys { try exchange(directory) }
         for (item, root) in items where !merged.contains(root) { try take(item) }
         try merge(items.filter { merged.contains($0.root) }.map(\.item), ofStore: false)
         let named = items.filter { $0.item.attributes.path == $0.root }.map(\.item)
@@ -85,27 +90,6 @@ struct PartSearch {
         try findParts(beside: beside)
     }
 
-    /// Parts names from those of paths that only the stores directory has.
-    ///
-    /// What the backup left out, or could not read, may have been there: it is not known to be new.
-    private func splitMissing(_ paths: NamedPaths) throws -> (NamedPaths, [RelativePath]) {
-        var missing = Set(paths.names.indices)
-        try backup.forEach { item in
-            if let match = paths.match(item.attributes.path) { missing.subtract(match.indices) }
-        }
-        guard !missing.isEmpty, backup.plan.isDescribed else { return (paths, []) }
-        let unsaved = Set(try backup.contents().problems.map(\.path))
-        let leavingOut = LeavingOut.matches(try backup.plan.exclusions())
-        let gone = try missing.compactMap { try? RelativePath(paths.names[$0]) }.filter { path in
-            try FileInfo.inside(live.path, path) != nil
-                && !leavingOut.leavesOut(path, in: live.path)
-                && !unsaved.contains(path.description)
-                && (owner(of: path) == nil || liveStores[path] != nil)
-        }
-        let names = Set(gone.map(\.description))
-        return (NamedPaths(paths.names.filter { !names.contains($0) }), gone)
-    }
-
     /// Finds what comes with stores that were named, and the directories that lead to what is named.
     private mutating func findParts(beside: Set<RelativePath>) throws {
         let supports = Set(stores.map(Store.supportDirectory)).filter { !names.contains($0) }
@@ -116,7 +100,9 @@ struct PartSearch {
         }) where !item.entry.isSpecial {
             let path = item.attributes.path
             if beside.contains(path) {
-                guard try backup.isSidecar(item) else { continue }
+                guard try backup.isSidecar(item), try !backup.archived.isStray(item) else {
+                    continue
+                }
                 try exchange(path)
                 try take(item)
             } else if names.isBelow(path), item.attributes.kind == .directory {
@@ -181,7 +167,7 @@ struct PartSearch {
         }
     }
 
-    private func isReserved(_ path: RelativePath) -> Bool {
+    func isReserved(_ path: RelativePath) -> Bool {
         guard !ArchivedBackup.isReserved(path) else { return true }
         guard path.parent == nil, let info = try? FileInfo.inside(live.path, path) else {
             return false
@@ -238,7 +224,7 @@ struct PartSearch {
     }
 
     /// Whether a file beside a database in the stores directory is SQLite's own.
-    private func isSidecarHere(_ path: RelativePath) throws -> Bool {
+    func isSidecarHere(_ path: RelativePath) throws -> Bool {
         guard let info = try FileInfo.inside(live.path, path), info.kind == .file else {
             return false
         }
@@ -252,7 +238,7 @@ struct PartSearch {
     // MARK: - External data
 
     /// Returns a store that is not named and whose external data a path is, or is in.
-    private func owner(of path: RelativePath) -> Store? {
+    func owner(of path: RelativePath) -> Store? {
         sequence(first: path, next: \.parent).flatMap { owners[$0] ?? [] }
             .filter { !names.contains($0.path) }
             .min { $0.path < $1.path }

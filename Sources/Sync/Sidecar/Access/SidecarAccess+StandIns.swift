@@ -11,6 +11,9 @@ struct StandIn {
     var covers: [Digest]
     /// When all of it was first known to be there, in milliseconds since 1970; `nil` if it is not.
     var complete: Int64?
+
+    /// All that it consists of.
+    var files: [Digest] { parts + [id] }
 }
 
 extension SidecarAccess {
@@ -44,8 +47,9 @@ extension SidecarAccess {
     func completeStandIns(at now: Int64) throws -> Bool {
         var isNew = false
         for standIn in try standIns() where standIn.complete == nil {
-            let ids = standIn.parts + [standIn.id]
-            guard try ids.allSatisfy({ try hasRead($0) || hasPublished($0) }) else { continue }
+            guard try standIn.files.allSatisfy({ try hasRead($0) || hasPublished($0) }) else {
+                continue
+            }
             try run("UPDATE baseline SET at = ? WHERE id = ?", [now, Data(standIn.id.bytes)])
             isNew = true
         }
@@ -118,6 +122,19 @@ extension SidecarAccess {
         ).compactMap { row in
             row.digests(0).first.map {
                 KnownFile(id: $0, name: row[1], device: nil, isOwn: true, published: row[2])
+            }
+        }
+    }
+
+    /// Returns others' files of data that were read, or passed over, and when they were.
+    func readFiles() throws -> [(file: KnownFile, at: Int64)] {
+        let kinds: [FileKind] = [.changes, .baselinePart, .baselineIndex]
+        return try rows(
+            "SELECT id, name, at FROM seen WHERE kind IN (?, ?, ?)",
+            StatementArguments(kinds.map { Int64($0.rawValue) })
+        ).compactMap { row in
+            row.digests(0).first.map {
+                (KnownFile(id: $0, name: row[1], device: nil, isOwn: false), row[2])
             }
         }
     }

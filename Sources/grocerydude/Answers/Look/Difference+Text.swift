@@ -7,7 +7,10 @@ extension Difference {
     var lines: [String] {
         switch self {
         case .file(let file): [file.line]
-        case .store(let store): ["\(store.change.sign) \(store.path)"]
+        case .store(let store):
+            ["\(store.change.sign) \(store.path)"]
+                + store.numbers.map { "    ~ \($0.name): \($0.old) → \($0.new)" }
+        case .unread: []
         case .table(let table): table.lines
         case .row(let row): [row.line]
         case .moreRows(let count): ["        … \(counted(Int(count), "more row", "more rows"))"]

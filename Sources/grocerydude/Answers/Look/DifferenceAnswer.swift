@@ -25,8 +25,8 @@ struct DifferenceAnswer: Answer {
         switch content {
         case .difference(.file(let file)): try FileObject(file).encode(to: encoder)
         case .difference(.store(let store)):
-            let object = StoreObject(path: store.path, change: store.change)
-            try object.encode(to: encoder)
+            try StoreObject(store).encode(to: encoder)
+        case .difference(.unread(let store)): try UnreadObject(store).encode(to: encoder)
         case .difference(.table(let table)): try TableObject(table).encode(to: encoder)
         case .difference(.row(let row)): try RowObject(row).encode(to: encoder)
         case .difference(.moreRows(let count)): try MoreObject(rows: count).encode(to: encoder)
@@ -71,6 +71,26 @@ private struct StoreObject: Encodable {
     var messageType = "store"
     var path: String
     var change: SchemaDiff.Change
+    var numbers: [HeaderNumber]
+
+    init(_ store: StoreDifference) {
+        (path, change, numbers) = (store.path, store.change, store.numbers)
+    }
+}
+
+/// A store that could not be read.
+private struct UnreadObject: Encodable {
+    var messageType = "unread"
+    var path: String
+    /// Whether that is so in the stores directory; else in a backup.
+    var live: Bool
+    var damaged: Bool
+    var failure: String
+
+    init(_ store: UnreadStore) {
+        (path, live, damaged) = (store.path, store.isLive, store.isDamaged)
+        failure = explain(store.error)
+    }
 }
 
 private struct TableObject: Encodable {

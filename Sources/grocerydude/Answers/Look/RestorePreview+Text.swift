@@ -21,6 +21,7 @@ extension RestorePreview {
         }
         let names = Set(
             tables.map(\.store) + virtualTables.map(\.store) + self.schemas.map(\.store)
+                + self.numbers.map(\.store)
         )
         let tables = tables.map { table in
             let name = table.entity ?? table.table
@@ -46,7 +47,13 @@ extension RestorePreview {
                 }
             return "\(title(part.store))the \(part.kind) '\(part.name)' \(verb)"
         }
-        var lines = stores + tables + indexes + schemas
+        let numbers = numbers.map {
+            "\(title($0.store))\($0.name) changes from \($0.old) to \($0.new)"
+        }
+        let unread = unread.map { store in
+            "\(store.path): its rows were not compared, since it \(store.isDamaged ? "is damaged" : "cannot be read") in \(store.place)"
+        }
+        var lines = unread + stores + tables + indexes + schemas + numbers
         if lines.count > Self.linesLimit {
             let more = lines.count - Self.linesLimit + 1
             lines = lines.prefix(Self.linesLimit - 1) + ["\(more) more parts of stores change"]
@@ -109,6 +116,20 @@ struct PreviewObject: Encodable {
         var table: String
     }
 
+    struct Number: Encodable {
+        var store: String
+        var name: String
+        var old: Int64
+        var new: Int64
+    }
+
+    struct Unread: Encodable {
+        var path: String
+        /// Whether it could not be read in the stores directory; else in the backup.
+        var live: Bool
+        var failure: String
+    }
+
     struct Store: Encodable {
         var path: String
         var change: SchemaDiff.Change
@@ -129,6 +150,8 @@ struct PreviewObject: Encodable {
     var tables: [Table]
     var schemas: [SchemaPart]
     var virtualTables: [VirtualTable]
+    var numbers: [Number]
+    var unread: [Unread]
     var externalData: Files
     var files: Files
     var directories: Files
@@ -150,6 +173,12 @@ struct PreviewObject: Encodable {
         }
         virtualTables = preview.virtualTables.map {
             VirtualTable(store: $0.store, table: $0.table.name)
+        }
+        numbers = preview.numbers.map {
+            Number(store: $0.store, name: $0.name, old: $0.old, new: $0.new)
+        }
+        unread = preview.unread.map {
+            Unread(path: $0.path, live: $0.isLive, failure: explain($0.error))
         }
     }
 }

@@ -50,7 +50,7 @@ struct SyncRunAnswer: Answer {
             let (overview, outcome) = (synced.overview, synced.outcome ?? ExchangeOutcome())
             store = synced.store
             group = overview.group
-            state = overview.state.rawValue
+            state = synced.state.rawValue
             decision = overview.decision
             sent = Sent(
                 changes: outcome.sentChanges,

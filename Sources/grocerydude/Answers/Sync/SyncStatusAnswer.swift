@@ -47,7 +47,7 @@ struct SyncStatusAnswer: Answer {
             group = overview.group
             container = overview.container
             device = overview.device
-            state = outcome.isGone ? "gone" : overview.state.rawValue
+            state = outcome.state.rawValue
             decision = overview.decision
             lastExchange = overview.lastExchange.map(invocation.local)
             outbox = Outbox(
@@ -150,7 +150,7 @@ extension SyncOverview {
         _ invocation: Invocation
     ) -> [String] {
         let last = lastExchange.map { "last exchange \(invocation.local($0))" } ?? "never exchanged"
-        let state = outcome.isGone ? "its file is gone" : summary
+        let state = summary(outcome.state)
         var lines = ["\(outcome.store)  \(state), \(last)"]
         lines += Columns(rows: devices.map(\.cells)).lines
         lines += waiting.map { "  waiting for '\($0.file)': \($0.reason)" }
@@ -175,8 +175,11 @@ extension SyncOverview {
         return "local only, \(waiting)"
     }
 
-    private var summary: String {
+    private func summary(_ state: StoreState) -> String {
         switch state {
+        case .gone: return "its file is gone"
+        case .damaged: return "its file is damaged"
+        case .failed: return "its file cannot be read"
         case .inStep:
             let count = devices.filter { !$0.isForgotten }.count
             return "in step with \(counted(count, "device", "devices"))"

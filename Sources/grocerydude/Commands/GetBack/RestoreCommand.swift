@@ -244,8 +244,18 @@ struct RestoreCommand: FolderCommand {
         options.onConflict = part.onConflict ?? .fail
         options.isDryRun = true
         func run() async throws -> ReturnRows.Outcome {
-            try await ReturnRows(from: folder, options: options, context: invocation.context)
-                .run(backup, into: invocation.stores)
+            do {
+                return try await ReturnRows(
+                    from: folder,
+                    options: options,
+                    context: invocation.context
+                ).run(backup, into: invocation.stores)
+            } catch let error as LookingError {
+                guard let name = part.table,
+                    await backup.hasFile(name, in: folder, invocation.context)
+                else { throw error }
+                throw CommandError.meansFile(name)
+            }
         }
         if !dryRun {
             if !yes, invocation.console.canAsk {
@@ -278,6 +288,7 @@ struct RestoreCommand: FolderCommand {
             in: folder,
             replacing: invocation.stores,
             only: part.paths,
+            strippingOf: stripComponents,
             removingMissing: undo,
             context: invocation.context
         )
@@ -341,5 +352,18 @@ struct RestoreCommand: FolderCommand {
         options.application = invocation.applicationCommands
         options.announcement = invocation.announcement
         return options
+    }
+}
+
+extension Backup {
+    /// Returns whether it has a file of a name, as far as it can be read.
+    fileprivate func hasFile(
+        _ name: String,
+        in folder: BackupFolder,
+        _ context: OperationContext
+    ) async -> Bool {
+        let found: Void? = try? await OpenedBackup(self, in: folder, context: context)
+            .look { try $0.read(name) { _ in false } }
+        return found != nil
     }
 }

@@ -88,11 +88,11 @@ struct CheckCommand: FolderCommand {
         let backups = try await checks.all()
         var results: [CheckBackups.Result] = []
         if quick {
-            results = try await checks.compare(
-                wanted(of: backups, in: folder, checks, invocation),
-                at: invocation.now
+            let wanted = try await wanted(of: backups, in: folder, checks, invocation)
+            results = try await checks.compare(wanted, at: invocation.now)
+            try invocation.console.answer(
+                results.map { CheckRow($0, among: wanted, invocation) }
             )
-            try invocation.console.answer(results.map { CheckRow($0, invocation) })
             return result(of: results, invocation)
         }
         let choice = invocation.profile.check.readDataSubset
@@ -105,10 +105,13 @@ struct CheckCommand: FolderCommand {
                 at: invocation.now
             )
             results.append(result)
-            if !output.json { try invocation.console.answer([CheckRow(result, invocation)]) }
+            guard !output.json else { continue }
+            try invocation.console.answer([CheckRow(result, among: wanted, invocation)])
         }
         if output.json {
-            try invocation.console.answer(results.map { CheckRow($0, invocation) })
+            try invocation.console.answer(
+                results.map { CheckRow($0, among: wanted, invocation) }
+            )
         }
         return result(of: results, invocation)
     }

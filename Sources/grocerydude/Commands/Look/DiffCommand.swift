@@ -38,7 +38,11 @@ struct DiffCommand: FolderCommand {
     @Flag(help: "Tell each row that differs: of a changed one the changed values.")
     var rows = false
 
-    @Option(help: ArgumentHelp("With '--rows': the most rows of each table.", valueName: "n"))
+    @Option(
+        // So that a negative number is refused as one.
+        parsing: .unconditional,
+        help: ArgumentHelp("With '--rows': the most rows of each table.", valueName: "n")
+    )
     var limit: Int?
 
     @Flag(help: "Write the statements that turn the old store into the new one.")
@@ -70,16 +74,23 @@ struct DiffCommand: FolderCommand {
         options.rowLimit = limit
         options.tellsStatements = sql
         let names = DifferenceAnswer.Names(old: before.name, new: after.name)
-        let differs = try await CompareStates(
+        let outcome = try await CompareStates(
             in: folder,
             with: invocation.stores,
             options: options,
             context: invocation.context
         ).run(from: before.state, to: after.state) { difference in
+            if case .unread(let store) = difference {
+                invocation.context.report(.warning("\(store.warning); \(Hint.after(store))"))
+            }
             try invocation.console.answer(DifferenceAnswer(difference))
         }
-        try invocation.console.answer(DifferenceAnswer(differs, between: names))
-        return CommandResult(exitCode && differs ? .failed : .done)
+        try invocation.console.answer(DifferenceAnswer(outcome.differs, between: names))
+        if let store = outcome.unread.first(where: \.isDamaged) ?? outcome.unread.first {
+            let status = store.isDamaged ? ExitStatus.damaged : .partial
+            return CommandResult(status, message: store.warning)
+        }
+        return CommandResult(exitCode && outcome.differs ? .failed : .done)
     }
 
     private func state(

@@ -55,7 +55,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         }
     }
 
-    struct Take: SyncingCommand {
+    struct Take: ExchangingCommand {
         static let configuration = CommandConfiguration(
             "take",
             "Make a value that lost a new edit, which wins on all devices.",
@@ -69,7 +69,7 @@ struct SyncConflictsCommand: AsyncParsableCommand {
         @OptionGroup var store: SyncedStoreOption
         @OptionGroup var sync: SyncOptions
 
-        func run(_ invocation: Invocation) async throws -> CommandResult {
+        func exchange(_ invocation: Invocation) async throws -> CommandResult {
             let places = try invocation.syncPlaces()
             let store = try store.only(in: places)
             try await SettleConflicts(in: places, context: invocation.context)

@@ -2,7 +2,7 @@ public import ArgumentParser
 internal import Operations
 public import Sync
 
-struct SyncRejoinCommand: SyncingCommand {
+struct SyncRejoinCommand: ExchangingCommand {
     static let configuration = CommandConfiguration(
         "rejoin",
         "Say what the local data mean after an accident, and exchange.",
@@ -26,7 +26,7 @@ struct SyncRejoinCommand: SyncingCommand {
 
     var logged: Run.Command? { .sync }
 
-    func run(_ invocation: Invocation) async throws -> CommandResult {
+    func exchange(_ invocation: Invocation) async throws -> CommandResult {
         let question =
             switch take {
             case .edits: "Make all that differs here an edit, for everybody?"

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Operations
 
-struct SyncRunCommand: SyncingCommand {
+struct SyncRunCommand: ExchangingCommand {
     static let configuration = CommandConfiguration(
         "run",
         "Send what was edited here, and take what was edited elsewhere.",
@@ -32,15 +32,8 @@ struct SyncRunCommand: SyncingCommand {
         [FlagValue("--while-open", "sync.while_open", whileOpen ? "true" : nil)]
     }
 
-    func run(_ invocation: Invocation) async throws -> CommandResult {
-        guard invocation.profile.sync.isEnabled else {
-            invocation.context.report(.note("nothing is exchanged: 'sync.enabled' is false"))
-            try invocation.console.answer(SyncRunAnswer([], invocation))
-            var result = CommandResult(.done)
-            result.isUneventful = true
-            return result
-        }
-        return try await invocation.exchange(
+    func exchange(_ invocation: Invocation) async throws -> CommandResult {
+        try await invocation.exchange(
             stores.store,
             acceptsChanges: acceptChanges,
             isDryRun: dryRun

@@ -4,7 +4,7 @@ internal import Operations
 internal import Stores
 internal import SystemPackage
 
-struct SyncSeedCommand: SyncingCommand {
+struct SyncSeedCommand: ExchangingCommand {
     static let configuration = CommandConfiguration(
         "seed",
         "Fill the container with all that this machine knows.",
@@ -33,7 +33,7 @@ struct SyncSeedCommand: SyncingCommand {
 
     var logged: Run.Command? { .sync }
 
-    func run(_ invocation: Invocation) async throws -> CommandResult {
+    func exchange(_ invocation: Invocation) async throws -> CommandResult {
         if let map { return try await publish(FilePath(map), invocation) }
         let question = "Fill the container with all rows that this machine knows?"
         guard try invocation.confirm(question, yes: yes) else { return .declined }

@@ -6,7 +6,7 @@ internal import Foundation
 internal import Operations
 internal import Remotes
 
-struct SyncWatchCommand: SyncingCommand {
+struct SyncWatchCommand: ExchangingCommand {
     static let configuration = CommandConfiguration(
         "watch",
         "Exchange again whenever a store or the container changes, until Ctrl-C.",
@@ -34,7 +34,7 @@ struct SyncWatchCommand: SyncingCommand {
         }
     }
 
-    func run(_ invocation: Invocation) async throws -> CommandResult {
+    func exchange(_ invocation: Invocation) async throws -> CommandResult {
         // What cannot be done at all ends it.
         _ = try invocation.syncPlaces().enabled(named: stores.store)
         var seen: [String]?

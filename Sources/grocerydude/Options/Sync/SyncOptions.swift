@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Operations
 
 /// What all commands of sync have.
 struct SyncOptions: ParsableArguments {
@@ -24,4 +25,21 @@ extension SyncingCommand {
     var output: OutputOptions { sync.output }
     var flags: [FlagValue?] { sync.flags + ownFlags }
     var ownFlags: [FlagValue?] { [] }
+}
+
+/// A command that exchanges stores which take part: it does nothing where the settings say so.
+protocol ExchangingCommand: SyncingCommand {
+    /// Does the command's work; something may be exchanged.
+    func exchange(_ invocation: Invocation) async throws -> CommandResult
+}
+
+extension ExchangingCommand {
+    func run(_ invocation: Invocation) async throws -> CommandResult {
+        guard !invocation.profile.sync.isEnabled else { return try await exchange(invocation) }
+        invocation.context.report(.note("nothing is exchanged: 'sync.enabled' is false"))
+        try invocation.console.answer(SyncRunAnswer([], invocation))
+        var result = CommandResult(.done)
+        result.isUneventful = true
+        return result
+    }
 }

@@ -21,29 +21,23 @@ public struct PublishMap: Sendable {
     ///   - store: the store whose group it is for; it must sync by it.
     ///   - date: now.
     ///   - program: the program and its version, as files tell it.
-    /// - Throws: `SyncError.refused`, `.nothingToSync`, `StoreError`, `SidecarError`, `FileError`.
+    /// - Throws: `SyncError`, such as `.refused`; `StoreError`, `SidecarError`, `FileError`.
     public func run(_ map: SyncMap, of store: Store, at date: Date, program: String) async throws {
         let name = store.path.description
         let directory = places.sidecar(of: store)
         try await context.withLock(on: directory) {
-            let preview = try store.withSnapshot(context) { snapshot in
-                try SyncPreview(
-                    of: snapshot,
-                    map: map,
-                    checkCancellation: context.checkCancellation
-                )
+            let sidecar = try Sidecar(in: directory)
+            defer { try? sidecar.close() }
+            if let trouble = places.trouble(with: store, in: try SyncOverview(of: sidecar).group) {
+                throw trouble
             }
-            guard preview.refusals.isEmpty else {
-                throw SyncError.refused(store: name, preview.refusals)
-            }
+            let preview = try store.preview(by: map, context)
             guard !preview.tables.isEmpty else {
                 throw SyncError.nothingToSync(store: name, preview.leftOut)
             }
             for unknown in preview.unknownNames {
                 context.warn("the map tells of '\(unknown)', which '\(name)' has not")
             }
-            let sidecar = try Sidecar(in: directory)
-            defer { try? sidecar.close() }
             try sidecar.publish(map, at: date, program: program)
         }
     }

@@ -1,0 +1,186 @@
+internal import Files
+internal import Stores
+
+extension Comparison {
+    /// Compares a store row by row, or as a file if one of its states cannot be read.
+    ///
+    /// - Parameters:
+    ///   - path: its path.
+    ///   - isWhole: whether it is compared as a file as well.
+    ///   - outcome: told what was found.
+    ///   - tell: told each difference.
+    /// - Throws: see `CompareStates.run`.
+    func compareStore(
+        at path: RelativePath,
+        isWhole: Bool,
+        _ outcome: inout CompareStates.Outcome,
+        _ tell: (Difference) throws -> Void
+    ) throws {
+        defer { for state in [old, new] { state.close(path) } }
+        guard let pair = try pair(at: path, &outcome, tell) else {
+            return try compareFile(at: path, &outcome, tell)
+        }
+        if isWhole { try compareFile(at: path, &outcome, tell) }
+        do {
+            if try compare(pair, at: path, tell) { outcome.differs = true }
+        } catch  where error.isOfOneStore {
+            try noteUnread(path, in: culprit(of: error), error, &outcome, tell)
+            try compareFile(at: path, &outcome, tell)
+        }
+    }
+
+    /// Tells the statements for the one store that differs.
+    ///
+    /// - Throws: see `CompareStates.run`.
+    func tellStatements(
+        _ paths: [RelativePath],
+        _ tell: (Difference) throws -> Void
+    ) throws -> CompareStates.Outcome {
+        var outcome = CompareStates.Outcome()
+        var scripts: [(path: RelativePath, script: ChangeScript)] = []
+        for path in paths {
+            guard let pair = try pair(at: path, &outcome, tell) else { continue }
+            do {
+                let script = try ChangeScript(diff(pair, at: path))
+                if try !script.isEmpty { scripts.append((path, script)) }
+            } catch  where error.isOfOneStore {
+                try noteUnread(path, in: culprit(of: error), error, &outcome, tell)
+            }
+        }
+        guard scripts.count <= 1 else {
+            throw LookingError.severalStores(
+                in: "the states that differ",
+                stores: scripts.map(\.path.description)
+            )
+        }
+        try scripts.first?.script.write { try tell(.statement($0)) }
+        outcome.differs = !scripts.isEmpty || !outcome.unread.isEmpty
+        return outcome
+    }
+
+    // MARK: - What can be read
+
+    private typealias Pair = (old: ReadableStore?, new: ReadableStore?)
+
+    /// Opens both states of a store; `nil` if it is to be compared as a file.
+    private func pair(
+        at path: RelativePath,
+        _ outcome: inout CompareStates.Outcome,
+        _ tell: (Difference) throws -> Void
+    ) throws -> Pair? {
+        // A store that was damaged when it was backed up is a file there.
+        let isFileInOne = [old, new].contains { $0.items[path]?.isStore == false }
+        if isFileInOne, try hasSameBytes(path) {
+            treatAsFile(path)
+            return nil
+        }
+        var stores: [ReadableStore?] = []
+        for state in [old, new] {
+            do {
+                stores.append(try state.store(path))
+            } catch  where error.isOfOneStore {
+                if isFileInOne {
+                    treatAsFile(path)
+                } else {
+                    try noteUnread(path, in: state, error, &outcome, tell)
+                }
+                return nil
+            }
+        }
+        return (stores[0], stores[1])
+    }
+
+    /// Notes that a store is compared as a file; one that is the same to the byte needs no word.
+    private func noteUnread(
+        _ path: RelativePath,
+        in state: ComparedState,
+        _ error: any Error,
+        _ outcome: inout CompareStates.Outcome,
+        _ tell: (Difference) throws -> Void
+    ) throws {
+        guard try !hasSameBytes(path) else { return treatAsFile(path) }
+        treatAsFile(path)
+        let store = UnreadStore(
+            path: path.description,
+            isLive: state.isLive,
+            place: state.place,
+            error: error
+        )
+        outcome.unread.append(store)
+        try tell(.unread(store))
+    }
+
+    private func treatAsFile(_ path: RelativePath) {
+        old.treatAsFile(path, as: new)
+        new.treatAsFile(path, as: old)
+    }
+
+    /// Whether both states have the same file, whatever its times say.
+    private func hasSameBytes(_ path: RelativePath) throws -> Bool {
+        try old.hasSameContent(path, as: new, readsAnyway: true, context)
+    }
+
+    /// Returns the state in which rows could not be read: bytes are verified in a backup only.
+    private func culprit(of error: any Error) -> ComparedState {
+        if case StoreError.damaged = error { return old.isLive ? old : new }
+        return old.isLive ? new : old
+    }
+
+    // MARK: - Rows
+
+    /// Reads the schemas of a store's two states, of which one may be empty.
+    private func diff(_ pair: Pair, at path: RelativePath) throws -> StoreDiff {
+        try StoreDiff(
+            from: pair.old ?? ReadableStore.empty(),
+            to: pair.new ?? ReadableStore.empty(),
+            sharing: old.segments(of: path, sharedWith: new),
+            check: context.checkCancellation
+        )
+    }
+
+    /// Compares a store's two states, and returns whether they differ.
+    private func compare(
+        _ pair: Pair,
+        at path: RelativePath,
+        _ tell: (Difference) throws -> Void
+    ) throws -> Bool {
+        guard pair.old != nil || pair.new != nil else { return false }
+        var store = StoreDifference(
+            path: path.description,
+            change: pair.old == nil ? .added : pair.new == nil ? .removed : .changed
+        )
+        let diff = try diff(pair, at: path)
+        let comparison = try StoreComparison(
+            of: diff,
+            named: path.description,
+            options: options,
+            context: context
+        )
+        var isTold = false
+        func tellStore() throws {
+            guard !isTold else { return }
+            isTold = true
+            try tell(.store(store))
+        }
+        if options.table == nil {
+            if store.change == .changed { store.numbers = try diff.numbers() }
+            if store.change != .changed || !store.numbers.isEmpty { try tellStore() }
+        }
+        try comparison.run { difference in
+            try tellStore()
+            try tell(difference)
+        }
+        return isTold
+    }
+}
+
+extension Error {
+    /// Whether it keeps one store from being read, and others not.
+    fileprivate var isOfOneStore: Bool {
+        switch self as any Error {
+        case StoreError.busy, StoreError.busyWriting, StoreError.noSpace: false
+        case is StoreError: true
+        default: tellsDamage
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/// Converts values as the columns do that they go into (https://www.sqlite.org/datatype3.html, 3).
+///
+/// SQLite does it, in a table in memory whose columns have the same affinities.
+struct ColumnConversion {
+    private let write: ReturnTarget.Prepared
+    private let read: ReturnTarget.Prepared
+    private let scratch: ScratchDatabase
+    private let count: Int
+
+    /// Compares the columns of two states of a table; `nil` if all values stay as they are.
+    ///
+    /// - Throws: `StoreError`.
+    init?(of rows: RowReturn) throws {
+        let affinities = rows.columns.map { rows.into.conversion($0) }
+        let others = rows.columns.map { place in
+            rows.from.column(rows.into.columns[place].name).map(rows.from.conversion)
+        }
+        guard zip(affinities, others).contains(where: { $0 != .blob && $0 != $1 }) else {
+            return nil
+        }
+        count = affinities.count
+        scratch = try ScratchDatabase(name: rows.into.name)
+        let columns = affinities.enumerated().map { "c\($0) \($1.rawValue)" }
+        try scratch.run(
+            "CREATE TABLE t (row INTEGER PRIMARY KEY, \(columns.joined(separator: ", ")))"
+        )
+        let values = affinities.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let names = affinities.indices.map { "c\($0)" }.joined(separator: ", ")
+        write = .init(try scratch.prepare("INSERT OR REPLACE INTO t VALUES (1, \(values))"))
+        read = .init(try scratch.prepare("SELECT \(names) FROM t"))
+    }
+
+    /// Returns a row's values as they are once they are written.
+    ///
+    /// - Throws: `StoreError`.
+    func converted(_ values: [StoredValue]) throws -> [StoredValue] {
+        try write.run(values)
+        defer { read.statement.reset() }
+        guard try read.statement.step() else { return values }
+        return (0..<count).map { read.statement.value(CInt($0)) }
+    }
+}
+
+extension TableSchema {
+    /// The affinity by which a column converts; `ANY` in a strict table keeps all as it is.
+    fileprivate func conversion(_ place: Int) -> ColumnSchema.Affinity {
+        let column = columns[place]
+        return isStrict && column.declaredType.foldedIdentifier == "any" ? .blob : column.affinity
+    }
+}

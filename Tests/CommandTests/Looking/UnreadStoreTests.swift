@@ -1,0 +1,175 @@
+import Files
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What is told of a store whose rows cannot be compared, and of all others then.
+@Suite("Stores that cannot be read, and numbers of stores, in what differs")
+struct UnreadStoreTests {
+    private let program: Program
+    private var sandbox: Sandbox { program.sandbox }
+
+    /// Between two that can be read.
+    private static let damaged = "m.sqlite"
+    /// As a file system's fault may leave a schema.
+    private static let damage = """
+        CREATE TABLE bad (y); PRAGMA writable_schema = 1; \
+        UPDATE sqlite_schema SET sql = 'CREATE TABLE bad (y,,)' WHERE name = 'bad'
+        """
+
+    init() throws {
+        program = try Program()
+        try sandbox.directory("Stores")
+        try sandbox.directory("Remote")
+        try program.configure("stores: ~/Stores\nremote: ~/Remote\n")
+        for store in ["b.sqlite", Self.damaged, "z.sqlite"] {
+            try sql(
+                "CREATE TABLE t (id INTEGER PRIMARY KEY, b); INSERT INTO t VALUES (1, 1)",
+                store
+            )
+        }
+        try sandbox.write("old", to: "Stores/a.txt")
+    }
+
+    @discardableResult
+    private func sql(_ text: String, _ store: String) throws -> String {
+        try Tool.check("sqlite3", [sandbox.path("Stores/\(store)").string, text])
+    }
+
+    @discardableResult
+    private func expect(
+        _ arguments: String...,
+        status: Int32 = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Tool.Outcome {
+        try program.expect(arguments, status: status, sourceLocation: sourceLocation)
+    }
+
+    /// Backs up, and changes all but one store.
+    private func change() throws {
+        try expect("backup", "--quiet")
+        for store in ["b.sqlite", "z.sqlite"] { try sql("DELETE FROM t", store) }
+        try sandbox.write("newer", to: "Stores/a.txt")
+    }
+
+    private func expectOthers(_ text: String) {
+        for line in [
+            "~ a.txt  content, time, 3 bytes → 5 bytes", "~ b.sqlite\n    ~ t: 1 row removed",
+            "~ z.sqlite\n    ~ t: 1 row removed", "~ m.sqlite  content",
+        ] { #expect(text.contains(line), "\(text)") }
+    }
+
+    @Test("hide nothing of what else differs if a live one is damaged")
+    func live() throws {
+        try change()
+        try sql(Self.damage, Self.damaged)
+        let outcome = try expect("diff", status: 20)
+        expectOthers(outcome.text)
+        #expect(outcome.errors.contains("in the stores directory: the store 'm.sqlite' is damaged"))
+        #expect(outcome.errors.contains("--only 'm.sqlite'"))
+        #expect(!outcome.errors.contains("older backup"), "\(outcome.errors)")
+        let lines = try expect("diff", "--json", status: 20).jsonLines
+        let types = lines.compactMap { $0["message_type"] as? String }
+        #expect(
+            types == [
+                "file", "store", "table", "unread", "file", "store", "table", "summary",
+            ]
+        )
+        let unread = try #require(lines.first { $0["message_type"] as? String == "unread" })
+        #expect(unread["live"] as? Bool == true && unread["damaged"] as? Bool == true)
+        let back = try expect("diff", "live", "latest", status: 20)
+        #expect(back.text.contains("~ t: 1 row added"))
+        let script = try expect("diff", "--sql", "--store", "b.sqlite").text
+        #expect(script.contains("DELETE FROM main.\"t\""))
+        try expect("diff", "--sql", "--store", Self.damaged, status: 20)
+    }
+
+    @Test("are named before a restore, with all else that it would change")
+    func preview() throws {
+        try change()
+        try sql(Self.damage, Self.damaged)
+        let text = try expect("restore", "latest", "--dry-run").text
+        for line in [
+            "m.sqlite: its rows were not compared, since it is damaged in the stores directory",
+            "b.sqlite, t: 1 row comes back", "1 other file changes", "not all was compared",
+        ] { #expect(text.contains("  \(line)"), "\(text)") }
+        let json = try expect("restore", "latest", "--dry-run", "--json").json as? [String: Any]
+        let changes = try #require(json?["changes"] as? [String: Any])
+        let unread = try #require(changes["unread"] as? [[String: Any]])
+        #expect(unread.compactMap { $0["path"] as? String } == [Self.damaged])
+        #expect(changes["complete"] as? Bool == false)
+        #expect(try expect("restore", "latest", "--yes").status == 0)
+        try expect("diff", "--exit-code")
+    }
+
+    @Test(
+        "are files if they were damaged when they were backed up",
+        arguments: [false, true]
+    )
+    func damagedBefore(hasLog: Bool) throws {
+        if hasLog {
+            let path = sandbox.path("Stores/\(Self.damaged)")
+            let parts = Self.damage.split(separator: "; ").map(String.init)
+            let wal = "PRAGMA journal_mode = wal"
+            try StoreApplication(on: path, wal, parts[0], parts[1], parts[2]).kill()
+            #expect(sandbox.exists("Stores/\(Self.damaged)-wal"))
+        } else {
+            try sql(Self.damage, Self.damaged)
+        }
+        try expect("backup", "--quiet", status: 3)
+        let same = try expect("diff", "--exit-code")
+        #expect(same.errors.contains("nothing differs"), "\(same.text) \(same.errors)")
+        #expect(
+            try expect("restore", "latest", "--dry-run").text.contains("nothing would change")
+        )
+        let log = hasLog ? "\(Self.damaged)-wal" : Self.damaged
+        try sandbox.write(sandbox.read("Stores/\(log)") + [1], to: "Stores/\(log)")
+        let differing = try expect("diff", "--exit-code", status: 1)
+        #expect(differing.text.contains("~ \(log)  content"), "\(differing.text)")
+    }
+
+    @Test("are told with the page if a backup has one damaged, and the others are compared")
+    func archived() throws {
+        try sql("CREATE TABLE u AS SELECT randomblob(200000) AS x", Self.damaged)
+        try change()
+        try sql("DELETE FROM t; DELETE FROM u", Self.damaged)
+        let name = try #require(try sandbox.contents(of: "Remote").paths.first)
+        var bytes = try sandbox.read("Remote/\(name)")
+        let place = try #require(
+            bytes.indices.first { bytes[$0...].starts(with: Array(Self.damaged.utf8)) }
+        )
+        for index in (place + 90_000)..<(place + 90_010) { bytes[index] ^= 0xFF }
+        try sandbox.write(bytes, to: "Remote/\(name)")
+        let outcome = try expect("diff", status: 20)
+        expectOthers(outcome.text)
+        #expect(outcome.errors.contains("'m.sqlite'") && outcome.errors.contains("older backup"))
+    }
+
+    @Test("tell the numbers that an application keeps in its store")
+    func numbers() throws {
+        try expect("backup", "--quiet")
+        try sql("PRAGMA user_version = 7; PRAGMA application_id = -5", "b.sqlite")
+        let text = try expect("diff", "--exit-code", status: 1).text
+        #expect(
+            text == "~ b.sqlite\n    ~ user_version: 0 → 7\n    ~ application_id: 0 → -5\n",
+            "\(text)"
+        )
+        let store = try #require(try expect("diff", "--json").jsonLines.first)
+        #expect((store["numbers"] as? [[String: Any]])?.first?["new"] as? Int == 7)
+        let preview = try expect("restore", "latest", "--dry-run")
+        #expect(preview.text.contains("  user_version changes from 7 to 0\n"))
+        #expect(!preview.text.contains("nothing would change"))
+        let json = try expect("restore", "latest", "--dry-run", "--json").json as? [String: Any]
+        let changes = try #require(json?["changes"] as? [String: Any])
+        #expect((changes["numbers"] as? [[String: Any]])?.count == 2)
+        #expect(try expect("diff", "--table", "t", "--exit-code").text.isEmpty)
+    }
+
+    @Test("tell a store without any table that comes or goes")
+    func empty() throws {
+        try expect("backup", "--quiet")
+        try sql("PRAGMA user_version = 1", "new.sqlite")
+        #expect(try expect("diff", "--exit-code", status: 1).text == "+ new.sqlite\n")
+    }
+}

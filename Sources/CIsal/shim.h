@@ -25,7 +25,8 @@ static inline uint32_t cisal_level_buffer_size(uint32_t level) {
 }
 
 static inline void *cisal_deflater_create(uint32_t level) {
-    cisal_deflater *deflater = malloc(sizeof *deflater);
+    // ISA-L reads some of it before it writes there: what stood in memory would change what comes out.
+    cisal_deflater *deflater = calloc(1, sizeof *deflater);
     if (deflater != NULL) {
         deflater->level = level;
         deflater->level_buffer_size = cisal_level_buffer_size(level);

@@ -99,12 +99,9 @@ public final class BackupKeys: Sendable {
         guard BackupName.isEncrypted(name) else { return nil }
         let file = try EncryptedFile(source, named: FilePath(name))
         let identities = try identities(for: file)
-        try file.check(identities)
-        // The passphrase opens it: there is no other stanza then.
-        if file.hasPassphrase {
-            return try known.withLock { try $0.passphrase?.get().map { [Recipient($0)] } } ?? []
-        }
         let readers = identities.filter { (try? file.check([$0])) != nil }.map(\.recipient)
+        // It says why none does.
+        if readers.isEmpty { try file.check(identities) }
         guard readers.count >= file.recipientCount else {
             throw AgeError.otherReaders(
                 FilePath(name),

@@ -17,7 +17,7 @@ public struct Store: Sendable, Hashable {
     }
 
     /// The suffixes that SQLite gives a database's name for the files beside it.
-    static let sidecarSuffixes = ["-wal", "-shm", "-journal"]
+    private static let sidecarSuffixes = ["-wal", "-shm", "-journal"]
 
     /// The database file.
     public var location: FilePath { path.below(directory) }
@@ -53,15 +53,23 @@ public struct Store: Sendable, Hashable {
             .map { isSidecar(start, size: size, $0) } ?? false
     }
 
-    /// Returns whether an open file beside a database is SQLite's own, by its content; see above.
+    /// Returns whether a file beside a database is SQLite's own, by its content.
     ///
-    /// - Throws: `FileError`.
-    public static func isSidecar(_ file: File, size: Int64, at path: RelativePath) throws -> Bool {
-        let start = try file.readExactly(count: Int(min(size, 8)), at: 0)
-        return isSidecar(start, size: size, at: path)
+    /// - Parameters:
+    ///   - source: the file.
+    ///   - path: its path, which ends as those of such files do.
+    /// - Returns: whether it is.
+    /// - Throws: what the source throws.
+    public static func isSidecar(_ source: any ByteSource, at path: RelativePath) throws -> Bool {
+        let size = try source.size
+        return isSidecar(
+            try source.readExactly(count: Int(min(size, 8)), at: 0),
+            size: size,
+            at: path
+        )
     }
 
-    static func isSidecar(_ start: [UInt8], size: Int64, _ suffix: String) -> Bool {
+    private static func isSidecar(_ start: [UInt8], size: Int64, _ suffix: String) -> Bool {
         switch suffix {
         case "-wal":
             // Big- or little-endian checksums (https://www.sqlite.org/fileformat2.html, 4.1).

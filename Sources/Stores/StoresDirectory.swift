@@ -77,9 +77,8 @@ public struct StoresDirectory: Sendable {
             let store = Store(path: file.path, directory: path, identity: file.info.identity)
             survey.stores.append(store)
             survey.storeFiles.insert(file.path)
-            for suffix in Store.sidecarSuffixes
-            where isSidecar(file.name.appending(suffix), suffix, in: file.directory) {
-                survey.storeFiles.insert(file.path.sibling(file.name.appending(suffix)))
+            for path in Store.paths(beside: file.path) where isSidecar(path, in: file.directory) {
+                survey.storeFiles.insert(path)
             }
             return .descend
         }
@@ -104,13 +103,10 @@ public struct StoresDirectory: Sendable {
 
     /// Returns whether a file beside a database is SQLite's own, by its content and not by its name
     /// alone: someone may keep a diary called `notes-journal` beside a database called `notes`.
-    private func isSidecar(_ name: FileName, _ suffix: String, in directory: Directory) -> Bool {
+    private func isSidecar(_ path: RelativePath, in directory: Directory) -> Bool {
         // SQLite's own are regular files.
-        guard let info = try? directory.info(name), info.kind == .file else { return false }
+        guard let info = try? directory.info(path.name), info.kind == .file else { return false }
         // A file that cannot be read must not be archived beside a store that has its content.
-        guard let file = try? directory.file(name), let size = try? file.info().size,
-            let start = try? file.readExactly(count: Int(min(size, 8)), at: 0)
-        else { return true }
-        return Store.isSidecar(start, size: size, suffix)
+        return (try? Store.isSidecar(directory.file(path.name), at: path)) ?? true
     }
 }

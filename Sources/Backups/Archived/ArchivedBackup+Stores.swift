@@ -39,10 +39,8 @@ extension ArchivedBackup {
             let store = Store.database(ofFileBeside: item.attributes.path)?.description,
             header.stores.contains(where: { $0.path == store })
         else { return false }
-        let count = Int(min(item.size, 8))
         let source = try EntrySource(item, cache: SegmentCache(limit: 0))
-        let start = count == 0 ? [] : try source.readExactly(count: count, at: 0)
-        return Store.isSidecar(start, size: item.size, at: item.attributes.path)
+        return try Store.isSidecar(source, at: item.attributes.path)
     }
 
     /// Calls a closure for each file that begins as a store does, until it returns `false`.

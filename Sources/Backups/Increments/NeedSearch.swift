@@ -128,7 +128,7 @@ struct NeedSearch {
                 if candidate.likeness != .unknown { failure = failure ?? error }
             }
         }
-        for entry in entries(for: need, of: header) {
+        for (entry, _) in entries(for: need, of: header) {
             do {
                 let archived = try await folder.open(entry, fetching)
                 if Self.fits(archived.header, need, of: header) { return archived }
@@ -158,11 +158,8 @@ struct NeedSearch {
         }
         // Elsewhere, what nothing is known of is not fetched to find out.
         return entries(for: need, of: header)
-            .first {
-                folder.backup($0).likeness(to: need, of: header.lineage) != .unknown
-                    || $0.file.location != nil
-            }
-            .map(Found.trashed)
+            .first { $0.likeness != .unknown || $0.entry.file.location != nil }
+            .map { .trashed($0.entry) }
     }
 
     /// Whether an error is of one archive alone, and another may be the one that is needed.
@@ -214,11 +211,16 @@ struct NeedSearch {
     }
 
     /// Returns the deleted archives that may be it.
-    private func entries(for need: Need, of header: ManifestHeader) -> [TrashedBackup] {
-        let found = trashed.compactMap { entry in
-            folder.backup(entry).likeness(to: need, of: header.lineage).map { (entry, $0) }
+    private func entries(
+        for need: Need,
+        of header: ManifestHeader
+    ) -> [(entry: TrashedBackup, likeness: Likeness)] {
+        trashed.compactMap { entry in
+            folder.backup(entry).likeness(to: need, of: header.lineage).map {
+                (entry: entry, likeness: $0)
+            }
         }
-        return found.sorted { $0.1.rawValue < $1.1.rawValue }.map(\.0)
+        .sorted { $0.likeness.rawValue < $1.likeness.rawValue }
     }
 }
 

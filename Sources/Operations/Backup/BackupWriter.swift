@@ -343,10 +343,7 @@ final class BackupWriter {
         if !mayBeSidecar, try addUnread(walked) { return true }
         let file = try reading { try walked.directory.file(walked.name) }
         let info = try reading { try file.info() }
-        func isSidecar() throws -> Bool {
-            try Store.isSidecar(file, size: info.size, at: walked.path)
-        }
-        if mayBeSidecar, try reading(isSidecar) { return true }
+        if mayBeSidecar, try reading({ try Store.isSidecar(file, at: walked.path) }) { return true }
         var (changed, isNewStore) = (false, false)
         func isStill() throws -> Bool {
             changed = try reading { try file.info() } != info

@@ -14,9 +14,10 @@ struct Compaction {
     ///
     /// It is one that the container lacks, if it is to be filled, or files are gone.
     func covers(refills: Bool) throws -> [Digest]? {
-        let standing = try access.standIns().standing(in: listing)
+        let standIns = try access.standIns()
+        let standing = standIns.standing(in: listing)
         let cover = Cover(standing)
-        let losses = try Losses(of: listing, access, rules, now: now)
+        let losses = try Losses(of: listing, standIns, access, rules, now: now)
         for file in losses.stoodFor where !rules.mayBeUnlisted(file, now) {
             try access.setRemoved(file.id, at: now)
         }

@@ -20,6 +20,7 @@ struct Losses {
 
     init(
         of listing: Container.Listing,
+        _ standIns: [StandIn],
         _ access: SidecarAccess,
         _ rules: UpkeepRules,
         now: Int64
@@ -33,7 +34,7 @@ struct Losses {
         let read = try access.readFiles()
         // A baseline that was written just now need not be listed yet.
         let fresh = published.filter { rules.mayBeUnlisted($0, now) }.map(\.id.short)
-        let covered = try access.standIns().covered(by: there.union(fresh))
+        let covered = standIns.covered(by: there.union(fresh))
         for file in published where !isThere(file) {
             if covered.contains(file.id) { stoodFor.append(file) } else { own.append(file) }
         }

@@ -29,7 +29,7 @@ struct DiffCommandTests {
             """
         )
         try program.sandbox.write("old", to: "Stores/note.txt")
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
     }
 
     private func sql(_ text: String) throws {
@@ -40,19 +40,10 @@ struct DiffCommandTests {
         try Tool.check("sqlite3", [program.sandbox.path(Self.store).string, text])
     }
 
-    @discardableResult
-    private func expect(
-        _ arguments: String...,
-        status: Int32 = 0,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> Tool.Outcome {
-        try program.expect(arguments, status: status, sourceLocation: sourceLocation)
-    }
-
     /// Brings the items back that meet a condition.
     @discardableResult
     private func bringBack(_ condition: String, status: Int32 = 0) throws -> Tool.Outcome {
-        try expect(
+        try program.expect(
             "restore",
             "latest",
             "--yes",
@@ -68,7 +59,7 @@ struct DiffCommandTests {
 
     @Test("are none at first, and then files, columns, tables and rows")
     func differences() throws {
-        #expect(try expect("diff", "--exit-code").errors.contains("nothing differs"))
+        #expect(try program.expect("diff", "--exit-code").errors.contains("nothing differs"))
         try sql(
             """
             UPDATE item SET count = 2.0 WHERE id = 1; DELETE FROM item WHERE id = 2;
@@ -77,7 +68,7 @@ struct DiffCommandTests {
             """
         )
         try program.sandbox.write("newer", to: "Stores/note.txt")
-        let text = try expect("diff", "--rows", "--exit-code", status: 1).text
+        let text = try program.expect("diff", "--rows", "--exit-code", status: 1).text
         for line in [
             "~ Shop.sqlite", "    ~ item: 1 row added, 1 removed, 1 changed",
             "        ~ id 1: count 2 → 2.0", "        - id 2: name 'Bread', count 1, shop 2",
@@ -86,16 +77,16 @@ struct DiffCommandTests {
             "~ note.txt  content, time, 3 bytes → 5 bytes",
         ] { #expect(text.contains(line + "\n"), "\(line)") }
         #expect(!text.contains("\u{1b}"))
-        let limited = try expect("diff", "--rows", "--limit", "1", "--table", "item").text
+        let limited = try program.expect("diff", "--rows", "--limit", "1", "--table", "item").text
         #expect(limited.contains("… 2 more rows") && !limited.contains("note.txt"))
-        let back = try expect("diff", "live", "latest").text
+        let back = try program.expect("diff", "live", "latest").text
         #expect(back.contains("- extra: table removed") && back.contains("- v: view removed"))
     }
 
     @Test("in JSON are an object a line, with classes and bytes")
     func json() throws {
         try sql("UPDATE item SET count = CAST(X'FF' AS TEXT) WHERE id = 1")
-        let lines = try expect("diff", "--rows", "--json").jsonLines
+        let lines = try program.expect("diff", "--rows", "--json").jsonLines
         #expect(
             lines.compactMap { $0["message_type"] as? String } == [
                 "store", "table", "row", "summary",
@@ -117,7 +108,10 @@ struct DiffCommandTests {
         try sql(
             "UPDATE item SET name = 'x' || id; DELETE FROM shop; CREATE INDEX i ON item (count)"
         )
-        let script = try program.sandbox.write(expect("diff", "--sql").output, to: "script.sql")
+        let script = try program.sandbox.write(
+            program.expect("diff", "--sql").output,
+            to: "script.sql"
+        )
         try Tool.check("sqlite3", ["-bail", old, ".read \(script.string)"])
         let dump = [
             "SELECT id, name, count, shop FROM item; SELECT * FROM shop; SELECT * FROM log; SELECT sql FROM sqlite_schema ORDER BY 1"
@@ -130,17 +124,19 @@ struct DiffCommandTests {
     func wrongNames() throws {
         try sql("DELETE FROM item")
         #expect(
-            try expect("diff", "--table", "itme", status: 1).errors.contains("did you mean 'item'?")
+            try program.expect("diff", "--table", "itme", status: 1).errors.contains(
+                "did you mean 'item'?"
+            )
         )
         #expect(
-            try expect("diff", "--store", "Shop.sqlit", status: 1).errors
+            try program.expect("diff", "--store", "Shop.sqlit", status: 1).errors
                 .contains("did you mean 'Shop.sqlite'?")
         )
-        try expect("diff", "nothing", status: 10)
-        try expect("diff", "--limit", "1", status: 64)
-        let negative = try expect("diff", "--rows", "--limit", "-1", status: 64)
+        try program.expect("diff", "nothing", status: 10)
+        try program.expect("diff", "--limit", "1", status: 64)
+        let negative = try program.expect("diff", "--rows", "--limit", "-1", status: 64)
         #expect(negative.errors.contains("takes 0 or more"), "\(negative.errors)")
-        try expect("diff", "--sql", "--rows", status: 64)
+        try program.expect("diff", "--sql", "--rows", status: 64)
     }
 
     @Test("of a zip of another program are none for a journal beside a store")
@@ -150,11 +146,11 @@ struct DiffCommandTests {
         let archive = program.sandbox.path("Remote/Theirs Stores.zip").string
         let stores = program.sandbox.path("Stores")
         try Tool.check("zip", ["-qr", archive, "."], directory: stores)
-        let outcome = try expect("diff", "Theirs", "live")
+        let outcome = try program.expect("diff", "Theirs", "live")
         #expect(!outcome.text.contains("journal"), "\(outcome.text)")
         // A diary that is only called so is compared.
         try program.sandbox.write("dear", to: "Stores/note.txt-journal")
-        #expect(try expect("diff", "Theirs", "live").text.contains("+ note.txt-journal"))
+        #expect(try program.expect("diff", "Theirs", "live").text.contains("+ note.txt-journal"))
     }
 
     @Test("of a subentity are told by its entity, and attributes by their columns")
@@ -173,7 +169,7 @@ struct DiffCommandTests {
                 """,
             ]
         )
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try Tool.check("sqlite3", [store, "DELETE FROM ZPLACE"])
         for arguments in [
             ["diff", "--store", "Model.sqlite", "--table", "home"],
@@ -194,11 +190,12 @@ struct DiffCommandTests {
     @Test("of two backups are found in encrypted ones, too")
     func kinds() throws {
         let key = program.sandbox.path("key.txt").string
-        try expect("key", "generate", "--output", key)
-        let shown = try expect("key", "show", "--identity", key, "--json").json as? [String: Any]
+        try program.expect("key", "generate", "--output", key)
+        let shown =
+            try program.expect("key", "show", "--identity", key, "--json").json as? [String: Any]
         let recipient = try #require((shown?["identities"] as? [String])?.first)
         try sql("DELETE FROM item WHERE id = 2")
-        try expect(
+        try program.expect(
             "backup",
             "--quiet",
             "--tag",
@@ -208,9 +205,9 @@ struct DiffCommandTests {
             "--same-name",
             "number"
         )
-        let list = try expect("list", "--json").json as? [[String: Any]]
+        let list = try program.expect("list", "--json").json as? [[String: Any]]
         let names = try #require(list?.compactMap { $0["name"] as? String })
-        let found = try expect("diff", names[1], names[0], "--identity", key).text
+        let found = try program.expect("diff", names[1], names[0], "--identity", key).text
         #expect(found.contains("~ item: 1 row removed"))
     }
 
@@ -228,7 +225,7 @@ struct DiffCommandTests {
         )
         for index in (place + 100)..<(place + 110) { bytes[index] ^= 0xFF }
         try program.sandbox.write(bytes, to: "Remote/\(name)")
-        let outcome = try expect("diff", status: 20)
+        let outcome = try program.expect("diff", status: 20)
         #expect(outcome.errors.contains("Shop.sqlite"))
     }
 
@@ -239,10 +236,11 @@ struct DiffCommandTests {
         try sql(
             "DELETE FROM item WHERE id > 1; INSERT INTO item VALUES (9, 'Tea', 1, 1); UPDATE shop SET name = 'x' WHERE id = 1"
         )
-        let text = try expect("restore", "latest", "--dry-run").text
+        let text = try program.expect("restore", "latest", "--dry-run").text
         #expect(text.contains("  item: 2 rows come back, 1 is lost\n"))
         #expect(text.contains("  shop: 1 row changes\n"))
-        let json = try expect("restore", "latest", "--dry-run", "--json").json as? [String: Any]
+        let json =
+            try program.expect("restore", "latest", "--dry-run", "--json").json as? [String: Any]
         let changes = try #require(json?["changes"] as? [String: Any])
         #expect(changes["complete"] as? Bool == true)
         #expect((changes["tables"] as? [[String: Any]])?.count == 3)
@@ -263,7 +261,7 @@ struct DiffCommandTests {
         #expect(try query("SELECT id, name, count, shop FROM item") == "1|Milk|7|1\n2|Bread|1|2\n")
         #expect(try query("SELECT text FROM log") == "Bread\n")
         #expect(
-            try expect(
+            try program.expect(
                 "restore",
                 "latest",
                 "--yes",
@@ -273,7 +271,7 @@ struct DiffCommandTests {
                 "skip"
             ).text.contains("1 row back, 1 left as they are though they differ, 1 there already")
         )
-        let replaced = try expect(
+        let replaced = try program.expect(
             "restore",
             "latest",
             "--yes",
@@ -285,7 +283,7 @@ struct DiffCommandTests {
         )
         #expect((try replaced.json as? [String: Any])?["replaced"] as? Int == 1)
         #expect(try query("SELECT count FROM item WHERE id = 1") == "2\n")
-        try expect("restore", "--undo", "--yes", "--quiet")
+        try program.expect("restore", "--undo", "--yes", "--quiet")
         #expect(try query("SELECT count FROM item WHERE id = 1") == "7\n")
     }
 
@@ -297,7 +295,7 @@ struct DiffCommandTests {
         try Tool.check("chmod", ["640", path.string])
         let value = "02" + Data(name.utf8).map { String($0, radix: 16) }.joined() + "00"
         try sql("INSERT INTO item VALUES (4, 'Photo', X'\(value)', 1)")
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try sql("DELETE FROM item WHERE id = 4")
         try Tool.check("rm", [path.string])
         try bringBack("id = 4")
@@ -309,7 +307,7 @@ struct DiffCommandTests {
     @Test("that are there with other values, or miss a parent, change nothing")
     func refusals() throws {
         try sql("DELETE FROM item WHERE id = 3; UPDATE item SET name = 'x' WHERE id = 2")
-        let conflict = try expect("restore", "latest", "--yes", "--rows", "item", status: 1)
+        let conflict = try program.expect("restore", "latest", "--yes", "--rows", "item", status: 1)
         #expect(
             conflict.errors.contains("'item' is there with other values")
                 && conflict.errors.contains("--on-conflict")
@@ -332,12 +330,13 @@ struct DiffCommandTests {
         let condition = try bringBack("nme = 1", status: 64)
         #expect(condition.errors.contains("no such column: nme"))
         #expect(
-            try expect("restore", "latest", "--yes", "--rows", "itme", status: 1).errors.contains(
-                "did you mean 'item'?"
-            )
+            try program.expect("restore", "latest", "--yes", "--rows", "itme", status: 1).errors
+                .contains(
+                    "did you mean 'item'?"
+                )
         )
-        try expect("restore", "latest", "--yes", "--where", "1", status: 64)
-        try expect("restore", "latest", "--yes", "--only", "item", status: 1)
+        try program.expect("restore", "latest", "--yes", "--where", "1", status: 64)
+        try program.expect("restore", "latest", "--yes", "--only", "item", status: 1)
     }
 
     @Test("wait for another writer, and change nothing if that does not end")
@@ -348,7 +347,7 @@ struct DiffCommandTests {
             "BEGIN IMMEDIATE"
         )
         defer { application.kill() }
-        let outcome = try expect("restore", "latest", "--yes", "--rows", "item", status: 24)
+        let outcome = try program.expect("restore", "latest", "--yes", "--rows", "item", status: 24)
         #expect(outcome.errors.contains("locked"))
     }
 }

@@ -44,15 +44,6 @@ struct ExtractCommandTests {
         try Tool.check("sqlite3", [sandbox.path(store).string, ".dump", "PRAGMA integrity_check"])
     }
 
-    @discardableResult
-    private func expect(
-        _ arguments: String...,
-        status: Int32 = 0,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> Tool.Outcome {
-        try program.expect(arguments, status: status, sourceLocation: sourceLocation)
-    }
-
     /// What is directly in a directory, or is it.
     private func names(in directory: String) throws -> [String] {
         try Directory.open(sandbox.path(directory)).names().map(\.description)
@@ -66,24 +57,24 @@ struct ExtractCommandTests {
 
     @Test("A file comes out with its mode and its time, and nothing else does")
     func oneFile() throws {
-        try expect("backup", "--quiet")
-        let outcome = try expect("extract", "latest", "note.txt", "--to", "Out")
+        try program.expect("backup", "--quiet")
+        let outcome = try program.expect("extract", "latest", "note.txt", "--to", "Out")
         #expect(outcome.text == "1 file, 5 bytes: '\(sandbox.path("Out/note.txt"))'\n")
         #expect(try sandbox.contents(of: "Out").paths == ["note.txt"])
         #expect(try item("note.txt", in: "Out") == item("note.txt", in: "Stores"))
         #expect(try item("note.txt", in: "Out")?.mode == 0o640)
         // Below the current directory, and under its path.
-        try expect("extract", "latest", "photos/trips/a.txt", "--quiet")
+        try program.expect("extract", "latest", "photos/trips/a.txt", "--quiet")
         #expect(try sandbox.contents(of: "photos").paths == ["trips", "trips/a.txt"])
         // The directory is made if it is not there.
-        try expect("extract", "latest", "./nothing", "--to", "New/er")
+        try program.expect("extract", "latest", "./nothing", "--to", "New/er")
         #expect(try sandbox.read("New/er/nothing") == [])
     }
 
     @Test("A directory comes out with all in it, though something in it is named as well")
     func directory() throws {
-        try expect("backup", "--quiet")
-        let outcome = try expect(
+        try program.expect("backup", "--quiet")
+        let outcome = try program.expect(
             "extract",
             "latest",
             "photos/map.jpg",
@@ -111,9 +102,9 @@ struct ExtractCommandTests {
             "INSERT INTO item VALUES (2, 'Bread')"
         )
         #expect(sandbox.exists("Stores/Shop.sqlite-wal"))
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try application.end()
-        try expect("extract", "latest", "Shop.sqlite", "--to", "Out")
+        try program.expect("extract", "latest", "Shop.sqlite", "--to", "Out")
         #expect(try names(in: "Out") == ["Shop.sqlite"])
         let rows = try dump("Out/Shop.sqlite")
         #expect(try rows == dump("Stores/Shop.sqlite") && rows.contains("'Bread'"))
@@ -122,7 +113,7 @@ struct ExtractCommandTests {
     @Test("A directory that may not be written to comes out, and is so again")
     func unwritableDirectory() throws {
         try Tool.check("chmod", ["555", sandbox.path("Stores/photos").string])
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         // Root may write to all directories, unless that is taken from it.
         let may = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
         let launcher = OrdinaryUser.isRoot && Tool.isInstalled("setpriv") ? may : ["env"]
@@ -151,31 +142,42 @@ struct ExtractCommandTests {
             INSERT INTO blob SELECT randomblob(900) FROM n
             """
         )
-        try expect("backup", "--quiet", "--incremental")
+        try program.expect("backup", "--quiet", "--incremental")
         let old = try dump("Stores/Shop.sqlite")
         try sql("INSERT INTO item VALUES (2, 'Eggs')")
         try sandbox.write("later", to: "Stores/note.txt")
-        try expect("backup", "--quiet", "--incremental")
-        let list = try #require(try expect("list", "--json").json as? [[String: Any]])
+        try program.expect("backup", "--quiet", "--incremental")
+        let list = try #require(try program.expect("list", "--json").json as? [[String: Any]])
         #expect(list.map { $0["kind"] as? String } == ["increment", "full"])
         let full = try #require(list.last?["name"] as? String)
-        try expect("extract", "latest", "large", "Shop.sqlite", "note.txt", "photos", "--to", "Out")
+        try program.expect(
+            "extract",
+            "latest",
+            "large",
+            "Shop.sqlite",
+            "note.txt",
+            "photos",
+            "--to",
+            "Out"
+        )
         for name in ["large", "note.txt", "photos"] {
             #expect(try item(name, in: "Out") == item(name, in: "Stores"), "\(name)")
         }
         #expect(try dump("Out/Shop.sqlite") == dump("Stores/Shop.sqlite"))
         #expect(try sandbox.contents(of: "Out/photos") == sandbox.contents(of: "Stores/photos"))
-        #expect(try expect("cat", "latest", "large").output == sandbox.read("Stores/large"))
-        try expect("extract", full, "Shop.sqlite", "--to", "Old")
+        #expect(try program.expect("cat", "latest", "large").output == sandbox.read("Stores/large"))
+        try program.expect("extract", full, "Shop.sqlite", "--to", "Old")
         #expect(try dump("Old/Shop.sqlite") == old)
-        #expect(try expect("cat", full, "note.txt").text == "hello")
+        #expect(try program.expect("cat", full, "note.txt").text == "hello")
     }
 
     @Test("An encrypted backup gives its files to who has the key, and to nobody else")
     func encrypted() throws {
         let key = sandbox.path("key.txt").string
-        let recipient = String(try expect("key", "generate", "--output", key).text.dropLast())
-        try expect("backup", "--quiet", "--recipient", recipient)
+        let recipient = String(
+            try program.expect("key", "generate", "--output", key).text.dropLast()
+        )
+        try program.expect("backup", "--quiet", "--recipient", recipient)
         let identity = ["--identity", key]
         for command in [
             ["extract", "latest", "photos", "--to", "Out"], ["cat", "latest", "photos/map.jpg"],
@@ -186,7 +188,7 @@ struct ExtractCommandTests {
             #expect(try names(in: "Out") == [])
         }
         // It may have the file, as far as anybody can know.
-        let unknown = try expect("list", "--contains", "photos", status: 3)
+        let unknown = try program.expect("list", "--contains", "photos", status: 3)
         #expect(unknown.errors.contains("there is no key"))
         #expect(!unknown.errors.contains("no backup is like that"))
         #expect(try program.run(["cat", "latest", "photos/map.jpg"] + identity).output == Self.map)
@@ -209,9 +211,9 @@ struct ExtractCommandTests {
         let zip = sandbox.path("Remote/Other Stores.zip").string
         try Tool.check("zip", ["-qrD", zip, "."], directory: sandbox.path("Stores"))
         try application.end()
-        let tree = try expect("show", "Other", "photos", "--tree").text
+        let tree = try program.expect("show", "Other", "photos", "--tree").text
         #expect(tree.contains("└── photos/\n") && tree.contains("a.txt  4 bytes\n"))
-        let alone = try expect("extract", "Other", "photos", "log.sqlite", "--to", "Out")
+        let alone = try program.expect("extract", "Other", "photos", "log.sqlite", "--to", "Out")
         #expect(alone.errors.contains("warning: 'log.sqlite-wal' stays behind"))
         for name in ["photos/map.jpg", "photos/trips/a.txt"] {
             let (old, new) = try (item(name, in: "Stores"), item(name, in: "Out"))
@@ -220,7 +222,7 @@ struct ExtractCommandTests {
             let seconds = [old, new].map { ($0?.modified ?? 0) / 1_000_000_000 }
             #expect(seconds[0] == seconds[1] && new != nil, "\(name)")
         }
-        let whole = try expect(
+        let whole = try program.expect(
             "extract",
             "Other",
             "log.sqlite",
@@ -236,9 +238,9 @@ struct ExtractCommandTests {
 
     @Test("What is there is not replaced, and then nothing comes out")
     func taken() throws {
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try sandbox.write("mine", to: "Out/note.txt")
-        let outcome = try expect(
+        let outcome = try program.expect(
             "extract",
             "latest",
             "photos",
@@ -255,11 +257,11 @@ struct ExtractCommandTests {
     @Test("What is not there is told with the nearest name")
     func wrongNames() throws {
         #expect(
-            try expect("cat", "latest", "note.txt", status: 10).errors.contains(
+            try program.expect("cat", "latest", "note.txt", status: 10).errors.contains(
                 "there is no backup"
             )
         )
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         for (arguments, hint) in [
             (
                 ["extract", "latest", "note.txt", "photos/mpa.jpg"],
@@ -276,7 +278,7 @@ struct ExtractCommandTests {
             #expect(outcome.errors.contains(hint), "\(arguments): \(outcome.errors)")
         }
         for command in ["extract", "cat", "show"] {
-            try expect(command, "absent", "note.txt", status: 10)
+            try program.expect(command, "absent", "note.txt", status: 10)
         }
         for arguments in [["extract", "latest"], ["cat", "latest"], ["list", "--contains"]] {
             #expect(try program.run(arguments).status == 64)
@@ -286,7 +288,7 @@ struct ExtractCommandTests {
 
     @Test("A damaged segment is not given away, and nothing half-written stays")
     func damage() throws {
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         let name = try #require(try names(in: "Remote").first { $0.hasSuffix(".zip") })
         var bytes = try sandbox.read("Remote/\(name)")
         let entry = try #require(
@@ -294,7 +296,7 @@ struct ExtractCommandTests {
         )
         bytes[entry + 1_500_000] ^= 1
         try sandbox.write(bytes, to: "Remote/\(name)")
-        let outcome = try expect(
+        let outcome = try program.expect(
             "extract",
             "latest",
             "note.txt",
@@ -306,13 +308,13 @@ struct ExtractCommandTests {
         #expect(outcome.errors.contains("photos/map.jpg") && outcome.text.isEmpty)
         #expect(try names(in: "Out") == [])
         // Nor does a directory that was made for it.
-        try expect("extract", "latest", "photos", "--to", "Out/New/er", status: 20)
-        try expect("extract", "latest", "nowhere", "--to", "Out/New", status: 1)
+        try program.expect("extract", "latest", "photos", "--to", "Out/New/er", status: 20)
+        try program.expect("extract", "latest", "nowhere", "--to", "Out/New", status: 1)
         #expect(try names(in: "Out") == [])
         // The first MiB is as it was.
-        let start = try expect("cat", "latest", "photos/map.jpg", status: 20)
+        let start = try program.expect("cat", "latest", "photos/map.jpg", status: 20)
         #expect(start.output == Array(Self.map.prefix(1 << 20)))
-        try expect("extract", "latest", "note.txt", "photos/trips", "--to", "Out")
+        try program.expect("extract", "latest", "note.txt", "photos/trips", "--to", "Out")
         #expect(try names(in: "Out") == ["note.txt", "photos"])
     }
 
@@ -320,9 +322,9 @@ struct ExtractCommandTests {
 
     @Test("A file is written to standard output, as far as anybody reads it")
     func cat() throws {
-        try expect("backup", "--quiet")
-        #expect(try expect("cat", "latest", "photos/map.jpg").output == Self.map)
-        #expect(try expect("cat", "latest", "nothing").output == [])
+        try program.expect("backup", "--quiet")
+        #expect(try program.expect("cat", "latest", "photos/map.jpg").output == Self.map)
+        #expect(try program.expect("cat", "latest", "nothing").output == [])
         let closed = try Tool.run(
             "bash",
             [
@@ -337,10 +339,10 @@ struct ExtractCommandTests {
 
     @Test("A backup shows as a tree, or what is at a path")
     func show() throws {
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         let size = try item("Shop.sqlite", in: "Stores")?.size ?? 0
         #expect(
-            try expect("show", "latest", "--tree").text == """
+            try program.expect("show", "latest", "--tree").text == """
                 ├── Shop.sqlite  \(byteCount(size))
                 ├── note.txt  5 bytes
                 ├── nothing  0 bytes
@@ -353,23 +355,26 @@ struct ExtractCommandTests {
 
                 """
         )
-        let shown = try expect("show", "latest", "photos/trips/", "--json").json as? [String: Any]
+        let shown =
+            try program.expect("show", "latest", "photos/trips/", "--json").json as? [String: Any]
         let files = shown?["files"] as? [[String: Any]]
         #expect(files?.map { $0["path"] as? String } == ["photos/trips", "photos/trips/a.txt"])
         #expect(files?.first?["mode"] as? String == "0711")
         #expect((shown?["stores"] as? [Any])?.isEmpty == true)
-        let store = try expect("show", "latest", "Shop.sqlite").text
+        let store = try program.expect("show", "latest", "Shop.sqlite").text
         #expect(store.contains("item") && store.contains("1 rows") && !store.contains("note.txt"))
     }
 
     @Test("The backups with a file are listed, and no others")
     func contains() throws {
-        #expect(try expect("list", "--contains", "note.txt").errors.contains("no backups yet"))
-        try expect("backup", "--quiet")
+        #expect(
+            try program.expect("list", "--contains", "note.txt").errors.contains("no backups yet")
+        )
+        try program.expect("backup", "--quiet")
         try sandbox.write("late", to: "Stores/later.txt")
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try LocalFileSystem().remove(sandbox.path("Stores/photos"))
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         let all = try found("list")
         #expect(Set(all).count == 3)
         #expect(try found("list", "--contains", "note.txt") == all)
@@ -378,9 +383,11 @@ struct ExtractCommandTests {
         #expect(try found("list", "--contains", "photos/map.jpg", "--reverse") == [all[2], all[1]])
         #expect(try found("list", "--contains", "phot") == [])
         #expect(
-            try expect("list", "--contains", "phot").errors.contains("no backup is like that")
+            try program.expect("list", "--contains", "phot").errors.contains(
+                "no backup is like that"
+            )
         )
-        try expect("list", "--contains", "photos", "--trash", status: 64)
+        try program.expect("list", "--contains", "photos", "--trash", status: 64)
     }
 
     private func found(_ arguments: String...) throws -> [String?] {

@@ -17,36 +17,27 @@ struct FindCommandTests {
         try sql(
             "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, count); INSERT INTO item VALUES (1, 'Milk', 2)"
         )
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try sql("UPDATE item SET name = 'Soya milk'; INSERT INTO item VALUES (2, '50%', 1)")
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try sql("DELETE FROM item WHERE id = 1")
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
     }
 
     private func sql(_ text: String) throws {
         try Tool.check("sqlite3", [program.sandbox.path("Stores/Shop.sqlite").string, text])
     }
 
-    @discardableResult
-    private func expect(
-        _ arguments: String...,
-        status: Int32 = 0,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> Tool.Outcome {
-        try program.expect(arguments, status: status, sourceLocation: sourceLocation)
-    }
-
     /// The backups' names, oldest first.
     private func names() throws -> [String] {
-        let rows = try expect("list", "--json").json as? [[String: Any]] ?? []
+        let rows = try program.expect("list", "--json").json as? [[String: Any]] ?? []
         return rows.compactMap { $0["display_name"] as? String }.reversed()
     }
 
     @Test("are told with what became of them")
     func text() throws {
         let names = try names()
-        let lines = try expect("find", "MILK").text.split(separator: "\n").map(String.init)
+        let lines = try program.expect("find", "MILK").text.split(separator: "\n").map(String.init)
         #expect(lines.count == 4 && lines.first == "Shop.sqlite  item  id 1")
         for (line, (name, text)) in zip(
             lines.dropFirst(),
@@ -56,34 +47,34 @@ struct FindCommandTests {
             ]
         ) { #expect(line.hasPrefix("    \(name)") && line.hasSuffix("  \(text)"), "\(line)") }
         try sql("INSERT INTO item VALUES (1, 'Soya milk', 2)")
-        let back = try expect("find", "--where", "item", "id = 1").text
+        let back = try program.expect("find", "--where", "item", "id = 1").text
         #expect(back.hasSuffix("live" + String(back.split(separator: "live").last ?? "")))
         #expect(back.contains("back, as it was\n"))
-        let still = try expect("find", "0%").text
+        let still = try program.expect("find", "0%").text
         #expect(still.contains("item  id 2\n") && still.hasSuffix("still there\n"))
-        let recent = try expect("find", "milk", "--since", "2100-01-01")
+        let recent = try program.expect("find", "milk", "--since", "2100-01-01")
         #expect(recent.text.contains("    live  first: name 'Soya milk'"))
         #expect(recent.errors.contains("no backup is as new as that"))
     }
 
     @Test("are told in JSON, an object a line")
     func json() throws {
-        let lines = try expect("find", "milk", "--json").jsonLines
+        let lines = try program.expect("find", "milk", "--json").jsonLines
         #expect(lines.map { $0["message_type"] as? String } == ["row", "summary"])
         let events = try #require(lines.first?["events"] as? [[String: Any]])
         #expect(events.map { $0["change"] as? String } == ["first", "changed", "gone"])
         #expect(lines[0]["end"] as? String == "gone")
         #expect(lines[1]["rows"] as? Int == 1 && lines[1]["backups"] as? Int == 3)
-        let none = try expect("find", "coffee", "--json").jsonLines
+        let none = try program.expect("find", "coffee", "--json").jsonLines
         #expect(none.count == 1 && none[0]["rows"] as? Int == 0)
     }
 
     @Test("that are in no backup are no failure, and a limit is told")
     func none() throws {
-        let outcome = try expect("find", "coffee")
+        let outcome = try program.expect("find", "coffee")
         #expect(outcome.text.isEmpty && outcome.errors.contains("no row is like that"))
-        try expect("find", "100%")
-        let limited = try expect("find", "--where", "item", "1", "--limit", "1")
+        try program.expect("find", "100%")
+        let limited = try program.expect("find", "--where", "item", "1", "--limit", "1")
         #expect(limited.text.contains("id 2") && !limited.text.contains("id 1"))
         #expect(limited.errors.contains("there are more rows than these 1"))
     }
@@ -93,10 +84,10 @@ struct FindCommandTests {
         try sql(
             "INSERT INTO item VALUES (7, 'milk' || char(27) || '[31m', CAST(X'FF00' AS TEXT)), (8, 'milk' || char(0) || 'x', 1)"
         )
-        let text = try expect("find", "milk").text
+        let text = try program.expect("find", "milk").text
         #expect(!text.contains("\u{1b}") && text.contains("'milk\\u{1b}[31m', count text X'FF00'"))
         #expect(!text.contains("\0"))
-        #expect(try expect("find", "\u{1b}[31M").text.contains("id 7"))
+        #expect(try program.expect("find", "\u{1b}[31M").text.contains("id 7"))
     }
 
     @Test("are not known of a backup that cannot be read, which is named once")
@@ -105,7 +96,7 @@ struct FindCommandTests {
         let path = program.sandbox.path("Remote/\(name) Stores.zip")
         let bytes = try program.sandbox.read("Remote/\(name) Stores.zip")
         try Data(bytes.dropLast(300)).write(to: URL(filePath: path.string))
-        let outcome = try expect("find", "milk", status: 3)
+        let outcome = try program.expect("find", "milk", status: 3)
         let lines = outcome.text.split(separator: "\n").map { $0.split(separator: "  ").last ?? "" }
         // It has the time of its name, which knows no seconds.
         let told = Set(lines.dropFirst())
@@ -113,7 +104,7 @@ struct FindCommandTests {
         #expect(outcome.text.contains("\(name)  not known\n"))
         #expect(outcome.errors.ranges(of: name).count == 1, "\(outcome.errors)")
         // So is it by 'list'.
-        let list = try expect("list", "--contains", "Shop.sqlite", status: 3)
+        let list = try program.expect("list", "--contains", "Shop.sqlite", status: 3)
         #expect(list.errors.ranges(of: name).count == 1, "\(list.errors)")
     }
 
@@ -122,15 +113,15 @@ struct FindCommandTests {
     )
     func unreadableTogether() throws {
         try sql("INSERT INTO item VALUES (3, 'Oats', 1)")
-        for _ in 0..<4 { try expect("backup", "--quiet") }
+        for _ in 0..<4 { try program.expect("backup", "--quiet") }
         try sql("DELETE FROM item WHERE id = 3")
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         let names = try names()
         func cut(_ index: Int, to text: String) throws {
             try program.sandbox.write(text, to: "Remote/\(names[index]) Stores.zip")
         }
         func told() throws -> [String] {
-            try expect("find", "oats", status: 3).text.split(separator: "\n").dropFirst()
+            try program.expect("find", "oats", status: 3).text.split(separator: "\n").dropFirst()
                 .map { $0.split(separator: "  ").map(String.init).joined(separator: ": ") }
         }
         try cut(5, to: "no archive")
@@ -163,10 +154,16 @@ struct FindCommandTests {
             let outcome = try program.run(["find"] + arguments)
             #expect(outcome.status == 1 && outcome.errors.contains(hint), "\(outcome.errors)")
         }
-        let refused = try expect("find", "--where", "item", "load_extension('x')", status: 1)
+        let refused = try program.expect(
+            "find",
+            "--where",
+            "item",
+            "load_extension('x')",
+            status: 1
+        )
         #expect(refused.errors.contains("reaches beyond the store"))
         try program.sandbox.directory("Empty")
-        try expect("find", "a", "--remote", "Empty", status: 10)
-        try expect("find", "a", "--remote", "Away", status: 10)
+        try program.expect("find", "a", "--remote", "Empty", status: 10)
+        try program.expect("find", "a", "--remote", "Away", status: 10)
     }
 }

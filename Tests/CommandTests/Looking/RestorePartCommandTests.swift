@@ -31,21 +31,12 @@ struct RestorePartCommandTests {
         try Tool.check("sqlite3", [sandbox.path("Stores/Shop.sqlite").string, text])
     }
 
-    @discardableResult
-    private func expect(
-        _ arguments: String...,
-        status: Int32 = 0,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> Tool.Outcome {
-        try program.expect(arguments, status: status, sourceLocation: sourceLocation)
-    }
-
     private func text(_ path: String) throws -> String {
         String(decoding: try sandbox.read("Stores/\(path)"), as: UTF8.self)
     }
 
     private func change() throws {
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try sql("DELETE FROM item WHERE id = 2")
         for path in ["photos/1", "photos/3", "note.txt", "a:b"] {
             try sandbox.write("new \(path)", to: "Stores/\(path)")
@@ -56,7 +47,14 @@ struct RestorePartCommandTests {
     @Test("are told before, and after, and undone")
     func words() throws {
         try change()
-        let dry = try expect("restore", "latest", "--only", "photos", "Shop.sqlite", "--dry-run")
+        let dry = try program.expect(
+            "restore",
+            "latest",
+            "--only",
+            "photos",
+            "Shop.sqlite",
+            "--dry-run"
+        )
         #expect(dry.text.contains("would restore 'Shop.sqlite' and 1 more from '["))
         #expect(dry.text.contains("2 files") || dry.text.contains("3 files"))
         #expect(dry.text.contains("  item: 1 row comes back\n"), "\(dry.text)")
@@ -66,7 +64,7 @@ struct RestorePartCommandTests {
             "\(dry.text)"
         )
         #expect(try text("photos/1") == "new photos/1")
-        let done = try expect("restore", "latest", "--only", "photos", "--yes")
+        let done = try program.expect("restore", "latest", "--only", "photos", "--yes")
         #expect(done.text.hasPrefix("restored 'photos' from '["))
         #expect(done.errors.contains("to undo, run 'grocerydude restore --undo --only photos'"))
         #expect(!done.errors.contains("start the application"))
@@ -74,13 +72,20 @@ struct RestorePartCommandTests {
             try text("photos/deep/2") == "old photos/deep/2" && text("note.txt") == "new note.txt"
         )
         #expect(!sandbox.exists("Stores/photos/3"))
-        let store = try expect("restore", "latest", "--yes", "--json", "--only", "Shop.sqlite")
+        let store = try program.expect(
+            "restore",
+            "latest",
+            "--yes",
+            "--json",
+            "--only",
+            "Shop.sqlite"
+        )
         let answer = try #require(store.json as? [String: Any])
         #expect(answer["only"] as? [String] == ["Shop.sqlite"])
         #expect(answer["stores"] as? Int == 1 && answer["files"] as? Int == 1)
         #expect(try sql("SELECT count(*) FROM item") == "2\n")
         // The last of the two safety backups has the store as it was, and the photos as they are.
-        try expect("restore", "--undo", "--only", "Shop.sqlite", "--yes")
+        try program.expect("restore", "--undo", "--only", "Shop.sqlite", "--yes")
         #expect(try sql("SELECT count(*) FROM item") == "1\n")
         #expect(try text("photos/1") == "old photos/1")
         #expect(!sandbox.exists("Stores/.grocerydude-restore"))
@@ -88,7 +93,7 @@ struct RestorePartCommandTests {
 
     @Test("go again if they were not there before, when that is undone, and come back when that is")
     func undoneAgain() throws {
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         for path in ["note.txt", "photos", "other.sqlite"] {
             try LocalFileSystem().remove(sandbox.path("Stores/\(path)"))
         }
@@ -108,8 +113,8 @@ struct RestorePartCommandTests {
         #expect(try text("note.txt") == "old note.txt" && text("photos/1") == "old photos/1")
         #expect(sandbox.exists("Stores/other.sqlite"))
         // Any other restore leaves alone what its backup does not have.
-        try expect("restore", "latest", "--only", "later", "--yes", status: 1)
-        try expect("restore", "--undo", "--only", "nowhere", "--yes", status: 1)
+        try program.expect("restore", "latest", "--only", "later", "--yes", status: 1)
+        try program.expect("restore", "--undo", "--only", "nowhere", "--yes", status: 1)
     }
 
     @Test("go again by the names that are printed, and with the directories that came with them")
@@ -121,7 +126,7 @@ struct RestorePartCommandTests {
         // No text has this name.
         try Tool.check("sh", ["-c", "echo old > \"$0/$(printf 'n\\377')\"", stores.string])
         let bytes = try RelativePath(validating: Array("n".utf8) + [0xFF])
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         for name in ["line\nbreak", "\u{1}", "way"] {
             try LocalFileSystem().remove(sandbox.path("Stores/\(name)"))
         }
@@ -142,11 +147,18 @@ struct RestorePartCommandTests {
     @Test("that an undoing takes away leave a directory in which something else is by now")
     func keptDirectory() throws {
         try sandbox.write("old", to: "Stores/way/to/it")
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try LocalFileSystem().remove(sandbox.path("Stores/way"))
-        try expect("restore", "latest", "--yes", "--only", "way/to/it")
+        try program.expect("restore", "latest", "--yes", "--only", "way/to/it")
         try sandbox.write("mine", to: "Stores/way/mine")
-        let undone = try expect("restore", "--undo", "--yes", "--only", "way/to/it", "--json")
+        let undone = try program.expect(
+            "restore",
+            "--undo",
+            "--yes",
+            "--only",
+            "way/to/it",
+            "--json"
+        )
         let json = try undone.json as? [String: Any]
         #expect(json?["removed"] as? [String] == ["way/to/it"])
         #expect(!sandbox.exists("Stores/way/to"))
@@ -156,7 +168,14 @@ struct RestorePartCommandTests {
     @Test("are asked for by a question that says what goes, and what stays")
     func asks() throws {
         try change()
-        let refused = try expect("restore", "latest", "--only", "photos", "note.txt", status: 64)
+        let refused = try program.expect(
+            "restore",
+            "latest",
+            "--only",
+            "photos",
+            "note.txt",
+            status: 64
+        )
         #expect(refused.errors.contains("--yes"), "\(refused.errors)")
         #expect(try text("note.txt") == "new note.txt")
     }
@@ -164,11 +183,11 @@ struct RestorePartCommandTests {
     @Test("may be called as a table in a store is, with './' before the name")
     func colon() throws {
         try change()
-        let hint = try expect("restore", "latest", "--only", "a:b", "--yes", status: 64)
+        let hint = try program.expect("restore", "latest", "--only", "a:b", "--yes", status: 64)
         #expect(hint.errors.contains("write './a:b'"), "\(hint.errors)")
-        try expect("restore", "latest", "--only", "./a:b", "--yes")
+        try program.expect("restore", "latest", "--only", "./a:b", "--yes")
         #expect(try text("a:b") == "old a:b")
-        let rows = try expect("restore", "latest", "--only", "Shop.sqlite:item", "--yes")
+        let rows = try program.expect("restore", "latest", "--only", "Shop.sqlite:item", "--yes")
         #expect(rows.text.contains("row"), "\(rows.text)")
         #expect(try sql("SELECT count(*) FROM item") == "2\n")
     }
@@ -192,9 +211,16 @@ struct RestorePartCommandTests {
             #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
             #expect(outcome.errors.contains(text), "\(arguments): \(outcome.errors)")
         }
-        let dry = try expect("restore", "latest", "--only", ".", "--dry-run", status: 21)
+        let dry = try program.expect("restore", "latest", "--only", ".", "--dry-run", status: 21)
         #expect(dry.errors.contains("leave out '--only'"), "\(dry.errors)")
-        let near = try expect("restore", "latest", "--only", "photoz", "--dry-run", status: 1)
+        let near = try program.expect(
+            "restore",
+            "latest",
+            "--only",
+            "photoz",
+            "--dry-run",
+            status: 1
+        )
         #expect(near.errors.contains("there is no 'photoz' in '["), "\(near.errors)")
         #expect(try sandbox.contents(of: "Stores") == before)
         #expect(!sandbox.exists("Out"))
@@ -229,12 +255,12 @@ struct RestorePartCommandTests {
             ["-qr", sandbox.path("Remote/Theirs Stores.zip").string, "Stores"],
             directory: sandbox.path("In")
         )
-        let all = try expect("restore", "Theirs", "--dry-run")
+        let all = try program.expect("restore", "Theirs", "--dry-run")
         #expect(all.text.contains("3 files") && all.text.contains(", 1 store\n"), "\(all.text)")
         #expect(!all.text.contains("Shop.sqlite: is lost"), "\(all.text)")
-        let dry = try expect("restore", "Theirs", "--only", "photos", "--dry-run")
+        let dry = try program.expect("restore", "Theirs", "--only", "photos", "--dry-run")
         #expect(dry.text.contains("1 file") && dry.text.contains(", 0 stores\n"), "\(dry.text)")
-        let outcome = try expect("restore", "Theirs", "--only", "photos", "--yes")
+        let outcome = try program.expect("restore", "Theirs", "--only", "photos", "--yes")
         #expect(outcome.errors.contains("is in a directory 'Stores'"))
         #expect(try sandbox.contents(of: "Stores/photos").paths == ["4"])
         #expect(try text("note.txt") == "new note.txt")

@@ -24,21 +24,12 @@ struct RowsBackTests {
             """
         )
         try sandbox.write("old", to: "Stores/note.txt")
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
     }
 
     @discardableResult
     private func sql(_ text: String) throws -> String {
         try Tool.check("sqlite3", [sandbox.path("Stores/Shop.sqlite").string, text])
-    }
-
-    @discardableResult
-    private func expect(
-        _ arguments: String...,
-        status: Int32 = 0,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> Tool.Outcome {
-        try program.expect(arguments, status: status, sourceLocation: sourceLocation)
     }
 
     private func bring(_ table: String, _ more: String..., status: Int32) throws -> Tool.Outcome {
@@ -56,20 +47,20 @@ struct RowsBackTests {
         #expect(shadow.errors.contains("--only STORE"))
         #expect(try bring("note", status: 1).errors.contains("is a virtual table"))
         #expect(try sql("INSERT INTO note(note) VALUES ('integrity-check')").isEmpty)
-        let found = try expect("find", "--where", "note", "1", status: 1)
+        let found = try program.expect("find", "--where", "note", "1", status: 1)
         #expect(found.errors.contains("is a virtual table"))
-        #expect(try expect("find", "first").errors.contains("virtual table 'note'"))
+        #expect(try program.expect("find", "first").errors.contains("virtual table 'note'"))
     }
 
     @Test("are told before a restore where only a search index, a schema or attributes differ")
     func preview() throws {
         try sql("INSERT INTO note VALUES ('new')")
-        let index = try expect("restore", "latest", "--dry-run").text
+        let index = try program.expect("restore", "latest", "--dry-run").text
         #expect(index.contains("  the search index 'note' differs\n"), "\(index)")
         try sql("CREATE VIEW v AS SELECT 1; CREATE INDEX i ON part (item)")
         try Tool.check("chmod", ["604", sandbox.path("Stores/note.txt").string])
         try sandbox.directory("Stores/empty")
-        let all = try expect("restore", "latest", "--dry-run").text
+        let all = try program.expect("restore", "latest", "--dry-run").text
         for line in [
             "the view 'v' is lost", "the index 'i' is lost", "1 directory is lost",
             "1 name gets another mode, owner or time",
@@ -88,7 +79,7 @@ struct RowsBackTests {
         #expect(done.errors.contains("2 of 'part'"), "\(done.errors)")
         #expect(done.errors.contains("restore --undo --only Shop.sqlite'"))
         try sandbox.write("later", to: "Stores/note.txt")
-        try expect("restore", "--undo", "--only", "Shop.sqlite", "--yes")
+        try program.expect("restore", "--undo", "--only", "Shop.sqlite", "--yes")
         #expect(try sql("SELECT id FROM item; SELECT count(*) FROM part") == "20\n2\n")
         #expect(try sandbox.read("Stores/note.txt") == Array("later".utf8))
     }
@@ -96,7 +87,7 @@ struct RowsBackTests {
     @Test("come once if the columns convert what they had")
     func conversion() throws {
         try sql("CREATE TABLE log (id INTEGER, size REAL); INSERT INTO log VALUES (1, 2), (2, 3)")
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try sql("DROP TABLE log; CREATE TABLE log (id TEXT, size INTEGER)")
         #expect(try bring("log", status: 0).text.contains("2 rows back"))
         #expect(try bring("log", status: 0).text.contains("0 rows back, 2 there already"))
@@ -106,7 +97,7 @@ struct RowsBackTests {
     @Test("that fail leave no backup that an undo would go to")
     func failures() throws {
         try sql("DELETE FROM item")
-        try expect("restore", "latest", "--yes")
+        try program.expect("restore", "latest", "--yes")
         try sql(
             "DELETE FROM item; CREATE TRIGGER r BEFORE INSERT ON item BEGIN SELECT raise(ABORT, 'not this'); END"
         )
@@ -114,7 +105,7 @@ struct RowsBackTests {
         #expect(try bring("item", status: 1).errors.contains("not this"))
         #expect(try bring("item", "--dry-run", status: 1).errors.contains("not this"))
         #expect(try backups() == count)
-        try expect("restore", "--undo", "--yes")
+        try program.expect("restore", "--undo", "--yes")
         #expect(try sql("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'") == "0\n")
     }
 
@@ -132,12 +123,14 @@ struct RowsBackTests {
                 .contains("there is more behind it")
         )
         #expect(
-            try expect("sql", "latest", "--store", "shop", "SELECT 1", status: 1).errors
+            try program.expect("sql", "latest", "--store", "shop", "SELECT 1", status: 1).errors
                 .contains("did you mean 'Shop.sqlite'?")
         )
-        let name = try #require((try expect("list", "--json").json as? [[String: Any]])?.first)
+        let name = try #require(
+            (try program.expect("list", "--json").json as? [[String: Any]])?.first
+        )
         let shown = try #require(name["display_name"] as? String)
-        let near = try expect("show", String(shown.dropLast()) + "N", status: 10)
+        let near = try program.expect("show", String(shown.dropLast()) + "N", status: 10)
         #expect(near.errors.contains("did you mean '\(shown)'?"), "\(near.errors)")
         try LocalFileSystem().remove(sandbox.path("Stores/Shop.sqlite"))
         #expect(try bring("item", status: 1).errors.contains("--only 'Shop.sqlite'"))
@@ -166,7 +159,7 @@ struct RowsBackTests {
         try Tool.check("touch", ["-d", "2020-01-01", path.string, directory.string])
         let value = "02" + Data(name.utf8).map { String($0, radix: 16) }.joined() + "00"
         try sql("INSERT INTO item VALUES (4, X'\(value)')")
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         let before = try [path, directory].map { try FileInfo(of: $0) }
         try sql("DELETE FROM item WHERE id = 4")
         try LocalFileSystem().remove(directory)

@@ -37,18 +37,9 @@ struct UnreadStoreTests {
         try Tool.check("sqlite3", [sandbox.path("Stores/\(store)").string, text])
     }
 
-    @discardableResult
-    private func expect(
-        _ arguments: String...,
-        status: Int32 = 0,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> Tool.Outcome {
-        try program.expect(arguments, status: status, sourceLocation: sourceLocation)
-    }
-
     /// Backs up, and changes all but one store.
     private func change() throws {
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         for store in ["b.sqlite", "z.sqlite"] { try sql("DELETE FROM t", store) }
         try sandbox.write("newer", to: "Stores/a.txt")
     }
@@ -64,12 +55,12 @@ struct UnreadStoreTests {
     func live() throws {
         try change()
         try sql(Self.damage, Self.damaged)
-        let outcome = try expect("diff", status: 20)
+        let outcome = try program.expect("diff", status: 20)
         expectOthers(outcome.text)
         #expect(outcome.errors.contains("in the stores directory: the store 'm.sqlite' is damaged"))
         #expect(outcome.errors.contains("--only 'm.sqlite'"))
         #expect(!outcome.errors.contains("older backup"), "\(outcome.errors)")
-        let lines = try expect("diff", "--json", status: 20).jsonLines
+        let lines = try program.expect("diff", "--json", status: 20).jsonLines
         let types = lines.compactMap { $0["message_type"] as? String }
         #expect(
             types == [
@@ -78,29 +69,30 @@ struct UnreadStoreTests {
         )
         let unread = try #require(lines.first { $0["message_type"] as? String == "unread" })
         #expect(unread["live"] as? Bool == true && unread["damaged"] as? Bool == true)
-        let back = try expect("diff", "live", "latest", status: 20)
+        let back = try program.expect("diff", "live", "latest", status: 20)
         #expect(back.text.contains("~ t: 1 row added"))
-        let script = try expect("diff", "--sql", "--store", "b.sqlite").text
+        let script = try program.expect("diff", "--sql", "--store", "b.sqlite").text
         #expect(script.contains("DELETE FROM main.\"t\""))
-        try expect("diff", "--sql", "--store", Self.damaged, status: 20)
+        try program.expect("diff", "--sql", "--store", Self.damaged, status: 20)
     }
 
     @Test("are named before a restore, with all else that it would change")
     func preview() throws {
         try change()
         try sql(Self.damage, Self.damaged)
-        let text = try expect("restore", "latest", "--dry-run").text
+        let text = try program.expect("restore", "latest", "--dry-run").text
         for line in [
             "m.sqlite: its rows were not compared, since it is damaged in the stores directory",
             "b.sqlite, t: 1 row comes back", "1 other file changes", "not all was compared",
         ] { #expect(text.contains("  \(line)"), "\(text)") }
-        let json = try expect("restore", "latest", "--dry-run", "--json").json as? [String: Any]
+        let json =
+            try program.expect("restore", "latest", "--dry-run", "--json").json as? [String: Any]
         let changes = try #require(json?["changes"] as? [String: Any])
         let unread = try #require(changes["unread"] as? [[String: Any]])
         #expect(unread.compactMap { $0["path"] as? String } == [Self.damaged])
         #expect(changes["complete"] as? Bool == false)
-        #expect(try expect("restore", "latest", "--yes").status == 0)
-        try expect("diff", "--exit-code")
+        #expect(try program.expect("restore", "latest", "--yes").status == 0)
+        try program.expect("diff", "--exit-code")
     }
 
     @Test(
@@ -117,15 +109,17 @@ struct UnreadStoreTests {
         } else {
             try sql(Self.damage, Self.damaged)
         }
-        try expect("backup", "--quiet", status: 3)
-        let same = try expect("diff", "--exit-code")
+        try program.expect("backup", "--quiet", status: 3)
+        let same = try program.expect("diff", "--exit-code")
         #expect(same.errors.contains("nothing differs"), "\(same.text) \(same.errors)")
         #expect(
-            try expect("restore", "latest", "--dry-run").text.contains("nothing would change")
+            try program.expect("restore", "latest", "--dry-run").text.contains(
+                "nothing would change"
+            )
         )
         let log = hasLog ? "\(Self.damaged)-wal" : Self.damaged
         try sandbox.write(sandbox.read("Stores/\(log)") + [1], to: "Stores/\(log)")
-        let differing = try expect("diff", "--exit-code", status: 1)
+        let differing = try program.expect("diff", "--exit-code", status: 1)
         #expect(differing.text.contains("~ \(log)  content"), "\(differing.text)")
     }
 
@@ -141,35 +135,36 @@ struct UnreadStoreTests {
         )
         for index in (place + 90_000)..<(place + 90_010) { bytes[index] ^= 0xFF }
         try sandbox.write(bytes, to: "Remote/\(name)")
-        let outcome = try expect("diff", status: 20)
+        let outcome = try program.expect("diff", status: 20)
         expectOthers(outcome.text)
         #expect(outcome.errors.contains("'m.sqlite'") && outcome.errors.contains("older backup"))
     }
 
     @Test("tell the numbers that an application keeps in its store")
     func numbers() throws {
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try sql("PRAGMA user_version = 7; PRAGMA application_id = -5", "b.sqlite")
-        let text = try expect("diff", "--exit-code", status: 1).text
+        let text = try program.expect("diff", "--exit-code", status: 1).text
         #expect(
             text == "~ b.sqlite\n    ~ user_version: 0 → 7\n    ~ application_id: 0 → -5\n",
             "\(text)"
         )
-        let store = try #require(try expect("diff", "--json").jsonLines.first)
+        let store = try #require(try program.expect("diff", "--json").jsonLines.first)
         #expect((store["numbers"] as? [[String: Any]])?.first?["new"] as? Int == 7)
-        let preview = try expect("restore", "latest", "--dry-run")
+        let preview = try program.expect("restore", "latest", "--dry-run")
         #expect(preview.text.contains("  user_version changes from 7 to 0\n"))
         #expect(!preview.text.contains("nothing would change"))
-        let json = try expect("restore", "latest", "--dry-run", "--json").json as? [String: Any]
+        let json =
+            try program.expect("restore", "latest", "--dry-run", "--json").json as? [String: Any]
         let changes = try #require(json?["changes"] as? [String: Any])
         #expect((changes["numbers"] as? [[String: Any]])?.count == 2)
-        #expect(try expect("diff", "--table", "t", "--exit-code").text.isEmpty)
+        #expect(try program.expect("diff", "--table", "t", "--exit-code").text.isEmpty)
     }
 
     @Test("tell a store without any table that comes or goes")
     func empty() throws {
-        try expect("backup", "--quiet")
+        try program.expect("backup", "--quiet")
         try sql("PRAGMA user_version = 1", "new.sqlite")
-        #expect(try expect("diff", "--exit-code", status: 1).text == "+ new.sqlite\n")
+        #expect(try program.expect("diff", "--exit-code", status: 1).text == "+ new.sqlite\n")
     }
 }

@@ -67,6 +67,16 @@ struct Program {
         return outcome
     }
 
+    /// Runs it, and expects an exit code.
+    @discardableResult
+    func expect(
+        _ arguments: String...,
+        status: Int32 = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Tool.Outcome {
+        try expect(arguments, status: status, sourceLocation: sourceLocation)
+    }
+
     /// Writes the configuration.
     func configure(_ text: String) throws {
         try sandbox.write(text, to: Self.configuration)

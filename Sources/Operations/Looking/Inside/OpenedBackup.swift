@@ -229,9 +229,7 @@ public final class OpenedBackup: StorePlace {
     /// Whether a file beside a database is SQLite's own.
     func isSidecar(_ item: ArchiveExtractor.Item) throws -> Bool {
         guard item.attributes.kind == .file, !item.entry.isSpecial else { return false }
-        let count = Int(min(item.size, 8))
-        let start = count == 0 ? [] : try source(of: item).readExactly(count: count, at: 0)
-        return Store.isSidecar(start, size: item.size, at: item.attributes.path)
+        return try Store.isSidecar(source(of: item), at: item.attributes.path)
     }
 
     /// Whether a file is a store that says that it is in WAL mode.

@@ -229,10 +229,7 @@ struct PartSearch {
             return false
         }
         // One that cannot be read is taken for a log, as a backup takes it.
-        guard let file = try? File.open(path.below(live.path)),
-            let start = try? file.readExactly(count: Int(min(info.size, 8)), at: 0)
-        else { return true }
-        return Store.isSidecar(start, size: info.size, at: path)
+        return (try? Store.isSidecar(File.open(path.below(live.path)), at: path)) ?? true
     }
 
     // MARK: - External data

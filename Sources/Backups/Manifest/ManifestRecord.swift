@@ -182,16 +182,6 @@ package struct ManifestRecord: Decodable {
         return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
     }
 
-    /// The entry without its times and its compression: equal for equal content.
-    var contentKey: [UInt8] {
-        var key = attributes.path.bytes + [0]
-        let owner = "\(attributes.owner?.user ?? 0) \(attributes.owner?.group ?? 0)"
-        let mode = Self.octal(attributes.mode)
-        key += Array("\(attributes.kind.rawValue) \(size) \(mode) \(owner)".utf8)
-        for segment in segments { key += segment.digest.bytes }
-        return key
-    }
-
     /// A JSON string (RFC 8259, 7).
     private static func quoted(_ text: String) -> String {
         var quoted = "\""

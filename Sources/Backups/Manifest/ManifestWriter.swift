@@ -11,10 +11,8 @@ package final class ManifestWriter {
 
     package let entry: DeferredEntry
     private var waiting: [UInt8]? = []
-    private var entries = 0
-    private var bytes: Int64 = 0
-    private var content = Digest.ofNothing
-    private var state = StateDigest()
+    /// The sums of what the archive itself has.
+    private var own = BackupTally()
     /// The files whose patches are written next, by the paths of their entries.
     private var patches: [RelativePath: ManifestRecord] = [:]
 
@@ -73,15 +71,12 @@ package final class ManifestWriter {
 
     /// Tells of a path.
     package func append(_ record: ManifestRecord) throws {
-        try appendText(entries > 0 ? Array(",\n".utf8) + record.line : record.line)
-        content = (content.bytes + record.contentKey).withUnsafeBytes { Digest(of: $0) }
-        state.add(
+        try appendText(own.entries > 0 ? Array(",\n".utf8) + record.line : record.line)
+        own.add(
             record.attributes,
             size: record.size,
             digests: record.segments.lazy.map(\.digest)
         )
-        entries += 1
-        if record.attributes.kind == .file { bytes += record.size }
     }
 
     private func appendText(_ text: [UInt8]) throws {
@@ -106,14 +101,15 @@ package final class ManifestWriter {
         tellsState: Bool = false
     ) throws -> ManifestTrailer {
         precondition(waiting == nil && patches.isEmpty)
+        let sums = tally ?? own
         var trailer = ManifestTrailer(
             problems: Self.fitting(problems),
-            entries: tally?.entries ?? entries,
-            bytes: tally?.bytes ?? bytes,
-            content: tally?.content.description ?? content.description
+            entries: sums.entries,
+            bytes: sums.bytes,
+            content: sums.content.description
         )
         trailer.fileCount = tally?.files
-        if tellsState || tally != nil { trailer.state = (tally?.state ?? state).description }
+        if tellsState || tally != nil { trailer.state = sums.state.description }
         try entry.append("\n],".utf8)
         try entry.append(Manifest.encoder.encode(trailer).dropFirst())
         try entry.append("\n".utf8)

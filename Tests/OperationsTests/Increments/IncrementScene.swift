@@ -134,14 +134,20 @@ final class IncrementScene {
 
     /// Makes a backup that nobody will compare with a whole one.
     ///
-    /// - Parameter limit: after how many steps it is cancelled.
+    /// - Parameters:
+    ///   - limit: after how many steps it is cancelled.
+    ///   - change: what else is to be set.
     /// - Returns: the result.
     /// - Throws: what the operation throws.
     @discardableResult
-    func backUpAlone(cancellingAfter limit: Int = .max) async throws -> CreateBackup.Outcome {
+    func backUpAlone(
+        cancellingAfter limit: Int = .max,
+        _ change: (inout CreateBackup.Options) -> Void = { _ in }
+    ) async throws -> CreateBackup.Outcome {
         date += 3600
         var options = scene.options(at: date)
         options.increments = increments
+        change(&options)
         return try await CreateBackup(
             of: scene.stores,
             to: scene.folder(),

@@ -28,6 +28,26 @@ struct IncrementTests {
         #expect(backups[1].name.hasSuffix(" Changes.zip"))
     }
 
+    @Test("are not made of nothing, whatever the backup before is, and be its times others")
+    func unchanged() async throws {
+        let (life, backups) = try await chain(1)
+        #expect(!backups[0].isIncrement)
+        #expect(try await life.backUpAlone { $0.skipsUnchanged = true }.isUnchanged)
+        let file = life.scene.stores.appending("d/f").string
+        try Tool.check("touch", ["-d", "2030-01-01", file])
+        #expect(try await life.backUpAlone { $0.skipsUnchanged = true }.isUnchanged)
+        try Data("two".utf8).write(to: URL(filePath: file))
+        let increment = try await life.backUpAlone { $0.skipsUnchanged = true }
+        #expect(increment.backup.isIncrement && !increment.isUnchanged)
+        #expect(try await life.backUpAlone { $0.skipsUnchanged = true }.isUnchanged)
+        // Nor is a whole one.
+        let whole = try await life.backUpAlone {
+            $0.skipsUnchanged = true
+            $0.increments = nil
+        }
+        #expect(whole.isUnchanged && whole.backup.name == increment.backup.name)
+    }
+
     @Test(
         "restore without this program, with unzip and Python",
         .enabled(if: Tool.isInstalled("unzip"), "unzip is not installed")

@@ -42,7 +42,7 @@ struct SimulationTests {
     /// Each told of a fault that is mended.
     private static let formerFailures: [UInt64] = [
         22_938, 24_727, 35_662, 35_723, 35_755, 102_011, 103_258, 204_175,
-        400_543, 401_436, 600_066, 918_141_675,
+        400_543, 401_436, 600_066, 701_837, 918_141_675,
     ]
 
     @Test("end up well in the histories that once failed", arguments: formerFailures)

@@ -311,8 +311,10 @@ final class TableCapture {
     private func free(_ id: RowID, for row: New, _ capture: inout Capture) throws -> RowID {
         guard table.isNamed else { return id }
         let shown = try goneIDs.contains(id) ? nil : capture.access.shown(id)
-        if shown.map({ $0.key == row.key }) ?? true, named.insert(id).inserted { return id }
-        if kind == .seed {
+        let isOfAnother = shown.map { $0.key != row.key } ?? false
+        if !isOfAnother, named.insert(id).inserted { return id }
+        // A row that a run showed which was killed may be called otherwise since.
+        if kind == .seed, !isOfAnother || given.mayHave(id) {
             let names = (table.identifyingPlaces ?? []).map { table.schema.columns[$0].name }
             throw SyncRefusal.ambiguousIdentity(table: table.schema.name, columns: names)
         }

@@ -44,6 +44,16 @@ struct SyncTroubleTests {
         )
     }
 
+    @Test("remove what a run before could not")
+    func abandoned() throws {
+        try begin()
+        let temporary = try program.sandbox.directory("Temporary")
+        try program.sandbox.write("bread", to: "Temporary/.grocerydude-scratch.Ab1cD2/plain.txt")
+        let outcome = try desk.run(["sync"], environment: ["TMPDIR": temporary.string])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try Directory.open(temporary).names().isEmpty)
+    }
+
     @Test("lose no row where a store's file is gone, and are told what to do")
     func gone() throws {
         try begin()

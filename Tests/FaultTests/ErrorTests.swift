@@ -199,7 +199,7 @@ private final class FaultTrial {
     func expectNextCommand() throws {
         let settled = try status == 22 ? nil : trial.contents()
         let next = try trial.run(scenario.next(in: trial, before: before))
-        #expect(next.status == 0, "\(what): then \(next.errors)")
+        #expect(try scenario.isDone(next, in: trial), "\(what): then \(next.errors)")
         let after = try trial.contents()
         #expect(
             after == before || after == scenario.restored(scene, over: before),

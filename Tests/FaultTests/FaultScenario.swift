@@ -380,18 +380,11 @@ extension FaultScenario {
     /// The arguments, with paths made absolute.
     func arguments(in trial: Trial) -> [String] { absolute(arguments, in: trial) }
 
-    private func absolute(_ arguments: [String], in trial: Trial) -> [String] {
+    func absolute(_ arguments: [String], in trial: Trial) -> [String] {
         let paths = [
             "Stores": trial.stores, "Other": trial.other, "Key": trial.key, "Found": trial.found,
         ]
         return arguments.map { paths[$0]?.string ?? $0 }
-    }
-
-    /// The arguments of the command that comes next, and has to clean up.
-    func next(in trial: Trial, before: Contents?) throws -> [String] {
-        if let next { return absolute(next, in: trial) }
-        let isThere = try before != nil || FileInfo.ifPresent(trial.stores) != nil
-        return isThere ? ["backup"] : arguments
     }
 }
 

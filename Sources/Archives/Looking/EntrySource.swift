@@ -29,9 +29,6 @@ public final class EntrySource: ByteSource {
         var next: [(index: Int, work: BackgroundWork<[UInt8]>)] = []
     }
 
-    /// How many segments are read before they are asked for: one thread alone is slower than a scan by SQLite.
-    private static let aheadCount = 2
-
     /// Whether a file can be read so: a manifest tells its segments.
     ///
     /// In an archive of another program the data is one stream, of which no part inflates alone.
@@ -122,7 +119,7 @@ public final class EntrySource: ByteSource {
         guard readsAhead else { return }
         let useless = ahead.withLock { ahead -> [BackgroundWork<[UInt8]>] in
             defer { ahead.last = index }
-            let wanted = (index + 1)..<min(index + 1 + Self.aheadCount, digests.count)
+            let wanted = (index + 1)..<min(index + 1 + cache.ahead, digests.count)
             guard ahead.last == index - 1, !wanted.isEmpty else { return [] }
             // The reader went somewhere else.
             let others = ahead.next.filter { !wanted.contains($0.index) }

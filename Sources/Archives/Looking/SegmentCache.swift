@@ -32,14 +32,22 @@ public final class SegmentCache: Sendable {
 
     /// The most bytes that are kept.
     public let limit: Int
+    /// The most segments that a source reads before they are asked for.
+    public let ahead: Int
     private let state = Mutex(State())
     private let spares = Mutex<[Spare]>([])
 
     /// Makes an empty one.
     ///
-    /// - Parameter limit: the most bytes that are kept; a lookup in a database needs few segments, and a
-    ///   scan each of them once.
-    public init(limit: Int = 6 << 20) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: the most bytes that are kept; a lookup in a database needs few segments, and a scan each of
+    ///     them once.
+    ///   - ahead: the most segments that a source reads before they are asked for. Two threads inflate no faster
+    ///     than SQLite scans; while one waits for them, a third keeps them busy.
+    public init(limit: Int = 6 << 20, ahead: Int = 3) {
+        self.limit = limit
+        self.ahead = ahead
+    }
 
     /// Returns a segment; `nil` if it is not kept.
     func bytes(_ key: Key) -> [UInt8]? {

@@ -104,14 +104,15 @@ public struct BackupFolder: Sendable {
     /// - Throws: `RemoteError`.
     public func list() async throws -> Listing {
         var listing = Listing()
+        var files: [RemoteFile] = []
         for file in try await remote.list() {
             if let reason = Self.reasonToPassOver(file.name) {
                 listing.passedOver.append(PassedOver(name: file.name, reason: reason))
             } else {
-                let backup = memory.catalog.backup(file, in: address, timeZone: timeZone)
-                listing.backups.append(backup)
+                files.append(file)
             }
         }
+        listing.backups = await memory.catalog.backups(files, in: address, timeZone: timeZone)
         do {
             try addChecks(to: &listing.backups)
         } catch {

@@ -40,9 +40,11 @@ struct NeedSearch {
     /// - Throws: `RemoteError`.
     init(in folder: BackupFolder) async throws {
         self.folder = folder
-        backups = try await folder.remote.list()
-            .filter { BackupName.suffix(of: $0.name) != nil }
-            .map { folder.memory.catalog.backup($0, in: folder.address, timeZone: folder.timeZone) }
+        backups = await folder.memory.catalog.backups(
+            try await folder.remote.list().filter { BackupName.suffix(of: $0.name) != nil },
+            in: folder.address,
+            timeZone: folder.timeZone
+        )
         trashed = (try? await folder.trash.entries()) ?? []
     }
 

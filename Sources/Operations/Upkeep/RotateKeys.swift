@@ -25,15 +25,13 @@ public struct RotateKeys: Sendable {
         public var items: [Item] = []
         public var problems: [Problem] = []
 
-        /// Why nothing was encrypted anew, if there was no key, or a wrong password.
+        /// Why nothing was encrypted anew, if the keys at hand open no backup.
         ///
-        /// A key that opens nothing may be that of before a rotation which is done.
+        /// They may be those of before a rotation that is done. Who takes a wrong key for that has not rotated.
         public var missingKey: (any Error)? {
             let failures = items.compactMap { $0.failure as? AgeError }
-            let areOfKeys = failures.allSatisfy { failure in
-                if case .noMatch(_, keys: 1...) = failure { false } else { failure.isOfKeys }
-            }
-            return areOfKeys && failures.count == items.count ? failures.first : nil
+            return failures.count == items.count && failures.allSatisfy(\.isOfKeys)
+                ? failures.first : nil
         }
     }
 

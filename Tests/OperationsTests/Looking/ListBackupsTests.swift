@@ -67,8 +67,8 @@ struct ListBackupsTests {
         let known = BackupCatalog(path)
         for address in ["one", "other"] {
             let elsewhere = RemoteFile(name: first.name, size: first.size)
-            let found = known.backup(elsewhere, in: address, timeZone: Scene.utc)
-            #expect(found.timeSource == .manifest, "\(address)")
+            let found = await known.backups([elsewhere], in: address, timeZone: Scene.utc)
+            #expect(found.map(\.timeSource) == [.manifest], "\(address)")
         }
         // Backups that are gone are forgotten, and only those.
         known.keepOnly([], in: "one")
@@ -76,14 +76,14 @@ struct ListBackupsTests {
         try await one.save()
         try await known.save()
         let last = BackupCatalog(path)
-        let sources = ["one", "other", "third"].map {
-            last.backup(
-                RemoteFile(name: first.name, size: first.size),
-                in: $0,
-                timeZone: Scene.utc
-            ).timeSource
+        let file = RemoteFile(name: first.name, size: first.size)
+        let sources: [(String, Backup.TimeSource)] = [
+            ("one", .name), ("other", .manifest), ("third", .manifest),
+        ]
+        for (address, source) in sources {
+            let found = await last.backups([file], in: address, timeZone: Scene.utc)
+            #expect(found.map(\.timeSource) == [source], "\(address)")
         }
-        #expect(sources == [.name, .manifest, .manifest])
     }
 
     @Test("survives a memory that was damaged")

@@ -54,30 +54,29 @@ public final class BackupCatalog: Sendable {
         self.now = now.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
     }
 
-    /// Returns a backup with everything that is remembered of it; else with what its manifest says if it
-    /// is on this machine, or its name.
-    func backup(_ file: RemoteFile, in address: String, timeZone: TimeZone) -> Backup {
-        var backup = Backup(file, timeZone: timeZone)
-        if recall(&backup, in: address) { return backup }
-        guard let location = file.location else { return backup }
-        do {
-            let glance = try ArchivedBackup.glance(
-                at: location,
-                name: file.name,
-                keys: keys
-            )
-            backup.id = glance.id
-            backup.isForeign = glance.header == nil
-            if let header = glance.header { backup.take(header) }
-            remember(backup, in: address)
-        } catch let error where error.isOfKeys {
-            backup.isSealed = true
-        } catch {
-            // An unreadable archive is listed all the same, with the time of its name.
-            backup.isUnreadable = true
-            backup.isCutOff = ArchivedBackup.isCutOff(location, error)
+    /// Returns backups with everything that is remembered of them; else with what their manifests say if they
+    /// are on this machine, or their names.
+    func backups(_ files: [RemoteFile], in address: String, timeZone: TimeZone) async -> [Backup] {
+        var backups = files.map { Backup($0, timeZone: timeZone) }
+        let unknown = backups.indices.filter {
+            !recall(&backups[$0], in: address) && files[$0].location != nil
         }
-        return backup
+        let glances = await Glance.glances(at: unknown.map { files[$0] }, keys: keys)
+        for (index, glance) in zip(unknown, glances) {
+            switch glance {
+            case .read(let id, let header):
+                backups[index].id = id
+                backups[index].isForeign = header == nil
+                if let header { backups[index].take(header) }
+                remember(backups[index], in: address)
+            case .sealed: backups[index].isSealed = true
+            case .unreadable(let isCutOff):
+                // It is listed all the same, with the time of its name.
+                backups[index].isUnreadable = true
+                backups[index].isCutOff = isCutOff
+            }
+        }
+        return backups
     }
 
     private func recall(_ backup: inout Backup, in address: String) -> Bool {

@@ -81,7 +81,9 @@ public struct CompareStates: Sendable {
         to new: State,
         _ tell: @escaping (Difference) throws -> Void
     ) async throws -> Outcome {
-        let (before, after) = (try await open(old), try await open(new))
+        // Both are read in step: each has a segment ahead while the other is inflated.
+        let cache = SegmentCache(limit: 4 << 20, ahead: 1)
+        let (before, after) = (try await open(old, cache), try await open(new, cache))
         return try await WorkThread.run {
             try LookingError.translating {
                 if options.strips {
@@ -106,8 +108,8 @@ public struct CompareStates: Sendable {
     }
 
     /// Opens a backup; `nil` for the live state.
-    private func open(_ state: State) async throws -> OpenedBackup? {
+    private func open(_ state: State, _ cache: SegmentCache) async throws -> OpenedBackup? {
         guard case .backup(let backup) = state else { return nil }
-        return try await OpenedBackup(backup, in: folder, context: context)
+        return try await OpenedBackup(backup, in: folder, cache: cache, context: context)
     }
 }

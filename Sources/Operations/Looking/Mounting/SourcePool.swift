@@ -39,7 +39,7 @@ final class SourcePool: Sendable {
     ///   - cacheLimit: the most bytes of segments that are kept.
     init(limit: Int = 4, cacheLimit: Int = 16 << 20) {
         self.limit = limit
-        cache = SegmentCache(limit: cacheLimit)
+        cache = SegmentCache(limit: cacheLimit, ahead: 1)
     }
 
     /// Notes that a file was opened; `release` ends that.

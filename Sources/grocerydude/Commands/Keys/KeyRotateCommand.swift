@@ -11,7 +11,8 @@ struct KeyRotateCommand: FolderCommand {
         discussion: """
             Each is verified, encrypted with a new file key, and takes the name of the old one, which moves to \
             the trash. What the keys at hand do not open is passed over, so that a run that was interrupted \
-            goes on. Who has the old key and an old copy can read that for ever.
+            goes on; if they open nothing, the exit code is 12. Who has the old key and an old copy can read \
+            that for ever.
             """,
         example: "grocerydude key rotate --identity old.txt --recipient age1…"
     )

@@ -1,11 +1,35 @@
 internal import Files
 
 extension SegmentBuffers {
-    /// Returns a segment of a file as it is in the end, until the next call.
+    /// Returns a segment of a file as it is in the end.
     ///
     /// - Throws: `ArchiveError` if it is not what the manifest says; `FileError`.
-    func verifiedContent(of part: ExtractJob.Part) throws -> UnsafeRawBufferPointer {
-        let bytes = UnsafeRawBufferPointer(try content(of: part))
+    func verifiedBytes(of part: ExtractJob.Part) throws -> [UInt8] {
+        let capacity = max(part.length, part.base?.length ?? 0)
+        return try Array(unsafeUninitializedCapacity: capacity) { array, count in
+            let space = UnsafeMutableRawBufferPointer(array)
+            let bytes = try verifiedContent(of: part, in: space)
+            // Of an entry that is not compressed they stand in the buffer that they were read into.
+            if bytes.baseAddress != UnsafeRawPointer(space.baseAddress) {
+                space.copyMemory(from: bytes)
+            }
+            count = part.length
+        }
+    }
+
+    /// Returns a segment of a file as it is in the end, until the next call.
+    ///
+    /// - Parameters:
+    ///   - part: the segment.
+    ///   - space: where to put it together, with room for it as it is and as it was; `nil` for a buffer of this
+    ///     object.
+    /// - Returns: its bytes, in `space` unless nothing had to be inflated.
+    /// - Throws: `ArchiveError` if it is not what the manifest says; `FileError`.
+    func verifiedContent(
+        of part: ExtractJob.Part,
+        in space: UnsafeMutableRawBufferPointer? = nil
+    ) throws -> UnsafeRawBufferPointer {
+        let bytes = UnsafeRawBufferPointer(try content(of: part, in: space))
         guard Digest(of: bytes) == part.digest else {
             throw part.item.entry.archive.damage(part.item.entry, "its SHA-256 is wrong")
         }
@@ -13,8 +37,11 @@ extension SegmentBuffers {
     }
 
     /// Inflates the segment of the entry, and lays the runs of the patches over it.
-    private func content(of part: ExtractJob.Part) throws -> UnsafeMutableRawBufferPointer {
-        var space = blank
+    private func content(
+        of part: ExtractJob.Part,
+        in given: UnsafeMutableRawBufferPointer?
+    ) throws -> UnsafeMutableRawBufferPointer {
+        var space = given ?? self.space
         var known = 0
         if let base = part.base {
             let bytes = try read(
@@ -22,7 +49,8 @@ extension SegmentBuffers {
                 length: base.compressedLength,
                 inflatingTo: base.length,
                 isLast: base.isLast,
-                of: part.item.entry
+                of: part.item.entry,
+                in: space
             )
             (space, known) = (bytes, base.length)
         }

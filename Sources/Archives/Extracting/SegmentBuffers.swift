@@ -7,18 +7,21 @@ final class SegmentBuffers {
         byteCount: Segment.compressedLimit,
         alignment: 64
     )
-    private let output = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: Segment.size,
-        alignment: 64
-    )
+    /// Made for whoever brings no space along.
+    private var output: UnsafeMutableRawBufferPointer?
 
     deinit {
         input.deallocate()
-        output.deallocate()
+        output?.deallocate()
     }
 
-    /// A whole segment of nothing in particular.
-    var blank: UnsafeMutableRawBufferPointer { output }
+    /// Space for a whole segment.
+    var space: UnsafeMutableRawBufferPointer {
+        if let output { return output }
+        let made = UnsafeMutableRawBufferPointer.allocate(byteCount: Segment.size, alignment: 64)
+        output = made
+        return made
+    }
 
     /// The bytes of the archive that were read last.
     func compressed(_ length: Int) -> UnsafeRawBufferPointer {
@@ -33,14 +36,16 @@ final class SegmentBuffers {
     ///   - size: how many it inflates to; at most a segment.
     ///   - isLast: whether the entry's data ends with it.
     ///   - entry: the entry.
-    /// - Returns: its bytes, until the next call; a whole segment lies behind their address.
+    ///   - space: where to inflate it to, with room for `size`; `nil` for a buffer of this object.
+    /// - Returns: its bytes, until the next call, in `space` or in a buffer of a whole segment.
     /// - Throws: `ArchiveError`, `FileError`.
     func read(
         at offset: Int64,
         length: Int,
         inflatingTo size: Int,
         isLast: Bool,
-        of entry: ArchiveReader.Entry
+        of entry: ArchiveReader.Entry,
+        in space: UnsafeMutableRawBufferPointer? = nil
     ) throws -> UnsafeMutableRawBufferPointer {
         let archive = entry.archive
         let data = UnsafeMutableRawBufferPointer(rebasing: input[..<length])
@@ -51,10 +56,10 @@ final class SegmentBuffers {
             }
             return data
         }
-        let space = UnsafeMutableRawBufferPointer(rebasing: output[..<size])
-        guard inflater.inflate(UnsafeRawBufferPointer(data), into: space, isLast: isLast) else {
+        let content = UnsafeMutableRawBufferPointer(rebasing: (space ?? self.space)[..<size])
+        guard inflater.inflate(UnsafeRawBufferPointer(data), into: content, isLast: isLast) else {
             throw archive.damage(entry, "its data does not inflate to what it declares")
         }
-        return space
+        return content
     }
 }

@@ -136,7 +136,7 @@ public final class EntrySource: ByteSource {
 
     private func verified(_ index: Int) throws -> [UInt8] {
         do {
-            return try cache.withBuffers { try Array($0.verifiedContent(of: part(index))) }
+            return try cache.withBuffers { try $0.verifiedBytes(of: part(index)) }
         } catch ArchiveError.damagedEntry(_, _, let reason) {
             throw damage(index, reason)
         }

@@ -82,7 +82,7 @@ public struct CompareStates: Sendable {
         _ tell: @escaping (Difference) throws -> Void
     ) async throws -> Outcome {
         // Both are read in step: each has a segment ahead while the other is inflated.
-        let cache = SegmentCache(limit: 4 << 20, ahead: 1)
+        let cache = SegmentCache(limit: 3 << 20, ahead: 1)
         let (before, after) = (try await open(old, cache), try await open(new, cache))
         return try await WorkThread.run {
             try LookingError.translating {

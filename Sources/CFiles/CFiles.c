@@ -9,6 +9,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #ifdef __linux__
 #include <linux/fs.h>
 #include <linux/magic.h>
@@ -197,4 +200,12 @@ int cfiles_set_modification_time(int directory, const char *name, int64_t nanose
 int cfiles_set_descriptor_modification_time(int descriptor, int64_t nanoseconds) {
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, timespec_of(nanoseconds)};
     return futimens(descriptor, times);
+}
+
+void cfiles_limit_arenas(int most) {
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, most);
+#else
+    (void)most;
+#endif
 }

@@ -50,6 +50,9 @@ int cfiles_is_mount_point(int directory, const char *path);
 // 0 if the file system does not tell; -1 and errno.
 int64_t cfiles_birth_time(const char *path);
 
+// The most arenas out of which threads get memory (mallopt(3)); does nothing where there are none.
+void cfiles_limit_arenas(int most);
+
 // openat(2), which is variadic.
 int cfiles_openat(int directory, const char *path, int flags, mode_t mode);
 

@@ -74,7 +74,6 @@ struct GroceryDude: AsyncParsableCommand {
         setenv("LIBDISPATCH_LOG", "NO", 0)
         ProcessEnvironment.withhold(KeyRing.passwordVariable)
         OpenFilesLimit.raise()
-        MemoryArenas.limit()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

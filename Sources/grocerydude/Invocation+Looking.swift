@@ -1,4 +1,5 @@
 internal import Backups
+internal import Files
 internal import Operations
 
 extension Invocation {
@@ -17,6 +18,7 @@ extension Invocation {
     ///
     /// - Throws: see `find`, `OpenedBackup`.
     func opened(_ name: String) async throws -> OpenedBackup {
+        MemoryArenas.limit()
         let folder = try folder()
         return try await OpenedBackup(find(name, in: folder), in: folder, context: context)
     }

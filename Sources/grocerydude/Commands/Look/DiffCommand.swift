@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Backups
+internal import Files
 internal import Operations
 
 struct DiffCommand: FolderCommand {
@@ -62,6 +63,7 @@ struct DiffCommand: FolderCommand {
     }
 
     func run(_ invocation: Invocation) async throws -> CommandResult {
+        MemoryArenas.limit()
         let folder = try invocation.folder()
         let (before, after) = (
             try await state(old, in: folder, invocation),

@@ -29,7 +29,7 @@ extension SegmentBuffers {
         of part: ExtractJob.Part,
         in space: UnsafeMutableRawBufferPointer? = nil
     ) throws -> UnsafeRawBufferPointer {
-        let bytes = UnsafeRawBufferPointer(try content(of: part, in: space))
+        let bytes = UnsafeRawBufferPointer(try content(of: part, in: space ?? self.space))
         guard Digest(of: bytes) == part.digest else {
             throw part.item.entry.archive.damage(part.item.entry, "its SHA-256 is wrong")
         }
@@ -39,10 +39,9 @@ extension SegmentBuffers {
     /// Inflates the segment of the entry, and lays the runs of the patches over it.
     private func content(
         of part: ExtractJob.Part,
-        in given: UnsafeMutableRawBufferPointer?
+        in space: UnsafeMutableRawBufferPointer
     ) throws -> UnsafeMutableRawBufferPointer {
-        var space = given ?? self.space
-        var known = 0
+        var (start, known) = (space.baseAddress, 0)
         if let base = part.base {
             let bytes = try read(
                 at: base.source,
@@ -52,9 +51,9 @@ extension SegmentBuffers {
                 of: part.item.entry,
                 in: space
             )
-            (space, known) = (bytes, base.length)
+            (start, known) = (bytes.baseAddress, base.length)
         }
-        let content = UnsafeMutableRawBufferPointer(start: space.baseAddress, count: part.length)
+        let content = UnsafeMutableRawBufferPointer(start: start, count: part.length)
         if known < part.length {
             let rest = UnsafeMutableRawBufferPointer(rebasing: content[known...])
             rest.initializeMemory(as: UInt8.self, repeating: 0)

@@ -66,7 +66,7 @@ public struct RunSync: Sendable {
     /// - Returns: what became of each, with its error.
     /// - Throws: `CancellationError`.
     public func run(_ stores: [Store]) async throws -> [SyncedStore] {
-        // Most runs make none themselves.
+        // Only who makes a new one removes them, and most runs need none.
         ScratchDirectory.removeAbandoned(in: context.scratch)
         var results: [SyncedStore] = []
         for store in stores { results.append(try await run(store)) }

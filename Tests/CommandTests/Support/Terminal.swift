@@ -24,7 +24,9 @@ enum Terminal {
             line = seen[asked:].rsplit(b"\\n", 1)[-1]
             if answers and line.rstrip(b" ").endswith((b"]", b"?", b">")):
                 asked = len(seen)
-                os.write(terminal, answers.pop(0).encode() + b"\\n")
+                answer = answers.pop(0).encode()
+                # After Ctrl-C, the end of a line could be read before the signal arrives.
+                os.write(terminal, answer if answer == b"\\x03" else answer + b"\\n")
         sys.stdout.buffer.write(seen.replace(b"\\r\\n", b"\\n"))
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         """
@@ -33,7 +35,7 @@ enum Terminal {
     ///
     /// - Parameters:
     ///   - command: its path and its arguments.
-    ///   - answers: the lines that are typed, each after a question.
+    ///   - answers: the lines that are typed, each after a question; Ctrl-C is typed alone.
     ///   - program: whose environment and directory it has.
     ///   - environment: the variables that are added to it.
     /// - Returns: its exit code, and as its output everything that the terminal showed.

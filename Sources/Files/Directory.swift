@@ -49,11 +49,34 @@ public final class Directory: Sendable {
     ///
     /// - Throws: `FileError.notA` if it is something else by now.
     public func file(_ name: FileName) throws -> File {
+        try fileAndInfo(name).file
+    }
+
+    /// Opens a regular file in this one for reading, and returns the system's record of it too.
+    ///
+    /// - Throws: `FileError.notA` if it is something else by now.
+    public func fileAndInfo(_ name: FileName) throws -> (file: File, info: FileInfo) {
+        let file = try fileOfAnyKind(name)
+        let info = try file.info()
+        guard info.kind == .file else { throw FileError.notA(.file, file.path) }
+        return (file, info)
+    }
+
+    /// Opens a name in this one for reading, whatever it is: its record tells the caller.
+    public func fileOfAnyKind(_ name: FileName) throws -> File {
         // Without O_NONBLOCK, a named pipe with that name would wait for its writer.
         let descriptor = try openAt(name, O_RDONLY | O_NONBLOCK, .open)
-        let file = File(adopting: descriptor, path: path(of: name))
-        guard try file.info().kind == .file else { throw FileError.notA(.file, file.path) }
-        return file
+        return File(adopting: descriptor, name: name, in: self)
+    }
+
+    /// Reads the first bytes of a file in this one: `count`, or all of a shorter one.
+    ///
+    /// - Throws: `FileError`, also if it is something that has no place to read at.
+    public func beginning(of name: FileName, count: Int) throws -> [UInt8] {
+        let file = try fileOfAnyKind(name)
+        return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            initialized = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+        }
     }
 
     /// Creates a new regular file, mode 0600 whatever the umask, and opens it for writing.
@@ -61,7 +84,7 @@ public final class Directory: Sendable {
     /// - Throws: `FileError.exists` if the name is taken, be it by a symbolic link.
     public func createFile(_ name: FileName) throws -> File {
         let descriptor = try openAt(name, O_RDWR | O_CREAT | O_EXCL, .create)
-        return File(adopting: descriptor, path: path(of: name))
+        return File(adopting: descriptor, name: name, in: self)
     }
 
     /// Creates a directory, mode 0700 whatever the umask.

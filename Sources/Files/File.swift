@@ -11,13 +11,24 @@ internal import Glibc
 ///
 /// A class, so that threads can share one; the descriptor is closed with the last reference.
 public final class File: ByteSource, ByteSink {
-    /// The path it was opened by, for messages.
-    public let path: FilePath
+    /// The path of the file, or of the directory that it was opened in, and its name there.
+    private let place: (path: FilePath, name: FileName?)
     let descriptor: CInt
+
+    /// The path it was opened by, for messages.
+    public var path: FilePath {
+        // Made when it is asked for: of thousands of files, few are.
+        place.name.map { RelativePath(name: $0).below(place.path) } ?? place.path
+    }
 
     init(adopting descriptor: CInt, path: FilePath) {
         self.descriptor = descriptor
-        self.path = path
+        place = (path, nil)
+    }
+
+    init(adopting descriptor: CInt, name: FileName, in directory: Directory) {
+        self.descriptor = descriptor
+        place = (directory.path, name)
     }
 
     deinit {

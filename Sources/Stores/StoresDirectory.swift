@@ -41,21 +41,31 @@ public struct StoresDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - leavingOut: what to pass over; a store goes with all of its files.
+    ///   - threads: how many read the beginnings of many files.
     ///   - isNoStore: whether a file is known to be no store, and need not be looked into.
     ///   - isCancelled: called now and then; throws to stop.
     /// - Returns: what was found; what cannot be read or opened is no store in it but a failure.
     /// - Throws: `FileError` if the directory cannot be listed; what the closures throw.
     public func survey(
         leavingOut: LeavingOut = .nothing,
+        threads: Int = 1,
         isNoStore: (WalkedFile) throws -> Bool = { _ in false },
         isCancelled: () throws -> Void = {}
     ) throws -> Survey {
         var survey = Survey()
+        let search = StoreSearch(threads: threads) { file, isStore in
+            switch isStore {
+            case .success(let isStore): if isStore { survey.add(file, in: self) }
+            case .failure(let error as FileError) where error.isMissing: break
+            case .failure(let error): survey.failures.append((file.path, error))
+            }
+        }
+        defer { search.close() }
         try Directory.open(path).walk(failed: { survey.failures.append(($0, $1)) }) { file in
             try isCancelled()
             if file.path.parent == nil, leavesOut(file.name, file.info) { return .skip }
             guard !leavingOut.leavesOut(file) else {
-                let isStore = file.info.kind == .file && isStore(file)
+                let isStore = (try? file.info.kind == .file && Self.isStore(file)) ?? false
                 survey.leftOut.add(file, asStoreIn: isStore ? path : nil)
                 return .skip
             }
@@ -64,32 +74,23 @@ public struct StoresDirectory: Sendable {
             survey.size += file.info.size
             // Its size does not tell: SQLite opens a database with a torn page at its end, and one
             // that was cut off in its header is a damaged store.
-            guard file.info.size > 0, try !isNoStore(file) else { return .descend }
-            do {
-                let start = try DatabaseHeader.start(of: file.directory.file(file.name))
-                guard DatabaseHeader.begins(start) else { return .descend }
-            } catch let error as FileError where error.isMissing {
-                return .descend
-            } catch {
-                survey.failures.append((file.path, error))
-                return .descend
-            }
-            let store = Store(path: file.path, directory: path, identity: file.info.identity)
-            survey.stores.append(store)
-            survey.storeFiles.insert(file.path)
-            for path in Store.paths(beside: file.path) where isSidecar(path, in: file.directory) {
-                survey.storeFiles.insert(path)
-            }
+            if file.info.size > 0, try !isNoStore(file) { try search.look(at: file) }
             return .descend
         }
+        try search.finish()
+        survey.failures.sort { $0.path < $1.path }
         survey.removePartsOfLeftOutStores()
         return survey
     }
 
-    private func isStore(_ file: WalkedFile) -> Bool {
+    /// Returns whether a file begins as a database does.
+    ///
+    /// - Throws: `FileError` if it cannot be read, or is gone.
+    static func isStore(_ file: WalkedFile) throws -> Bool {
         guard file.info.size > 0 else { return false }
-        return (try? DatabaseHeader.start(of: file.directory.file(file.name)))
-            .map(DatabaseHeader.begins) ?? false
+        return try DatabaseHeader.begins(
+            file.directory.beginning(of: file.name, count: DatabaseHeader.length)
+        )
     }
 
     /// Returns whether something at the top of the directory is no part of its data, so that it is
@@ -103,10 +104,24 @@ public struct StoresDirectory: Sendable {
 
     /// Returns whether a file beside a database is SQLite's own, by its content and not by its name
     /// alone: someone may keep a diary called `notes-journal` beside a database called `notes`.
-    private func isSidecar(_ path: RelativePath, in directory: Directory) -> Bool {
+    fileprivate func isSidecar(_ path: RelativePath, in directory: Directory) -> Bool {
         // SQLite's own are regular files.
         guard let info = try? directory.info(path.name), info.kind == .file else { return false }
         // A file that cannot be read must not be archived beside a store that has its content.
         return (try? Store.isSidecar(directory.file(path.name), at: path)) ?? true
+    }
+}
+
+extension StoresDirectory.Survey {
+    /// Adds a store, and SQLite's files beside it.
+    fileprivate mutating func add(_ file: WalkedFile, in directory: StoresDirectory) {
+        stores.append(
+            Store(path: file.path, directory: directory.path, identity: file.info.identity)
+        )
+        storeFiles.insert(file.path)
+        for path in Store.paths(beside: file.path)
+        where directory.isSidecar(path, in: file.directory) {
+            storeFiles.insert(path)
+        }
     }
 }

@@ -31,7 +31,7 @@ extension ArchiveWriter {
                 largeEntry: largeEntries,
                 isLast: part.isLast
             )
-            piece.source = part
+            piece.source = .part(part)
             job.append(piece, length: part.length)
             submitFilling()
             try progressed(Int64(part.length))
@@ -46,7 +46,7 @@ extension ArchiveWriter {
                 entrySize: item.size,
                 isLast: true
             )
-            piece.source = part
+            piece.source = .part(part)
             try jobToFill(withRoomFor: part.length).append(piece, length: part.length)
         }
     }

@@ -34,6 +34,8 @@ public final class ArchiveWriter {
     private var givenUp: Int?
     private let central: Spool
     private var entryCount: UInt64 = 0
+    /// Files that were not as they were to be read, and are not in the archive.
+    private var refused: [EntryAttributes] = []
 
     /// Starts an archive at the beginning of an empty file, or of a stream.
     ///
@@ -109,6 +111,34 @@ public final class ArchiveWriter {
             submitFilling()
         }
         return true
+    }
+
+    /// Adds a short file that another thread opens and reads.
+    ///
+    /// It may turn out later that it cannot be read, is another by then, or changes meanwhile. Then it is not in the
+    /// archive, and `takeRefused()` names it.
+    ///
+    /// - Parameters:
+    ///   - attributes: those to write.
+    ///   - file: the file, of at most one segment; its directory stays open as long as it waits.
+    ///   - accepts: whether it may come in, by all of its bytes; called on another thread.
+    /// - Throws: `FileError` if the archive cannot be written.
+    public func add(
+        _ attributes: EntryAttributes,
+        opening file: WalkedFile,
+        accepts: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+    ) throws {
+        precondition(file.info.size <= Int64(Segment.size))
+        if let job = filling, !job.hasRoom(for: file) { submitFilling() }
+        var piece = WriteJob.Piece(begins: attributes, entrySize: file.info.size, isLast: true)
+        piece.source = .file(file, accepts: accepts)
+        try jobToFill().append(piece, length: Int(file.info.size))
+    }
+
+    /// Returns the files that were refused until now, once; after `drain()`, all of them.
+    public func takeRefused() -> [EntryAttributes] {
+        defer { refused = [] }
+        return refused
     }
 
     private func addSmall(
@@ -209,6 +239,10 @@ public final class ArchiveWriter {
     private func commit(_ job: WriteJob) throws {
         defer { job.clear() }
         for piece in job.pieces where piece.largeEntry == nil || piece.largeEntry != givenUp {
+            if piece.isRefused {
+                if let attributes = piece.begins { refused.append(attributes) }
+                continue
+            }
             if let attributes = piece.begins { try begin(attributes, piece: piece) }
             try appendData(of: piece, in: job)
             if piece.isLast { try end() }

@@ -16,14 +16,24 @@ final class WriteJob: @unchecked Sendable {
         var isLast: Bool
         /// Where it is in `input`.
         var range = 0..<0
-        /// The segment of another archive that is to be copied there; `nil` if its bytes are there.
-        var source: ExtractJob.Part?
+        /// The place that its bytes are to be taken from; `nil` if they are there.
+        var source: Source?
 
         // The result.
         /// Where it is in `output`; `nil` if it did not shrink.
         var deflated: Range<Int>?
         var checksum: UInt32 = 0
         var digest = Digest.ofNothing
+        /// Whether its file was not as it was to be read.
+        var isRefused = false
+    }
+
+    /// A place that bytes are taken from by the thread that works on them.
+    enum Source {
+        /// A segment of another archive.
+        case part(ExtractJob.Part)
+        /// A whole file, if its beginning is accepted.
+        case file(WalkedFile, accepts: @Sendable (UnsafeRawBufferPointer) -> Bool)
     }
 
     private static let piecesLimit = 512
@@ -38,6 +48,7 @@ final class WriteJob: @unchecked Sendable {
     )
     private(set) var pieces: [Piece] = []
     private var filled = 0
+    private var directories = HeldDirectories()
 
     deinit {
         input.deallocate()
@@ -50,14 +61,20 @@ final class WriteJob: @unchecked Sendable {
         pieces.count < Self.piecesLimit && filled + size <= input.count
     }
 
+    /// Whether there is room for a file that waits to be opened.
+    func hasRoom(for file: WalkedFile) -> Bool {
+        hasRoom(for: Int(file.info.size)) && directories.hasRoom(for: file.directory)
+    }
+
     /// The part of the input that the next piece fills.
     func space(_ size: Int) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: input[filled..<(filled + size)])
     }
 
-    /// Adds a piece whose bytes stand in the space for it.
+    /// Adds a piece whose bytes stand in the space for it, or come there.
     func append(_ piece: Piece, length: Int) {
         var piece = piece
+        if case .file(let file, _) = piece.source { directories.add(file.directory) }
         piece.range = filled..<(filled + length)
         pieces.append(piece)
         filled += length
@@ -66,6 +83,7 @@ final class WriteJob: @unchecked Sendable {
     func clear() {
         pieces.removeAll(keepingCapacity: true)
         filled = 0
+        directories = HeldDirectories()
     }
 
     /// Calls `body` with each piece, its place in the input, and the rest of the output, which is large enough for

@@ -16,15 +16,36 @@ final class WriteWorker {
     /// - Throws: `ArchiveError`, `FileError` if what is to be copied cannot be read.
     func run(_ job: WriteJob) throws {
         try job.forEachPiece { piece, space, output in
-            if let source = piece.source {
-                piece.source = nil
-                return try copy(source, as: &piece, through: space, into: output)
+            let source = piece.source
+            piece.source = nil
+            switch source {
+            case .part(let part):
+                return try copy(part, as: &piece, through: space, into: output)
+            case .file(let file, let accepts):
+                piece.isRefused = !Self.read(file, into: space, accepts)
+                if piece.isRefused { return nil }
+            case nil: break
             }
             let bytes = UnsafeRawBufferPointer(space)
             piece.checksum = Checksum(of: bytes).value
             piece.digest = Digest(of: bytes)
             return deflate(bytes, of: piece, into: output)
         }
+    }
+
+    /// Reads a file, if it is the one that was come upon, and stays so.
+    ///
+    /// - Returns: `false` if anything is otherwise: the caller then tries again, and tells.
+    private static func read(
+        _ walked: WalkedFile,
+        into space: UnsafeMutableRawBufferPointer,
+        _ accepts: (UnsafeRawBufferPointer) -> Bool
+    ) -> Bool {
+        guard let file = try? walked.directory.fileOfAnyKind(walked.name),
+            (try? file.read(into: space, at: 0)) == space.count
+        else { return false }
+        // Its record tells after the reading that it was that file, and the same, all the time.
+        return accepts(UnsafeRawBufferPointer(space)) && (try? file.info()) == walked.info
     }
 
     /// Copies a segment of another archive: its bytes there, if they are the segment as it is in the end.

@@ -19,6 +19,8 @@ public struct Checksum {
 
     /// Takes in `length` more bytes, whose own checksum is known.
     mutating func append(_ next: UInt32, length: Int) {
+        // Of nothing, or of anything whose checksum is 0, nothing is left to shift.
+        guard value != 0 else { return value = next }
         value = UInt32(truncatingIfNeeded: crc32_combine(UInt(value), UInt(next), length))
     }
 }

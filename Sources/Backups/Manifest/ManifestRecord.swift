@@ -145,36 +145,66 @@ package struct ManifestRecord: Decodable {
 
     /// One line of JSON, written by hand: there may be a million of them.
     var line: [UInt8] {
-        var text = "{"
-        let bytes = attributes.path.bytes
-        if let path = String(validating: bytes, as: UTF8.self) {
-            text += "\"path\":\(Self.quoted(path))"
-        } else {
-            text += "\"path_base64\":\"\(Data(bytes).base64EncodedString())\""
+        var line: [UInt8] = []
+        line.reserveCapacity(256 + attributes.path.bytes.count + 80 * segments.count)
+        appendPath(to: &line)
+        if change == .removed {
+            line += ",\"type\":\"\(Self.removedType)\"}".utf8
+            return line
         }
-        if change == .removed { return Array((text + ",\"type\":\"\(Self.removedType)\"}").utf8) }
-        text += ",\"type\":\"\(attributes.kind.rawValue)\",\"size\":\(size)"
-        text += ",\"mode\":\"\(Self.octal(attributes.mode))\""
-        text += ",\"uid\":\(attributes.owner?.user ?? 0),\"gid\":\(attributes.owner?.group ?? 0)"
-        text += ",\"modified\":\(attributes.modified)"
+        line += ",\"type\":\"".utf8
+        line += attributes.kind.rawValue.utf8
+        line += "\",\"size\":".utf8
+        line.append(decimal: size)
+        line += ",\"mode\":\"".utf8
+        line += Self.octal(attributes.mode).utf8
+        line += "\",\"uid\":".utf8
+        line.append(decimal: Int64(attributes.owner?.user ?? 0))
+        line += ",\"gid\":".utf8
+        line.append(decimal: Int64(attributes.owner?.group ?? 0))
+        line += ",\"modified\":".utf8
+        line.append(decimal: attributes.modified)
         if case .patched(let patch) = change {
-            text += ",\"patch\":{\"size\":\(patch.size),\"segments\":\(Self.table(patch.segments))}"
+            line += ",\"patch\":{\"size\":\(patch.size),\"segments\":".utf8
+            Self.append(patch.segments, to: &line)
             let changed = patch.changed.map { "[\($0.index),\"\($0.digest)\"]" }
-            text += ",\"changed\":[\(changed.joined(separator: ","))]}"
+            line += "},\"changed\":[\(changed.joined(separator: ","))]}".utf8
         } else {
-            text += ",\"segments\":\(Self.table(segments))}"
+            line += ",\"segments\":".utf8
+            Self.append(segments, to: &line)
+            line.append(UInt8(ascii: "}"))
         }
-        return Array(text.utf8)
+        return line
     }
 
-    private static func table(_ segments: [SegmentRecord]) -> String {
-        var text = "["
-        for (index, segment) in segments.enumerated() {
-            text += index == 0 ? "[\"" : ",[\""
-            text += segment.digest.description
-            text += "\",\(segment.length)]"
+    private func appendPath(to line: inout [UInt8]) {
+        let bytes = attributes.path.bytes
+        if bytes.allSatisfy(Self.isPlain) {
+            line += "{\"path\":\"".utf8
+            line += bytes
+            line.append(UInt8(ascii: "\""))
+        } else if let path = String(validating: bytes, as: UTF8.self) {
+            line += "{\"path\":\(Self.quoted(path))".utf8
+        } else {
+            line += "{\"path_base64\":\"\(Data(bytes).base64EncodedString())\"".utf8
         }
-        return text + "]"
+    }
+
+    private static func append(_ segments: [SegmentRecord], to line: inout [UInt8]) {
+        line.append(UInt8(ascii: "["))
+        for (index, segment) in segments.enumerated() {
+            line += index == 0 ? "[\"".utf8 : ",[\"".utf8
+            line += segment.digest.description.utf8
+            line += "\",".utf8
+            line.append(decimal: Int64(segment.length))
+            line.append(UInt8(ascii: "]"))
+        }
+        line.append(UInt8(ascii: "]"))
+    }
+
+    /// Returns whether a byte stands in a JSON string for the character that it is.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
     package static func octal(_ mode: UInt16) -> String {

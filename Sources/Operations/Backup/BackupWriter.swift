@@ -9,30 +9,11 @@ internal import SystemPackage
 /// Writes one archive from one cut: the stores and their external data while the cut is held, then the
 /// rest.
 final class BackupWriter {
-    /// How an archive is written.
-    struct Plan {
-        var options: BackupOptions
-        /// The archive's folder, which may be mounted in the stores directory too.
-        var folder: BackupFolder
-        /// A directory for what does not fit into memory.
-        var scratch: FilePath
-        /// Marks the manifest if much is gone.
-        var anomalyGuard: AnomalyGuard
-        /// Files of external data that were missing in the cut before.
-        var knownMissing: Set<RelativePath>
-        /// Whether to report everything that would need a new cut.
-        var isLastTry: Bool
-        /// The backup's place in its lineage, and what the last ones held; `nil` if it is in none.
-        var lineage: (plan: LineagePlan, state: BackupState)?
-    }
-
-    private static let triesForAFile = 3
-
     let directory: StoresDirectory
     let context: OperationContext
-    let plan: Plan
+    let plan: BackupPlan
     var isLastTry: Bool { plan.isLastTry }
-    private let folderIdentity: FileInfo.Identity?
+    let folderIdentity: FileInfo.Identity?
     /// Bytes in all regular files, as far as the survey saw them.
     private let size: Int64
     /// The paths of stores and of SQLite's files beside them, which no walk adds.
@@ -47,10 +28,10 @@ final class BackupWriter {
     let changes: ChangeWriter?
     /// How the files of the stores stood before the cut.
     private let standing: [RelativePath: String]
-    private var cut: BackupCut?
+    private(set) var cut: BackupCut?
     /// The manifest's first line, once it is known.
     private var header: ManifestHeader?
-    private var problems: [Problem]
+    var problems: [Problem]
     /// Findings about the stores that are no problems.
     private var remarks: [String] = []
     var addedSupport: Set<RelativePath> = []
@@ -62,7 +43,7 @@ final class BackupWriter {
         of cut: consuming BackupCut,
         in directory: StoresDirectory,
         to sink: any ByteSink,
-        _ plan: Plan,
+        _ plan: BackupPlan,
         _ context: OperationContext
     ) {
         self.directory = directory
@@ -116,6 +97,7 @@ final class BackupWriter {
         cut = nil
         try walk(from: nil)
         try archive.drain()
+        try addRefused()
         try changes?.finish()
         try archive.drain()
         let trailer = try manifest.finish(
@@ -239,164 +221,14 @@ final class BackupWriter {
         }
     }
 
-    // MARK: - Files
-
-    /// Adds everything below a path, or below the stores directory.
-    func walk(from start: RelativePath?) throws {
-        let root = try open(start)
-        func full(_ path: RelativePath) -> RelativePath {
-            path.components.reduce(start) { $0?.appending($1) ?? RelativePath(name: $1) } ?? path
-        }
-        try root.walk { path, error in
-            note(.unreadable, full(path), explain(error))
-        } visit: { file in
-            try context.checkCancellation()
-            let path = full(file.path)
-            // It is in the archive already: the cut had to hold it.
-            guard !addedSupport.contains(path) else { return .skip }
-            return try visit(WalkedFile(path: path, directory: file.directory, info: file.info))
-        }
-    }
-
-    func visit(_ file: WalkedFile) throws -> WalkChoice {
-        guard !storeFiles.contains(file.path), !isLeftOut(file) else { return .skip }
-        if file.path.parent == nil, directory.leavesOut(file.name, file.info) {
-            if file.info.kind != .directory {
-                context.note("'\(file.path)' is left out: restores work under that name")
-            }
-            return .skip
-        }
-        guard !isReserved(file.path) else {
-            context.note("'\(file.path)' is left out: every archive has its own")
-            return .skip
-        }
-        // A directory's name gets a slash at its end.
-        guard file.path.bytes.count < ArchiveWriter.pathLimit else {
-            let path = String(file.path.description.prefix(200)) + "…"
-            let reason = "its path is longer than a zip can hold"
-            problems.append(Problem(kind: .unreadable, path: path, reason: reason))
-            return .skip
-        }
-        switch file.info.kind {
-        case .directory:
-            guard folderIdentity != file.info.identity else {
-                throw OperationError.remoteInsideStores(plan.folder.address, directory.path)
-            }
-            try add(attributes(file.path, .directory, file.info))
-            if cut != nil { addedDirectories.insert(file.path) }
-        case .link: try addLink(file)
-        case .file: try addFile(file)
-        case .special(let what):
-            context.note("'\(file.path)' is left out: \(what) cannot be in an archive")
-        }
-        return .descend
-    }
-
-    private func addLink(_ file: WalkedFile) throws {
-        try telling(file) {
-            let target = try reading { try file.directory.linkTarget(file.name) }
-            try add(attributes(file.path, .link, file.info), content: target)
-        }
-    }
-
-    /// Adds a file as it is at one moment: reads it again if it changed meanwhile, and reports it if it
-    /// does so every time.
-    func addFile(_ file: WalkedFile) throws {
-        try telling(file) {
-            for attempt in 1...Self.triesForAFile
-            where try add(file, acceptingChanges: attempt == Self.triesForAFile) {
-                // Nobody asks for later ones, and there may be a million.
-                if cut != nil { addedFiles.insert(file.path) }
-                return
-            }
-        }
-    }
-
-    /// Runs `body`, and reports that the file cannot be read if so, unless it is gone.
-    private func telling(_ file: WalkedFile, _ body: () throws -> Void) throws {
-        do {
-            try body()
-        } catch let failure as ReadFailure where failure.error.isMissing {
-        } catch let failure as ReadFailure {
-            note(.unreadable, file.path, failure.error.description)
-        }
-    }
-
-    /// An error in reading what is backed up; one in writing the archive is another matter.
-    private struct ReadFailure: Error {
-        var error: FileError
-    }
-
-    private func reading<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as FileError {
-            throw ReadFailure(error: error)
-        }
-    }
-
-    private func add(_ walked: WalkedFile, acceptingChanges: Bool) throws -> Bool {
-        // SQLite's own may come while the archive is written. The archive has the store without them: a journal of
-        // a later transaction would be rolled back into the store as soon as somebody opens what was restored.
-        let mayBeSidecar =
-            Store.database(ofFileBeside: walked.path).map(cutStores.contains) ?? false
-        if !mayBeSidecar, try addUnread(walked) { return true }
-        let file = try reading { try walked.directory.file(walked.name) }
-        let info = try reading { try file.info() }
-        if mayBeSidecar, try reading({ try Store.isSidecar(file, at: walked.path) }) { return true }
-        var (changed, isNewStore) = (false, false)
-        func isStill() throws -> Bool {
-            changed = try reading { try file.info() } != info
-            return !changed || acceptingChanges
-        }
-        func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Int {
-            let count = try advance { try reading { try file.read(into: buffer, at: offset) } }
-            // It has become one since it was looked at: it is given up, and looked at again.
-            if mayBeSidecar, offset == 0 {
-                let start = [UInt8](buffer.prefix(min(count, 8)))
-                if Store.isSidecar(start, size: info.size, at: walked.path) { return 0 }
-            }
-            // The cut would have it, if it had been there.
-            if offset == 0, !storeFiles.contains(walked.path),
-                !leftOut.stores.contains(where: { $0.path == walked.path }),
-                DatabaseHeader.begins(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            {
-                guard isLastTry else {
-                    throw CutAgain(reason: "the store '\(walked.path)' was made")
-                }
-                isNewStore = true
-            }
-            guard count < buffer.count, acceptingChanges else { return count }
-            // It was truncated while it was read; the archive gets zeros, and the problem is told.
-            UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(
-                as: UInt8.self,
-                repeating: 0
-            )
-            return buffer.count
-        }
-        let attributes = attributes(walked.path, .file, info)
-        let wasAdded = try addContent(
-            of: attributes,
-            size: info.size,
-            identity: acceptingChanges ? nil : identity(of: walked, info),
-            isStill: isStill,
-            read: read
-        )
-        if wasAdded, changed || isNewStore {
-            let reason =
-                isNewStore
-                ? "it was made after the cut; its files are saved as they are, at no single moment"
-                : "it changed every time it was read; the archive may mix two states of it"
-            note(.neverStill, walked.path, reason)
-        }
-        return wasAdded
-    }
+    // MARK: - Telling
 
     func note(_ kind: Problem.Kind, _ path: RelativePath, _ reason: String) {
         problems.append(Problem(kind: kind, path: path.description, reason: reason))
     }
 
-    private func advance(_ body: () throws -> Int) throws -> Int {
+    /// Tells that bytes were read.
+    func advance(_ body: () throws -> Int) throws -> Int {
         let count = try body()
         try context.advance(Int64(count))
         return count

@@ -234,7 +234,7 @@ public struct CreateBackup: Sendable {
             )
             do {
                 try await verifyBase(of: place, among: backups)
-                var plan = BackupWriter.Plan(
+                var plan = BackupPlan(
                     options: options,
                     folder: folder,
                     scratch: destination.workplace,
@@ -271,7 +271,7 @@ public struct CreateBackup: Sendable {
 
     /// Makes a cut and hands it over: the writer lets go of it as early as it can.
     private func writer(
-        _ plan: BackupWriter.Plan,
+        _ plan: BackupPlan,
         of directory: StoresDirectory,
         to draft: ArchiveDraft,
         after backups: [Backup]

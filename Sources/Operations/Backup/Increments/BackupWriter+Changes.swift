@@ -90,15 +90,3 @@ extension BackupWriter {
         )
     }
 }
-
-extension BackupWriter.Plan {
-    /// Returns whether a file stands as it did when an earlier backup read it, and found that it is no store.
-    ///
-    /// - Throws: `HistoryError`.
-    func isKnownNoStore(_ file: WalkedFile) throws -> Bool {
-        guard let lineage, lineage.plan.isIncrement, options.increments?.rereads != true,
-            let identity = file.info.standing(at: options.date)
-        else { return false }
-        return try lineage.state.entry(file.path.bytes)?.entry.identity == identity
-    }
-}

@@ -26,7 +26,7 @@ struct KnownReports {
     init?(
         of members: [StoresCut.Member],
         standing before: [RelativePath: String],
-        _ plan: BackupWriter.Plan
+        _ plan: BackupPlan
     ) throws {
         guard let lineage = plan.lineage else { return nil }
         let state = lineage.state

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import differences
+import encrypting
 import increments
 import looking
 import measure
@@ -159,6 +160,7 @@ def run(options, save):
         label = f"{tables.size_text(options.mixed)} mixed, encrypted"
         restic = [peer for peer in everyone if peer.name == "restic"]
         results["tables"] += scenarios.encrypted(bench, options.mixed, label, restic)
+        results["encrypting"] = encrypting.run(bench, options.quick) or {}
 
     def again():
         results["tables"] += scenarios.again(bench, options.mixed, historic)

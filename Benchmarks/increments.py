@@ -198,34 +198,64 @@ def small(bench, count, peers):
 def chain(bench, size, peer):
     """A restore through eight archives, and a consolidation, against what a whole backup costs."""
     stores = copied(bench, datasets.ensure(bench.work, "mixed", size), "changed")
-    first = bench.backup(peer, stores)
-    restores = {"whole": [], "increments": []}
-    for _ in range(bench.options.rounds):
-        restores["whole"].append(bench.restore(peer))
-    for number in range(1, 256):
+    bench.backup(peer, stores)
+    out = bench.place("out", peer.slug)
+    (whole,) = os.listdir(out)
+    last = 127 if bench.options.quick else 255
+    for number in range(1, last + 1):
         datasets.change(stores, number)
         bench.backup(peer, stores, number)
-        if number == 127 and bench.options.quick:
-            break
-    for _ in range(bench.options.rounds):
-        restores["increments"].append(bench.restore(peer))
-    found = subprocess.run(["diff", "-rq", stores, bench.place("target")], capture_output=True,
-                           text=True, check=False).stdout
-    if found:
-        bench.say(f"the chain restored something else: {found[:500]}")
-    out = bench.place("out", peer.slug)
-    made = bench.run(peer, [peer.binary, "consolidate", "latest", "--remote", out, "--quiet"],
-                     bench.place("home", peer.slug))
-    whole = measure.summary(restores["whole"])
+    found = {"whole": [], "increments": [], "first": [], "consolidate": []}
+    for number in range(bench.options.rounds):
+        found["increments"].append(restore(bench, peer, "latest"))
+        if number == 0:
+            differ = subprocess.run(["diff", "-rq", stores, bench.place("target")],
+                                    capture_output=True, text=True, check=False).stdout
+            if differ:
+                bench.say(f"the chain restored something else: {differ[:500]}")
+        found["whole"].append(restore(bench, peer, whole))
+        found["first"].append(first(bench, peer, stores))
+        found["consolidate"].append(consolidate(bench, peer))
+        bench.say(f"chain, round {number + 1}: " + ", ".join(
+            f"{name} {runs[-1]['wall']:.2f} s" for name, runs in found.items()))
+    found = {name: measure.summary(runs) for name, runs in found.items()}
     return {
         "restore through a chain": {"limit": 1.15, "against": "restore of a whole one",
-                                    "ours": measure.summary(restores["increments"])["wall"],
-                                    "theirs": whole["wall"]},
-        "consolidate": {"limit": 0.8, "against": "first backup", "ours": made["wall"],
-                        "theirs": first["wall"]},
-        "consolidate, memory": {"limit": 1, "against": "64 MiB", "ours": made["memory"],
-                                "theirs": 64 << 20},
+                                    "ours": found["increments"]["wall"],
+                                    "theirs": found["whole"]["wall"]},
+        "consolidate": {"limit": 0.8, "against": "first backup",
+                        "ours": found["consolidate"]["wall"], "theirs": found["first"]["wall"]},
+        "consolidate, memory": {"limit": 1, "against": "64 MiB",
+                                "ours": found["consolidate"]["memory"], "theirs": 64 << 20},
     }
+
+
+def restore(bench, peer, name):
+    """A restore of one backup."""
+    target = bench.place("target")
+    bench.discard(target)
+    measure.settle()
+    command = [peer.binary, "restore", name, "--remote", bench.place("out", peer.slug),
+               "--target", target, "--quiet"]
+    return bench.run(peer, command, bench.place("home", peer.slug))
+
+
+def first(bench, peer, stores):
+    """A whole backup into an empty place."""
+    out, home = bench.fresh("out", "first"), bench.fresh("home", "first")
+    measure.settle()
+    return bench.run(peer, peer.full(stores, out), home)
+
+
+def consolidate(bench, peer):
+    """A consolidation in a copy of the folder, so that the next one finds it as it was."""
+    copies = [bench.place(kind, "consolidated") for kind in ("out", "home")]
+    for kind, copy in zip(("out", "home"), copies):
+        bench.discard(copy)
+        subprocess.run(["cp", "-a", bench.place(kind, peer.slug), copy], check=True)
+    measure.settle()
+    command = [peer.binary, "consolidate", "latest", "--remote", copies[0], "--quiet"]
+    return bench.run(peer, command, copies[1])
 
 
 def run(bench, options):

@@ -209,3 +209,11 @@ void cfiles_limit_arenas(int most) {
     (void)most;
 #endif
 }
+
+void cfiles_keep_freed(int bytes) {
+#ifdef __GLIBC__
+    mallopt(M_TRIM_THRESHOLD, bytes);
+#else
+    (void)bytes;
+#endif
+}

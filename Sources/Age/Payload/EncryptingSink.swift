@@ -31,10 +31,14 @@ public final class EncryptingSink: ByteSink, @unchecked Sendable {
         self.sink = AppendingSink(sink)
         try self.sink.append(header.encoded + nonce)
         let payloadKey = key.payloadKey(nonce: nonce)
+        // The library has new memory for each chunk.
+        FreedMemory.keep()
         pipeline = OrderedPipeline(threads: threads, makeJob: { SealJob() }) {
             { try $0.seal(with: payloadKey) }
         }
     }
+
+    public var collects: Bool { true }
 
     /// Takes the next bytes, which belong behind the last ones.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
@@ -87,7 +91,7 @@ public final class EncryptingSink: ByteSink, @unchecked Sendable {
     }
 
     private func append(_ job: SealJob) throws {
-        try sink.append(job.sealedBytes)
+        try job.forEachSealed(sink.append)
         job.empty()
     }
 }

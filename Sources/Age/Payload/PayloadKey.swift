@@ -20,21 +20,14 @@ struct PayloadKey: Sendable {
     ///
     /// - Parameters:
     ///   - plain: its bytes.
-    ///   - sealed: gets them encrypted, and their tag; it is that much longer.
     ///   - index: its place, from 0.
     ///   - isLast: whether none follows.
+    /// - Returns: the chunk in its encrypted form.
     /// - Throws: if the library cannot.
-    func seal(
-        _ plain: UnsafeRawBufferPointer,
-        into sealed: UnsafeMutableRawBufferPointer,
-        index: Int64,
-        isLast: Bool
-    ) throws {
+    func seal(_ plain: UnsafeRawBufferPointer, index: Int64, isLast: Bool) throws -> SealedChunk {
         let nonce = try ChaChaPoly.Nonce(data: nonce(index, isLast))
         let box = try ChaChaPoly.seal(Self.borrowed(plain), using: key, nonce: nonce)
-        // The nonce stands before the rest.
-        let bytes = box.combined.dropFirst(Self.nonceSize)
-        bytes.copyBytes(to: sealed, count: bytes.count)
+        return SealedChunk(combined: box.combined, nonceSize: Self.nonceSize)
     }
 
     /// Decrypts a chunk.
@@ -78,5 +71,17 @@ struct PayloadKey: Sendable {
         for place in 0..<8 { bytes[10 - place] = UInt8(truncatingIfNeeded: index >> (8 * place)) }
         bytes[11] = isLast ? 1 : 0
         return bytes
+    }
+}
+
+/// An encrypted chunk, as the library gives it.
+struct SealedChunk {
+    fileprivate let combined: Data
+    fileprivate let nonceSize: Int
+
+    /// Lends its bytes in the file, and their tag.
+    func withBytes(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+        // The nonce stands before the rest.
+        try combined.withUnsafeBytes { try body(.init(rebasing: $0[nonceSize...])) }
     }
 }

@@ -8,12 +8,8 @@ final class SealJob: @unchecked Sendable {
         byteCount: chunks * PayloadKey.chunkSize,
         alignment: 64
     )
-    private let sealed = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: chunks * PayloadKey.sealedSize,
-        alignment: 64
-    )
     private var filled = 0
-    private var sealedCount = 0
+    private var sealed: [SealedChunk] = []
     /// The place of its first chunk in the file.
     var firstChunk: Int64 = 0
     /// Whether its last chunk is the file's.
@@ -21,7 +17,6 @@ final class SealJob: @unchecked Sendable {
 
     deinit {
         plain.deallocate()
-        sealed.deallocate()
     }
 
     var hasRoom: Bool { filled < plain.count }
@@ -38,27 +33,28 @@ final class SealJob: @unchecked Sendable {
     }
 
     func empty() {
-        (filled, sealedCount) = (0, 0)
+        filled = 0
+        sealed.removeAll(keepingCapacity: true)
     }
 
     /// Encrypts its chunks.
     func seal(with key: PayloadKey) throws {
-        sealedCount = 0
         var (start, index) = (0, firstChunk)
         repeat {
-            let length = min(PayloadKey.chunkSize, filled - start)
-            let end = sealedCount + length + FileKey.tagSize
-            try key.seal(
-                UnsafeRawBufferPointer(rebasing: plain[start..<start + length]),
-                into: UnsafeMutableRawBufferPointer(rebasing: sealed[sealedCount..<end]),
-                index: index,
-                isLast: isLast && start + length == filled
+            let end = min(start + PayloadKey.chunkSize, filled)
+            sealed.append(
+                try key.seal(
+                    UnsafeRawBufferPointer(rebasing: plain[start..<end]),
+                    index: index,
+                    isLast: isLast && end == filled
+                )
             )
-            (start, index, sealedCount) = (start + length, index + 1, end)
+            (start, index) = (end, index + 1)
         } while start < filled
     }
 
-    var sealedBytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: sealed[..<sealedCount])
+    /// Lends the encrypted chunks, in their order.
+    func forEachSealed(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+        for chunk in sealed { try chunk.withBytes(body) }
     }
 }

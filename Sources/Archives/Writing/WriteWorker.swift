@@ -78,7 +78,9 @@ final class WriteWorker {
         into output: UnsafeMutableRawBufferPointer
     ) -> Int? {
         // It has to become smaller, so the input's length is room enough.
-        guard bytes.count > 1, let base = output.baseAddress else { return nil }
+        guard bytes.count > 1, let base = output.baseAddress,
+            deflater.mayShrink(bytes, trying: output)
+        else { return nil }
         return deflater.deflate(
             bytes,
             into: base,

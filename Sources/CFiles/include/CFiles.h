@@ -53,6 +53,9 @@ int64_t cfiles_birth_time(const char *path);
 // The most arenas out of which threads get memory (mallopt(3)); does nothing where there are none.
 void cfiles_limit_arenas(int most);
 
+// Has the C library keep freed memory up to so many bytes an arena (mallopt(3), M_TRIM_THRESHOLD).
+void cfiles_keep_freed(int bytes);
+
 // openat(2), which is variadic.
 int cfiles_openat(int directory, const char *path, int flags, mode_t mode);
 

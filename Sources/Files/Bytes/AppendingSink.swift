@@ -3,7 +3,7 @@
 ///
 /// If the file system allows it, whole buffers go round the page cache: nobody reads an archive soon,
 /// and to fill and empty the cache takes the processor longer than to deflate. If not, the system is
-/// told to write early and to forget.
+/// told to write early and to forget. What collects by itself gets everything at once.
 public final class AppendingSink {
     private static let capacity = 2 << 20
     private static let writebackLag: Int64 = 24 << 20
@@ -35,6 +35,10 @@ public final class AppendingSink {
     ///
     /// - Throws: what the file throws.
     public func append(_ bytes: UnsafeRawBufferPointer) throws {
+        guard !file.collects else {
+            try file.write(bytes, at: flushed)
+            return flushed += Int64(bytes.count)
+        }
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = rest.prefix(buffer.count - buffered)

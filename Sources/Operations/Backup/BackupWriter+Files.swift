@@ -69,10 +69,18 @@ extension BackupWriter {
     /// Adds a file, which another thread reads if it is short and nothing depends on it; `addRefused` adds those that
     /// ask for more care.
     private func addWaiting(_ file: WalkedFile) throws {
-        guard cut == nil, changes == nil, file.info.size <= Int64(Segment.size),
-            !mayBeSidecar(file.path)
-        else { return try addFile(file) }
-        try archive.add(attributes(file.path, .file, file.info), opening: file) {
+        guard cut == nil, file.info.size <= Int64(Segment.size), !mayBeSidecar(file.path) else {
+            return try addFile(file)
+        }
+        if try addUnread(file) { return }
+        let attributes = attributes(file.path, .file, file.info)
+        let mayWait = try changes?.expectWhole(
+            attributes,
+            size: file.info.size,
+            identity: identity(of: file, file.info)
+        )
+        guard mayWait ?? true else { return try addFile(file) }
+        try archive.add(attributes, opening: file) {
             // The cut would have a store, if it had been there.
             !DatabaseHeader.begins($0)
         }

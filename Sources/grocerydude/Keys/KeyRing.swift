@@ -5,6 +5,12 @@ internal import Foundation
 internal import Operations
 internal import SystemPackage
 
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
 /// Reads the keys that the settings and the environment name, and asks for a password if need be.
 struct KeyRing: Sendable {
     /// Bytes of a file with keys or a password at most.
@@ -128,11 +134,32 @@ struct KeyRing: Sendable {
         } catch {
             throw KeyError.passwordCommand(command, "\(error.localizedDescription)")
         }
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        defer { if process.isRunning { process.terminate() } }
+        let output = try readToEnd(pipe.fileHandleForReading)
+        // It may have closed its output, and go on.
+        while process.isRunning {
+            try Interruption.check()
+            usleep(1_000)
+        }
         guard process.terminationStatus == 0 else {
             throw KeyError.passwordCommand(command, "it exited with \(process.terminationStatus)")
         }
-        return Array(data)
+        return output
+    }
+
+    /// Reads until nobody writes any more.
+    ///
+    /// - Throws: `CancellationError` once a signal asks to stop.
+    private static func readToEnd(_ handle: FileHandle) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while true {
+            var input = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            let count = poll(&input, 1, 100)
+            try Interruption.check()
+            guard count > 0 else { continue }
+            let part = handle.availableData
+            if part.isEmpty { return bytes }
+            bytes += part
+        }
     }
 }

@@ -138,6 +138,24 @@ struct EncryptionCommandTests {
         #expect(try leaks().filter { !$0.hasPrefix("password.txt") } == [])
     }
 
+    @Test("A signal ends the wait for a password's command", arguments: [SIGINT, SIGTERM])
+    func signalWhileCommand(number: Int32) throws {
+        let right = ["GROCERYDUDE_PASSWORD": "milk and honey"]
+        let made = try program.run("backup", "--recipient", "password", environment: right)
+        #expect(made.status == 0, "\(made.errors)")
+        let script = """
+            exec '\(Program.path)' check --password-command 'echo waiting >&2; exec sleep 600' 2>&1
+            """
+        let running = try RunningTool(
+            "/bin/sh",
+            ["-c", script],
+            environment: program.environment
+        )
+        while let line = try running.readLine(), line != "waiting" {}
+        running.signal(number)
+        #expect(running.wait() == 128 + number)
+    }
+
     @Test(
         "A password is asked for on a terminal, twice when it is new",
         .enabled(if: Terminal.isThere, "python3 is not installed")

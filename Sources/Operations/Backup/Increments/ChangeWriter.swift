@@ -24,8 +24,17 @@ final class ChangeWriter {
     let manifest: ManifestWriter
     private let scanner: SegmentScanner
     private let rereads: Bool
-    /// Files that are being written in whole, and what is to be kept of them.
-    private var pending: [RelativePath: (id: Int64?, entry: BackupState.Entry)] = [:]
+    /// A file that is being written in whole.
+    private struct Pending {
+        /// The number of its row; `nil` for a new one.
+        var id: Int64?
+        /// What is to be kept of it.
+        var entry: BackupState.Entry
+        /// Whether it was hashed before; else its content is known once it is in the archive.
+        var isScanned = true
+    }
+
+    private var pending: [RelativePath: Pending] = [:]
     private var seen: Set<Int64> = []
     private(set) var tally = BackupTally()
     private var records = 0
@@ -74,7 +83,7 @@ final class ChangeWriter {
             number: plan.number
         )
         if entry.touched > plan.base {
-            pending[attributes.path] = (known.id, entry)
+            pending[attributes.path] = Pending(id: known.id, entry: entry)
             try archive?.add(attributes, content: content)
         } else {
             try keep(entry, of: attributes, id: known.id, after: known.entry)
@@ -121,6 +130,9 @@ final class ChangeWriter {
         isStill: () throws -> Bool,
         read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
     ) throws -> Bool {
+        if try expectWhole(attributes, size: size, identity: identity, isSnapshot: isSnapshot) {
+            return try addWhole(attributes, size: size, isStill: isStill, read: read)
+        }
         var known = try known(attributes)
         let old = known.entry
         var entry: BackupState.Entry
@@ -153,13 +165,53 @@ final class ChangeWriter {
                     read: read
                 )
             } else {
-                pending[attributes.path] = (id, entry)
-                isGood =
-                    try archive?.add(attributes, size: size, isStill: isStill, read: read) ?? false
-                if !isGood { pending[attributes.path] = nil }
+                pending[attributes.path] = Pending(id: id, entry: entry)
+                isGood = try addWhole(attributes, size: size, isStill: isStill, read: read)
             }
         }
         return isGood
+    }
+
+    /// Expects a file that goes into the archive whole, and is not hashed before: the backups know nothing of it, and
+    /// its sectors are not kept.
+    ///
+    /// - Parameters:
+    ///   - attributes: those to write.
+    ///   - size: bytes.
+    ///   - identity: how it stood on the disk before it was read; `nil` if that tells nothing of its content.
+    ///   - isSnapshot: whether it is of a store.
+    /// - Returns: `false` if it has to be looked at.
+    /// - Throws: `FullNeeded`, `HistoryError`.
+    func expectWhole(
+        _ attributes: EntryAttributes,
+        size: Int64,
+        identity: String?,
+        isSnapshot: Bool = false
+    ) throws -> Bool {
+        let known = try known(attributes)
+        guard known.entry == nil, Self.sectorSize(size, isSnapshot) == 0 else { return false }
+        var entry = Self.entry(attributes, size: size, [], after: known, number: plan.number)
+        entry.identity = identity
+        pending[attributes.path] = Pending(id: known.id, entry: entry, isScanned: false)
+        return true
+    }
+
+    /// Adds a file whole, which is expected.
+    private func addWhole(
+        _ attributes: EntryAttributes,
+        size: Int64,
+        isStill: () throws -> Bool,
+        read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
+    ) throws -> Bool {
+        let isGood = try archive?.add(attributes, size: size, isStill: isStill, read: read) ?? false
+        if !isGood { pending[attributes.path] = nil }
+        return isGood
+    }
+
+    /// Returns the bytes of the sectors whose hashes are kept; 0 if none are.
+    private static func sectorSize(_ size: Int64, _ isSnapshot: Bool) -> Int {
+        size >= (isSnapshot ? leastSectored : leastSectoredFile)
+            ? SectorHasher.sectorSize(forSize: size) : 0
     }
 
     private struct ScannedFile {
@@ -178,9 +230,7 @@ final class ChangeWriter {
         read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
     ) throws -> BackupState.Entry? {
         let (attributes, size, old) = (file.attributes, file.size, known.entry)
-        let sectorSize =
-            size >= (file.isSnapshot ? Self.leastSectored : Self.leastSectoredFile)
-            ? SectorHasher.sectorSize(forSize: size) : 0
+        let sectorSize = Self.sectorSize(size, file.isSnapshot)
         if known.id == nil, sectorSize > 0 {
             // Its segments are kept under its number.
             known.id = try state.put(
@@ -243,10 +293,13 @@ final class ChangeWriter {
     /// What was written is what counts: a file that never holds still may have been scanned otherwise.
     func take(_ written: WrittenEntry) throws {
         try count(written.compressedSize)
-        guard let (id, kept) = pending.removeValue(forKey: written.attributes.path) else { return }
-        var entry = kept
+        guard let expected = pending.removeValue(forKey: written.attributes.path) else { return }
+        let id = expected.id
+        var entry = expected.entry
         let digests = written.segments.flatMap(\.digest.bytes)
-        if digests != entry.digests || written.size != entry.size {
+        if !expected.isScanned {
+            (entry.digests, entry.size) = (digests, written.size)
+        } else if digests != entry.digests || written.size != entry.size {
             entry.digests = digests
             entry.size = written.size
             entry.identity = nil
@@ -318,86 +371,5 @@ final class ChangeWriter {
         guard plan.isIncrement else { return }
         guard records <= Self.recordsLimit else { throw FullNeeded(reason: "much has changed") }
         guard writtenBytes <= plan.sizeLimit else { throw FullNeeded(reason: "much has changed") }
-    }
-
-    // MARK: - Known
-
-    /// The backups' knowledge of a path.
-    private struct Known {
-        /// The number of its row, also if the last backup had nothing there.
-        var id: Int64?
-        /// What the last backup had there, if it was of the same kind.
-        var entry: BackupState.Entry?
-        /// The number of the first backup that had anything there.
-        var first: Int?
-    }
-
-    /// Returns what is known of a path.
-    private func known(_ attributes: EntryAttributes) throws -> Known {
-        guard let (id, entry) = try state.entry(attributes.path.bytes) else { return Known() }
-        let wasDirectory = entry.attributes.hasPrefix(EntryAttributes.Kind.directory.rawValue)
-        let isDirectory = attributes.kind == .directory
-        if plan.isIncrement, wasDirectory != isDirectory, !entry.attributes.isEmpty {
-            // Tools that unzip one archive over another cannot follow that, nor in one that is built later
-            // on what was before, whenever the old one went.
-            throw FullNeeded(reason: "'\(attributes.path)' was a directory, or is one now")
-        }
-        let isSame = entry.gone == nil && entry.attributes.hasPrefix(attributes.kind.rawValue)
-        return Known(id: id, entry: isSame ? entry : nil, first: entry.first)
-    }
-
-    private static func entry(
-        _ attributes: EntryAttributes,
-        size: Int64,
-        _ digests: [Digest],
-        after known: Known,
-        number: Int
-    ) -> BackupState.Entry {
-        let old = known.entry
-        let bytes = digests.flatMap(\.bytes)
-        let isOther = old.map { $0.digests != bytes || $0.size != size } ?? true
-        var entry = BackupState.Entry(
-            attributes: old?.attributes ?? "",
-            size: size,
-            identity: nil,
-            sectorSize: 0,
-            first: known.first ?? number,
-            born: old?.born ?? number,
-            changed: isOther ? number : old?.changed ?? number,
-            touched: isOther ? number : old?.touched ?? number,
-            digests: bytes
-        )
-        touch(&entry, attributes, number: number)
-        return entry
-    }
-
-    private static func touch(
-        _ entry: inout BackupState.Entry,
-        _ attributes: EntryAttributes,
-        number: Int
-    ) {
-        var bytes = Array(attributes.kind.rawValue.utf8)
-        var numbers = [Int64(attributes.mode), attributes.modified]
-        if let owner = attributes.owner { numbers += [Int64(owner.user), Int64(owner.group)] }
-        for number in numbers {
-            bytes.append(UInt8(ascii: " "))
-            bytes.append(decimal: number)
-        }
-        let text = String(decoding: bytes, as: UTF8.self)
-        if entry.attributes != text { entry.touched = number }
-        entry.attributes = text
-    }
-}
-
-extension BackupState.Entry {
-    /// Returns the SHA-256 of a segment; `nil` if it had fewer.
-    func digest(ofSegment index: Int) -> Digest? {
-        guard 32 * (index + 1) <= digests.count else { return nil }
-        return digests[(32 * index)..<(32 * (index + 1))].withUnsafeBytes { Digest(bytes: $0) }
-    }
-
-    /// The SHA-256 of each segment.
-    var segmentDigests: [Digest] {
-        (0..<digests.count / 32).compactMap { digest(ofSegment: $0) }
     }
 }

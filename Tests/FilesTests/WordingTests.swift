@@ -18,6 +18,16 @@ struct WordingTests {
         #expect(byteCount(count) == text)
     }
 
+    @Test(
+        "numbers are appended as text has them",
+        arguments: [0, 9, 10, -1, 7_095, .max, .min] as [Int64]
+    )
+    func decimals(number: Int64) {
+        var bytes = Array("n".utf8)
+        bytes.append(decimal: number)
+        #expect(String(decoding: bytes, as: UTF8.self) == "n\(number)")
+    }
+
     @Test("one thing is singular, and none is plural")
     func numbers() {
         #expect([0, 1, 2].map { counted($0, "row", "rows") } == ["0 rows", "1 row", "2 rows"])

@@ -12,7 +12,8 @@ extension BackupWriter {
     func walk(from start: RelativePath?) throws {
         let root = try open(start)
         func full(_ path: RelativePath) -> RelativePath {
-            path.components.reduce(start) { $0?.appending($1) ?? RelativePath(name: $1) } ?? path
+            guard let start else { return path }
+            return path.components.reduce(start) { $0.appending($1) }
         }
         try root.walk { path, error in
             note(.unreadable, full(path), explain(error))

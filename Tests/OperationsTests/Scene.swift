@@ -195,7 +195,7 @@ final class Scene: Sendable {
 }
 
 /// Counts calls from any thread.
-private final class Counter: Sendable {
+final class Counter: Sendable {
     private let count = Mutex(0)
 
     func next() -> Int {

@@ -135,6 +135,9 @@ public final class ArchiveWriter {
         try jobToFill().append(piece, length: Int(file.info.size))
     }
 
+    /// How many files were refused, and were not taken yet.
+    public var refusedCount: Int { refused.count }
+
     /// Returns the files that were refused until now, once; after `drain()`, all of them.
     public func takeRefused() -> [EntryAttributes] {
         defer { refused = [] }

@@ -6,6 +6,9 @@ internal import Stores
 /// The tries to read a file that changes meanwhile.
 private let triesForAFile = 3
 
+/// The refused files after which no other thread reads any: some file systems tell otherwise of each file once it is open.
+private let mostRefused = 1_000
+
 /// Everything besides the stores.
 extension BackupWriter {
     /// Adds everything below a path, or below the stores directory.
@@ -70,9 +73,9 @@ extension BackupWriter {
     /// Adds a file, which another thread reads if it is short and nothing depends on it; `addRefused` adds those that
     /// ask for more care.
     private func addWaiting(_ file: WalkedFile) throws {
-        guard cut == nil, file.info.size <= Int64(Segment.size), !mayBeSidecar(file.path) else {
-            return try addFile(file)
-        }
+        guard readsAhead, cut == nil, file.info.size <= Int64(Segment.size),
+            !mayBeSidecar(file.path)
+        else { return try addFile(file) }
         if try addUnread(file) { return }
         let attributes = attributes(file.path, .file, file.info)
         let mayWait = try changes?.expectWhole(
@@ -86,6 +89,10 @@ extension BackupWriter {
             !DatabaseHeader.begins($0)
         }
         try context.advance(file.info.size)
+        if archive.refusedCount > mostRefused {
+            readsAhead = false
+            try addRefused()
+        }
     }
 
     /// Adds the files that were not as the walk came upon them, one by one.

@@ -34,6 +34,8 @@ final class BackupWriter {
     var problems: [Problem]
     /// Findings about the stores that are no problems.
     private var remarks: [String] = []
+    /// Whether other threads read short files.
+    var readsAhead = true
     var addedSupport: Set<RelativePath> = []
     var addedFiles: Set<RelativePath> = []
     var addedDirectories: Set<RelativePath> = []

@@ -228,6 +228,36 @@ struct CreateBackupTests {
         )
     }
 
+    @Test("of many files whose records change before they are read has all of them, once")
+    func restlessRecords() async throws {
+        let scene = try Scene(withStore: false)
+        let paths = (0..<2_500).map { "Stores/file-\($0)" }
+        for (number, path) in paths.enumerated() {
+            try scene.sandbox.write("\(number)", to: path)
+        }
+        let (directory, asked) = (try Directory.open(scene.stores), Counter())
+        let names = try directory.names()
+        // Short files wait until 512 are there: many of them are others by then.
+        let context = scene.context {
+            guard asked.next() % 400 == 0 else { return }
+            let time = 1_700_000_000_000_000_000 + Int64(asked.next()) * 1_000_000_000
+            for name in names {
+                try directory.setAttributes(of: name, isLink: false, mode: 0o600, modified: time)
+            }
+        }
+        let outcome = try await scene.backUp(context: context)
+        #expect(outcome.problems.isEmpty)
+        let backup = try await scene.folder().find("latest")
+        let archived = try await scene.folder().open(backup)
+        #expect(archived.files == paths.count)
+        let target = scene.sandbox.path("Target")
+        _ = try await scene.restoring().extract(backup, to: target)
+        for (number, path) in paths.enumerated() {
+            let restored = path.replacingOccurrences(of: "Stores/", with: "Target/")
+            #expect(try scene.sandbox.read(restored) == Array("\(number)".utf8))
+        }
+    }
+
     @Test("of a directory in which files come and go all the time succeeds")
     func comingAndGoing() async throws {
         let scene = try Scene()

@@ -131,7 +131,7 @@ ABLATIONS = [
         "Sync/View/ViewPart.swift",
         "        for dependant in try access.dependants(on: id) { try add(dependant) }\n",
         "        for dependant in try access.dependants(on: id) where !ABLATED { try add(dependant) }\n")]),
-    ("own-file-check-off", SIMULATION, [(
+    ("own-file-check-off", "AccidentTests", [(
         "Sync/Accidents/StoreExchange+Identity.swift",
         "identity.isRolledBack = try await hasUnknownFiles(listing)",
         "identity.isRolledBack = try await hasUnknownFiles(listing) && !ABLATED")]),
@@ -140,10 +140,6 @@ ABLATIONS = [
         "Operations/Backup/Increments/ChangeWriter+Patches.swift",
         "where Int(version) > plan.base {",
         "where Int(version) > (ABLATED ? plan.number - 1 : plan.base) {")]),
-    ("born-where-the-parent-is", INCREMENTS, [(
-        "Operations/Backup/Increments/ChangeWriter.swift",
-        "entry.sectorSize > 0, entry.born <= plan.base, let id,",
-        "entry.sectorSize > 0, entry.born <= (ABLATED ? plan.number : plan.base), let id,")]),
     ("removed-once-only", INCREMENTS, [(
         "Operations/Backup/Increments/ChangeWriter.swift",
         "let end = entry.gone, end > plan.base, entry.first <= plan.base",

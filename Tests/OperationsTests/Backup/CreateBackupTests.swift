@@ -248,7 +248,7 @@ struct CreateBackupTests {
         let outcome = try await scene.backUp(context: context)
         #expect(outcome.problems.isEmpty)
         let backup = try await scene.folder().find("latest")
-        let archived = try await scene.folder().open(backup)
+        let archived = try await scene.context().open(backup, in: scene.folder())
         #expect(archived.files == paths.count)
         let target = scene.sandbox.path("Target")
         _ = try await scene.restoring().extract(backup, to: target)

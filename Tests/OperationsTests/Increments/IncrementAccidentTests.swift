@@ -27,6 +27,17 @@ struct IncrementAccidentTests {
         for name in life.names { #expect(try await life.differences(name).isEmpty) }
     }
 
+    @Test("times say nothing of a file that was changed shortly before, or in the future")
+    func grain() throws {
+        let sandbox = try Sandbox()
+        let info = try FileInfo(of: sandbox.write("1", to: "file"))
+        let last = Double(max(info.modified, info.changed)) / 1_000_000_000
+        for (later, tells) in [(-10.0, false), (0, false), (1.9, false), (2.1, true)] {
+            let standing = info.standing(at: Date(timeIntervalSince1970: last + later))
+            #expect((standing != nil) == tells, "\(later) s later")
+        }
+    }
+
     @Test("a state of before the last backups costs bytes, and no data")
     func staleState() async throws {
         _ = try await life.makeChain(2)

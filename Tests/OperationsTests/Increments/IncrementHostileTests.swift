@@ -36,6 +36,8 @@ struct IncrementHostileTests {
         var path = IncrementHostileTests.path
         var kind = EntryAttributes.Kind.file
         var size: Int64
+        /// The content that is patched.
+        var base: [UInt8]
         var runs: [(offset: UInt64, bytes: [UInt8])] = [(5, [1, 2, 3])]
         /// Bytes behind the runs.
         var rest: [UInt8] = []
@@ -64,10 +66,10 @@ struct IncrementHostileTests {
             number: 0,
             state: wholeState
         )
-        var lie = Lie(needs: [need], size: Int64(content.count))
+        var lie = Lie(needs: [need], size: Int64(content.count), base: content)
         change(&lie)
 
-        var patched = content
+        var patched = lie.base
         for run in lie.runs where run.offset < UInt64(patched.count) {
             let start = Int(run.offset)
             let end = min(start + run.bytes.count, patched.count)
@@ -186,7 +188,10 @@ struct IncrementHostileTests {
         await expectRefused("a size of others") { $0.size = 9 << 30 }
         await expectRefused("a negative size") { $0.size = -1 }
         await expectRefused("a path that is not there") { $0.path = RelativePath(name: "nowhere") }
-        await expectRefused("a link") { $0.path = RelativePath(name: "link") }
+        await expectRefused("a link") {
+            $0.path = RelativePath(name: "link")
+            ($0.base, $0.size, $0.runs) = (Array("file".utf8), 4, [(0, [120])])
+        }
         await expectRefused("another whole") { $0.isOtherState = true }
         await expectRefused("a path twice") { $0.isTwice = true }
     }

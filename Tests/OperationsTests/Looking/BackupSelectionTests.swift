@@ -189,7 +189,7 @@ struct CutArchiveTests {
             try scene.sandbox.write(whole, to: "Remote/\(name)")
         })
         let found = try await WaitForBackup(in: folder, context: completing)
-            .run(cut, atMost: .seconds(60))
+            .run(cut, atMost: .seconds(3600))
         #expect(!found.isUnreadable && found.timeSource == .manifest)
         #expect(scene.told.contains { $0.hasPrefix("waiting for '\(cut.displayName)'") })
         #expect(try await wait.run(found, atMost: .zero) == found)
@@ -206,7 +206,7 @@ struct CutArchiveTests {
             try LocalFileSystem().remove(scene.remotePath.appending(name))
         })
         await #expect(throws: BackupFolderError.self) {
-            try await WaitForBackup(in: folder, context: removing).run(cut, atMost: .seconds(60))
+            try await WaitForBackup(in: folder, context: removing).run(cut, atMost: .seconds(3600))
         }
     }
 }

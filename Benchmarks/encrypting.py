@@ -3,12 +3,38 @@
 import os
 import random
 import shutil
+import statistics
 
-import measure
-from peers import Encrypted, Plain
+from peers import Encrypted, Peer, Plain
 
 SIZE = 1_000_000_000
 PART = 1 << 20
+
+
+class Age(Peer):
+    """The program that makes such files, for the key of another peer."""
+
+    name = "age"
+
+    def __init__(self, other):
+        self.other = other
+
+    def backup(self, stores, out, number):
+        return ["age", "-r", self.other.recipient, "-o", os.path.join(out, "file.age"),
+                os.path.join(stores, "file")]
+
+
+class OnCores:
+    """A peer that is started by a command, which keeps it to some cores."""
+
+    def __init__(self, peer, command):
+        self.peer, self.command = peer, command
+
+    def __getattr__(self, name):
+        return getattr(self.peer, name)
+
+    def backup(self, *arguments):
+        return [*self.command, *self.peer.backup(*arguments)]
 
 
 def make(path, size):
@@ -25,40 +51,18 @@ def run(bench, quick):
         return None
     stores = os.path.join(bench.fresh("file"), "Stores")
     os.makedirs(stores)
-    file = os.path.join(stores, "file")
-    make(file, SIZE // 50 if quick else SIZE)
+    make(os.path.join(stores, "file"), SIZE // 50 if quick else SIZE)
     mine, plain = Encrypted(bench.grocerydude.binary), Plain(bench.grocerydude.binary)
     figures = {}
-    for cores, pinned, limit in (("one core", ["taskset", "-c", "0"], 1.3), ("all cores", [], 0.7)):
-        seconds = {"mine": [], "plain": [], "age": []}
-        for number in range(bench.options.rounds):
-            for name, peer in (("mine", mine), ("plain", plain)):
-                seconds[name].append(backup(bench, peer, stores, pinned))
-            out = os.path.join(bench.fresh("out", "age"), "file.age")
-            measure.settle()
-            command = [*pinned, "age", "-r", mine.recipient, "-o", out, file]
-            seconds["age"].append(bench.run(None, command, bench.fresh("home", "age"))["wall"])
-            bench.say(f"one file, {cores}, round {number + 1}: " + ", ".join(
-                f"{name} {found[-1]:.2f} s" for name, found in seconds.items()))
-        age = middle(seconds["age"])
-        figures[f"encrypted backup of one file, {cores}"] = {
-            "limit": limit, "against": "age", "ours": middle(seconds["mine"]), "theirs": age}
-        added = [ours - theirs for ours, theirs in zip(seconds["mine"], seconds["plain"])]
-        figures[f"what encryption adds to it, {cores}"] = {
-            "limit": limit, "against": "age", "ours": middle(added), "theirs": age}
-    for name in ("file", "out"):
-        bench.discard(bench.place(name))
+    for cores, command, limit in (("one core", ["taskset", "-c", "0"], 1.3), ("all cores", [], 0.7)):
+        peers = [OnCores(peer, command) for peer in (mine, plain, Age(mine))]
+        found = bench.in_turn(f"one file, {cores}", peers,
+                              lambda peer, number: bench.backup(peer, stores))
+        walls = zip(found[mine.name]["wall_all"], found[plain.name]["wall_all"])
+        added = statistics.median(ours - theirs for ours, theirs in walls)
+        for title, ours in (("encrypted backup of one file", found[mine.name]["wall"]),
+                            ("what encryption adds to it", added)):
+            figures[f"{title}, {cores}"] = {"limit": limit, "against": "age", "ours": ours,
+                                            "theirs": found["age"]["wall"]}
+    bench.discard(bench.place("file"))
     return figures
-
-
-def backup(bench, peer, stores, pinned):
-    """Seconds of one first backup."""
-    out, home = bench.fresh("out", peer.slug), bench.fresh("home", peer.slug)
-    peer.prepare(out, home)
-    measure.settle()
-    return bench.run(peer, [*pinned, *peer.backup(stores, out, 0)], home)["wall"]
-
-
-def middle(values):
-    """The median."""
-    return measure.summary([{"value": value} for value in values])["value"]

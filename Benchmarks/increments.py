@@ -44,7 +44,8 @@ class Increments:
         return [*self.backup(stores, out, 0), "--full"]
 
     def restore(self, out, target, number):
-        return [self.binary, "restore", "latest", "--remote", out, "--target", target, "--quiet"]
+        # Of another one than the latest, it is the name.
+        return [self.binary, "restore", number or "latest", "--remote", out, "--target", target, "--quiet"]
 
 
 def make_keys(path, rows):
@@ -201,20 +202,22 @@ def chain(bench, size, peer):
     bench.backup(peer, stores)
     out = bench.place("out", peer.slug)
     (whole,) = os.listdir(out)
+    alone = Increments(bench.grocerydude)
+    alone.slug = "first"
     last = 127 if bench.options.quick else 255
     for number in range(1, last + 1):
         datasets.change(stores, number)
         bench.backup(peer, stores, number)
     found = {"whole": [], "increments": [], "first": [], "consolidate": []}
     for number in range(bench.options.rounds):
-        found["increments"].append(restore(bench, peer, "latest"))
+        found["increments"].append(bench.restore(peer))
         if number == 0:
             differ = subprocess.run(["diff", "-rq", stores, bench.place("target")],
                                     capture_output=True, text=True, check=False).stdout
             if differ:
                 bench.say(f"the chain restored something else: {differ[:500]}")
-        found["whole"].append(restore(bench, peer, whole))
-        found["first"].append(first(bench, peer, stores))
+        found["whole"].append(bench.restore(peer, whole))
+        found["first"].append(bench.backup(alone, stores))
         found["consolidate"].append(consolidate(bench, peer))
         bench.say(f"chain, round {number + 1}: " + ", ".join(
             f"{name} {runs[-1]['wall']:.2f} s" for name, runs in found.items()))
@@ -228,23 +231,6 @@ def chain(bench, size, peer):
         "consolidate, memory": {"limit": 1, "against": "64 MiB",
                                 "ours": found["consolidate"]["memory"], "theirs": 64 << 20},
     }
-
-
-def restore(bench, peer, name):
-    """A restore of one backup."""
-    target = bench.place("target")
-    bench.discard(target)
-    measure.settle()
-    command = [peer.binary, "restore", name, "--remote", bench.place("out", peer.slug),
-               "--target", target, "--quiet"]
-    return bench.run(peer, command, bench.place("home", peer.slug))
-
-
-def first(bench, peer, stores):
-    """A whole backup into an empty place."""
-    out, home = bench.fresh("out", "first"), bench.fresh("home", "first")
-    measure.settle()
-    return bench.run(peer, peer.full(stores, out), home)
 
 
 def consolidate(bench, peer):

@@ -69,16 +69,6 @@ public final class Directory: Sendable {
         return File(adopting: descriptor, name: name, in: self)
     }
 
-    /// Reads the first bytes of a file in this one: `count`, or all of a shorter one.
-    ///
-    /// - Throws: `FileError`, also if it is something that has no place to read at.
-    public func beginning(of name: FileName, count: Int) throws -> [UInt8] {
-        let file = try fileOfAnyKind(name)
-        return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            initialized = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-        }
-    }
-
     /// Creates a new regular file, mode 0600 whatever the umask, and opens it for writing.
     ///
     /// - Throws: `FileError.exists` if the name is taken, be it by a symbolic link.

@@ -89,7 +89,7 @@ public struct StoresDirectory: Sendable {
     static func isStore(_ file: WalkedFile) throws -> Bool {
         guard file.info.size > 0 else { return false }
         return try DatabaseHeader.begins(
-            file.directory.beginning(of: file.name, count: DatabaseHeader.length)
+            DatabaseHeader.start(of: file.directory.fileOfAnyKind(file.name))
         )
     }
 

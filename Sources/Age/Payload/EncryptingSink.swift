@@ -32,7 +32,7 @@ public final class EncryptingSink: ByteSink, @unchecked Sendable {
         try self.sink.append(header.encoded + nonce)
         let payloadKey = key.payloadKey(nonce: nonce)
         // The library has new memory for each chunk.
-        FreedMemory.keep()
+        MemoryArenas.keepFreed()
         pipeline = OrderedPipeline(threads: threads, makeJob: { SealJob() }) {
             { try $0.seal(with: payloadKey) }
         }

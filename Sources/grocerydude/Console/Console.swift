@@ -139,13 +139,9 @@ final class Console: Sendable {
 
     /// Returns the next line of standard input; `nil` at its end, or once a signal asks to stop.
     ///
-    /// readLine() goes on waiting after a signal, which may also have come to another thread.
+    /// readLine() goes on waiting after a signal.
     private func nextLine() -> String? {
-        var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
-        while poll(&input, 1, 100) <= 0 {
-            if Interruption.signalNumber != 0 { return nil }
-        }
-        return readLine()
+        Interruption.waitForInput(on: 0) ? readLine() : nil
     }
 
     /// Asks for a secret, which nobody sees while it is typed.

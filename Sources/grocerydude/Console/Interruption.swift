@@ -53,6 +53,17 @@ enum Interruption {
     /// The signal that was received, or 0.
     static var signalNumber: Int32 { received.load(ordering: .relaxed) }
 
+    /// Waits until a descriptor has input, or its end.
+    ///
+    /// - Returns: `false` once a signal asks to stop, which may have come to another thread.
+    static func waitForInput(on descriptor: Int32) -> Bool {
+        var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&input, 1, 100) <= 0 {
+            if signalNumber != 0 { return false }
+        }
+        return true
+    }
+
     /// Throws once a signal was received.
     static func check() throws {
         if signalNumber != 0 { throw CancellationError() }

@@ -5,12 +5,6 @@ internal import Foundation
 internal import Operations
 internal import SystemPackage
 
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
-
 /// Reads the keys that the settings and the environment name, and asks for a password if need be.
 struct KeyRing: Sendable {
     /// Bytes of a file with keys or a password at most.
@@ -139,7 +133,7 @@ struct KeyRing: Sendable {
         // It may have closed its output, and go on.
         while process.isRunning {
             try Interruption.check()
-            usleep(1_000)
+            Thread.sleep(forTimeInterval: 0.001)
         }
         guard process.terminationStatus == 0 else {
             throw KeyError.passwordCommand(command, "it exited with \(process.terminationStatus)")
@@ -153,10 +147,8 @@ struct KeyRing: Sendable {
     private static func readToEnd(_ handle: FileHandle) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
-            var input = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            let count = poll(&input, 1, 100)
+            _ = Interruption.waitForInput(on: handle.fileDescriptor)
             try Interruption.check()
-            guard count > 0 else { continue }
             let part = handle.availableData
             if part.isEmpty { return bytes }
             bytes += part

@@ -99,8 +99,9 @@ final class ChangeWriter {
     /// - Returns: `false` if it has to be read.
     /// - Throws: `FullNeeded`, `HistoryError`.
     func addUnread(_ attributes: EntryAttributes, size: Int64, identity: String?) throws -> Bool {
+        guard !rereads, let identity else { return false }
         let known = try known(attributes)
-        guard !rereads, let identity, let id = known.id, let old = known.entry,
+        guard let id = known.id, let old = known.entry,
             old.identity == identity, old.size == size, max(old.born, old.changed) <= plan.base
         else { return false }
         var entry = old
@@ -130,10 +131,10 @@ final class ChangeWriter {
         isStill: () throws -> Bool,
         read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
     ) throws -> Bool {
-        if try expectWhole(attributes, size: size, identity: identity, isSnapshot: isSnapshot) {
+        var known = try known(attributes)
+        if expectWhole(attributes, known, size: size, identity: identity, isSnapshot: isSnapshot) {
             return try addWhole(attributes, size: size, isStill: isStill, read: read)
         }
-        var known = try known(attributes)
         let old = known.entry
         var entry: BackupState.Entry
         if !rereads, let old, let identity, old.identity == identity, old.size == size {
@@ -179,16 +180,24 @@ final class ChangeWriter {
     ///   - attributes: those to write.
     ///   - size: bytes.
     ///   - identity: how it stood on the disk before it was read; `nil` if that tells nothing of its content.
-    ///   - isSnapshot: whether it is of a store.
     /// - Returns: `false` if it has to be looked at.
     /// - Throws: `FullNeeded`, `HistoryError`.
     func expectWhole(
         _ attributes: EntryAttributes,
         size: Int64,
-        identity: String?,
-        isSnapshot: Bool = false
+        identity: String?
     ) throws -> Bool {
         let known = try known(attributes)
+        return expectWhole(attributes, known, size: size, identity: identity, isSnapshot: false)
+    }
+
+    private func expectWhole(
+        _ attributes: EntryAttributes,
+        _ known: Known,
+        size: Int64,
+        identity: String?,
+        isSnapshot: Bool
+    ) -> Bool {
         guard known.entry == nil, Self.sectorSize(size, isSnapshot) == 0 else { return false }
         var entry = Self.entry(attributes, size: size, [], after: known, number: plan.number)
         entry.identity = identity

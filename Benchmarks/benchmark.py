@@ -22,8 +22,8 @@ import syncs
 import tables
 import uploads
 
-SCENARIOS = ["mixed", "encrypted", "again", "building", "inside", "small", "instant", "upload", "durability",
-             "profile", "growth", "syncing"]
+SCENARIOS = ["mixed", "encrypted", "again", "building", "chain", "inside", "small", "instant", "upload",
+             "durability", "profile", "growth", "syncing"]
 FULL = {
     "mixed": 700_000_000,
     "upload": 300_000_000,
@@ -166,8 +166,10 @@ def run(options, save):
         results["tables"] += scenarios.again(bench, options.mixed, historic)
 
     def building():
-        found, results["chain"] = increments.run(bench, options)
-        results["tables"] += found
+        results["tables"] += increments.run(bench, options)
+
+    def chain():
+        results["chain"] = increments.chain(bench, options)
 
     def inside():
         results["looking"] = looking.run(bench, options)
@@ -202,8 +204,8 @@ def run(options, save):
     def syncing():
         results["syncing"] = syncs.run(bench, options)
 
-    steps = [mixed, encrypted, again, building, inside, small, instant, upload, durability, profile,
-             growth, syncing]
+    steps = [mixed, encrypted, again, building, chain, inside, small, instant, upload, durability,
+             profile, growth, syncing]
     assert [step.__name__ for step in steps] == SCENARIOS
     for step in steps:
         if step.__name__ not in options.scenarios:

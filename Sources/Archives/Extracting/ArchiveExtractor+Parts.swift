@@ -14,11 +14,9 @@ extension ArchiveExtractor.Item {
         guard digests.count == Segment.count(forSize: size) else {
             throw entry.archive.contradiction(entry)
         }
-        var cursors: [PatchCursor] = []
-        if let patches = patched?.patches, !patches.isEmpty {
-            let buffers = SegmentBuffers()
-            cursors = try patches.map { try PatchCursor($0, buffers) }
-        }
+        let patches = patched?.patches ?? []
+        let overlays = Overlay.Pool()
+        let cursors = try patches.map { try PatchCursor($0, overlays) }
         var source = try entry.archive.dataOffset(entry)
         for (index, digest) in digests.enumerated() {
             var base: ExtractJob.Part.Base?
@@ -31,11 +29,14 @@ extension ArchiveExtractor.Item {
                 )
                 source += Int64(segments[index].length)
             }
+            var overlay: Overlay?
+            for cursor in cursors { try cursor.takeRuns(ofSegment: index, into: &overlay) }
             try body(
                 ExtractJob.Part(
                     item: self,
                     base: base,
-                    overlays: cursors.compactMap { try $0.takeRuns(ofSegment: index) },
+                    overlay: overlay,
+                    unverified: overlay == nil ? [] : patches,
                     destination: Int64(index) * Int64(Segment.size),
                     length: Segment.length(at: index, ofSize: size),
                     digest: digest,

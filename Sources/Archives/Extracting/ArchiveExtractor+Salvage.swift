@@ -78,8 +78,10 @@ extension ArchiveExtractor.Item {
     /// Calls `body` for each segment as `forEachPart` does; a patch is used as far as it verifies.
     fileprivate func forEachPartTolerantly(_ body: (ExtractJob.Part) throws -> Void) throws {
         let buffers = SegmentBuffers()
-        var cursors: [PatchCursor?] = []
-        for patch in patched?.patches ?? [] { cursors.append(try? PatchCursor(patch, buffers)) }
+        let overlays = Overlay.Pool()
+        var cursors = (patched?.patches ?? []).map { patch in
+            try? PatchCursor(patch, overlays, upTo: patch.verifiedSize(buffers))
+        }
         var plain = self
         plain.patched?.patches = []
         var index = 0
@@ -87,9 +89,7 @@ extension ArchiveExtractor.Item {
             var part = part
             for number in cursors.indices {
                 do {
-                    if let runs = try cursors[number]?.takeRuns(ofSegment: index) {
-                        part.overlays.append(runs)
-                    }
+                    try cursors[number]?.takeRuns(ofSegment: index, into: &part.overlay)
                 } catch {
                     cursors[number] = nil
                 }

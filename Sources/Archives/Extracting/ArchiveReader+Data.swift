@@ -93,51 +93,9 @@ extension ArchiveReader {
         _ entry: Entry,
         to give: (UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
-        let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
-        defer { input.deallocate() }
-        let offset = try dataOffset(entry)
-        var stream = RawStream(
-            source: source,
-            offset: offset,
-            left: entry.compressedSize,
-            buffer: input
-        )
-        guard entry.record.method == ZipRecords.stored else {
-            return try inflate(entry, from: &stream, to: give)
-        }
+        let stream = try EntryStream(entry)
         while let part = try stream.next() {
             guard try give(part) else { return false }
-        }
-        return true
-    }
-
-    private func inflate(
-        _ entry: Entry,
-        from stream: inout RawStream,
-        to give: (UnsafeRawBufferPointer) throws -> Bool
-    ) throws -> Bool {
-        let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
-        defer { output.deallocate() }
-        let inflater = SegmentInflater()
-        inflater.startStream()
-        var part = UnsafeRawBufferPointer(start: nil, count: 0)
-        var finished = false
-        while !finished {
-            if part.isEmpty { part = try stream.next() ?? part }
-            guard let step = inflater.inflatePart(part, into: output) else {
-                throw damage(entry, "its data is not deflate data")
-            }
-            if step.given > 0, try !give(UnsafeRawBufferPointer(rebasing: output[..<step.given])) {
-                return false
-            }
-            guard step.taken > 0 || step.given > 0 || step.finished else {
-                throw damage(entry, "its data ends early")
-            }
-            part = UnsafeRawBufferPointer(rebasing: part[step.taken...])
-            finished = step.finished
-        }
-        guard part.isEmpty, stream.left == 0 else {
-            throw damage(entry, "there is something behind the end of its data")
         }
         return true
     }
@@ -148,23 +106,5 @@ extension ArchiveReader {
 
     func damage(_ entry: Entry, _ reason: String) -> ArchiveError {
         .damagedEntry(path, entry: label(entry.record), reason: reason)
-    }
-}
-
-/// Reads a range of a source a buffer at a time.
-private struct RawStream {
-    let source: any ByteSource
-    var offset: Int64
-    var left: Int64
-    let buffer: UnsafeMutableRawBufferPointer
-
-    mutating func next() throws -> UnsafeRawBufferPointer? {
-        guard left > 0 else { return nil }
-        let length = Int(min(left, Int64(buffer.count)))
-        let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<length])
-        try source.readExactly(into: part, at: offset)
-        offset += Int64(length)
-        left -= Int64(length)
-        return UnsafeRawBufferPointer(part)
     }
 }

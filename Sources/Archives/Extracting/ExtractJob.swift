@@ -21,8 +21,10 @@ final class ExtractJob: @unchecked Sendable {
 
         /// `nil` behind the end of the entry.
         var base: Base?
-        /// The runs of patches over it, oldest first.
-        var overlays: [PatchCursor.Runs] = []
+        /// The bytes of patches over it, if there are any.
+        var overlay: Overlay?
+        /// The patches whose bytes these are, unless they were verified.
+        var unverified: [Patch] = []
         /// Where it goes in the file.
         var destination: Int64
         var length: Int

@@ -1,6 +1,8 @@
 internal import Files
 
 extension SegmentBuffers {
+    private static let wrongDigest = "its SHA-256 is wrong"
+
     /// Returns a segment of a file as it is in the end.
     ///
     /// - Throws: `ArchiveError` if it is not what the manifest says; `FileError`.
@@ -31,12 +33,20 @@ extension SegmentBuffers {
     ) throws -> UnsafeRawBufferPointer {
         let bytes = UnsafeRawBufferPointer(try content(of: part, in: space ?? self.space))
         guard Digest(of: bytes) == part.digest else {
-            throw part.item.entry.archive.damage(part.item.entry, "its SHA-256 is wrong")
+            throw try damage(of: part)
         }
         return bytes
     }
 
-    /// Inflates the segment of the entry, and lays the runs of the patches over it.
+    /// Returns the fault of a segment whose SHA-256 is wrong: that of a patch over it, or its own.
+    private func damage(of part: ExtractJob.Part) throws -> ArchiveError {
+        for patch in part.unverified where try patch.verifiedSize(self) < patch.entry.size {
+            return patch.damage(Self.wrongDigest)
+        }
+        return part.item.entry.archive.damage(part.item.entry, Self.wrongDigest)
+    }
+
+    /// Inflates the segment of the entry, and lays the bytes of patches over it.
     private func content(
         of part: ExtractJob.Part,
         in space: UnsafeMutableRawBufferPointer
@@ -58,22 +68,7 @@ extension SegmentBuffers {
             let rest = UnsafeMutableRawBufferPointer(rebasing: content[known...])
             rest.initializeMemory(as: UInt8.self, repeating: 0)
         }
-        for runs in part.overlays {
-            runs.bytes.withUnsafeBytes { bytes in
-                var next = 0
-                for place in runs.places {
-                    // What lies behind the end of the file was cut off later.
-                    let length = min(place.upperBound, part.length) - place.lowerBound
-                    if length > 0 {
-                        let space = UnsafeMutableRawBufferPointer(
-                            rebasing: content[place.lowerBound...]
-                        )
-                        space.copyMemory(from: .init(rebasing: bytes[next..<(next + length)]))
-                    }
-                    next += place.count
-                }
-            }
-        }
+        part.overlay?.lay(over: content)
         return content
     }
 }

@@ -164,7 +164,9 @@ public final class EntrySource: ByteSource {
             digest: digests[index],
             isLast: index == digests.count - 1
         )
-        if !isAsItWas { part.overlays = try patches.compactMap { try $0.runs(ofSegment: index) } }
+        if !isAsItWas {
+            for patch in patches { try patch.readRuns(ofSegment: index, into: &part.overlay) }
+        }
         return part
     }
 

@@ -19,6 +19,7 @@ final class PatchRuns: Sendable {
 
     private let patch: Patch
     private let source: EntrySource
+    private let overlays: Overlay.Pool
     private let state = Mutex(State())
 
     /// Begins to read a patch.
@@ -33,13 +34,16 @@ final class PatchRuns: Sendable {
             segments: patch.segments
         )
         source = try EntrySource(item, cache: cache)
+        overlays = cache.overlays
     }
 
-    /// Returns the runs in one segment of the file, with their bytes.
+    /// Reads the runs in one segment of the file.
     ///
-    /// - Returns: `nil` if there are none.
+    /// - Parameters:
+    ///   - index: the segment.
+    ///   - overlay: gets their bytes; made if there are any.
     /// - Throws: `ArchiveError`, `DamagedBytes`, `FileError`.
-    func runs(ofSegment index: Int) throws -> PatchCursor.Runs? {
+    func readRuns(ofSegment index: Int, into overlay: inout Overlay?) throws {
         let start = Int64(index) * Int64(Segment.size)
         let end = start + Int64(Segment.size)
         let places = try state.withLock { state in
@@ -52,12 +56,14 @@ final class PatchRuns: Sendable {
             let first = state.places.partitioningIndex { $0.run.offset >= start }
             return Array(state.places[first...].prefix { $0.run.offset < end })
         }
-        var runs = PatchCursor.Runs()
         for place in places {
-            let bytes = try source.readExactly(count: place.run.length, at: place.bytes)
-            runs.append(bytes, at: Int(place.run.offset - start))
+            let start = Int(place.run.offset - start)
+            let laid = overlay ?? Overlay(overlays)
+            overlay = laid
+            try laid.add(at: start..<(start + place.run.length)) {
+                try source.readExactly(into: $0, at: place.bytes)
+            }
         }
-        return places.isEmpty ? nil : runs
     }
 
     /// Reads the head of the next run; `nil` at the end.

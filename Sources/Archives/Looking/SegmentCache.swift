@@ -36,6 +36,8 @@ public final class SegmentCache: Sendable {
     public let ahead: Int
     private let state = Mutex(State())
     private let spares = Mutex<[Spare]>([])
+    /// The memory of overlays.
+    let overlays = Overlay.Pool()
 
     /// Makes an empty one.
     ///

@@ -40,6 +40,36 @@ public struct Patch: Sendable {
         return Run(offset: Int64(offset), length: length)
     }
 
+    /// Reads the patch as far as its bytes are what the manifest says.
+    ///
+    /// - Returns: how many bytes of it these are: all, or whole segments before one that is not.
+    /// - Throws: `ArchiveError` if its table contradicts the archive; `FileError`.
+    func verifiedSize(_ buffers: SegmentBuffers) throws -> Int64 {
+        try ArchiveExtractor.checkTable(segments, of: entry)
+        var place = try entry.archive.dataOffset(entry)
+        var size: Int64 = 0
+        for (index, segment) in segments.enumerated() {
+            let length = Segment.length(at: index, ofSize: entry.size)
+            do {
+                let bytes = try buffers.read(
+                    at: place,
+                    length: segment.length,
+                    inflatingTo: length,
+                    isLast: index == segments.count - 1,
+                    of: entry
+                )
+                guard Digest(of: UnsafeRawBufferPointer(bytes)) == segment.digest else {
+                    return size
+                }
+            } catch is ArchiveError {
+                return size
+            }
+            place += Int64(segment.length)
+            size += Int64(length)
+        }
+        return size
+    }
+
     /// Throws if it is larger than a patch of its file can be.
     func checkSize() throws {
         guard entry.size / 2 <= fileSize + Int64(Segment.size) / 2 else {

@@ -2,102 +2,90 @@ internal import Files
 
 /// Reads the runs of a patch from its beginning to its end, a segment of the file at a time.
 ///
-/// One inflated segment of the patch is in memory.
+/// The SHA-256 of the patch is not looked at: that of each segment of the file in the end tells as much. If it
+/// is wrong, `Patch.verifiedSize` finds whose fault it is.
 final class PatchCursor {
-    /// The runs of a patch that lie over a segment of the file.
-    struct Runs {
-        /// Where each lies in the segment, ascending.
-        var places: [Range<Int>] = []
-        /// The bytes of all, one behind the other.
-        var bytes: [UInt8] = []
-
-        /// Appends a run at a place of the segment.
-        mutating func append(_ run: some Collection<UInt8>, at place: Int) {
-            places.append(place..<(place + run.count))
-            bytes.append(contentsOf: run)
-        }
-    }
+    /// There is one for each of up to twelve patches.
+    private static let partSize = 64 << 10
 
     private let patch: Patch
-    private let buffers: SegmentBuffers
-    private var place: Int64
-    private var nextSegment = 0
-    /// Bytes of the patch, and how many of them were taken.
-    private var pending: [UInt8] = []
-    private var taken = 0
-    private var last: Patch.Run?
+    private let stream: EntryStream
+    private let overlays: Overlay.Pool
+    /// Bytes of the patch that may be used and were not taken.
+    private var left: Int64
+    /// Of the part that was read last, the bytes that were not taken.
+    private var part = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// The run whose head was read last, and whether its bytes were taken.
+    private var run: Patch.Run?
+    private var isTaken = true
 
     /// Starts at the beginning of a patch.
     ///
     /// - Parameters:
     ///   - patch: the patch.
-    ///   - buffers: nothing in them is kept, so that all cursors of a thread may have the same.
+    ///   - overlays: the memory of overlays.
+    ///   - size: how many of its bytes may be used; `nil` for all.
     /// - Throws: `ArchiveError` if the table contradicts the archive, or the patch is larger than it can be.
-    init(_ patch: Patch, _ buffers: SegmentBuffers) throws {
-        let entry = patch.entry
-        try ArchiveExtractor.checkTable(patch.segments, of: entry)
+    init(_ patch: Patch, _ overlays: Overlay.Pool, upTo size: Int64? = nil) throws {
+        try ArchiveExtractor.checkTable(patch.segments, of: patch.entry)
         try patch.checkSize()
         self.patch = patch
-        self.buffers = buffers
-        place = try entry.archive.dataOffset(entry)
+        self.overlays = overlays
+        left = size ?? patch.entry.size
+        stream = try EntryStream(patch.entry, partSize: Self.partSize)
     }
 
     /// Takes the runs in one segment of the file; those of earlier ones were taken.
     ///
-    /// - Returns: `nil` if there are none.
+    /// - Parameters:
+    ///   - index: the segment.
+    ///   - overlay: gets their bytes; made if there are any.
     /// - Throws: `ArchiveError`, `FileError`.
-    func takeRuns(ofSegment index: Int) throws -> Runs? {
+    func takeRuns(ofSegment index: Int, into overlay: inout Overlay?) throws {
         let start = Int64(index) * Int64(Segment.size)
-        var runs = Runs()
-        while let run = try peek(), run.offset < start + Int64(Segment.size) {
+        while let run = try nextRun(), run.offset < start + Int64(Segment.size) {
             guard run.offset >= start else {
                 throw patch.damage("a run lies before the one before it")
             }
-            let head = Int(PatchLayout.headLength)
-            guard try fill(head + run.length) else { throw patch.endsWithinRun }
-            let bytes = pending[(taken + head)..<(taken + head + run.length)]
-            runs.append(bytes, at: Int(run.offset - start))
-            taken += head + run.length
-            last = run
+            let place = Int(run.offset - start)
+            let laid = overlay ?? Overlay(overlays)
+            overlay = laid
+            try laid.add(at: place..<(place + run.length), take)
+            isTaken = true
         }
-        return runs.places.isEmpty ? nil : runs
     }
 
-    /// Reads the head of the next run, without taking it.
-    private func peek() throws -> Patch.Run? {
-        let head = Int(PatchLayout.headLength)
-        guard try fill(head) else {
-            guard taken == pending.count else { throw patch.endsWithinRun }
-            return nil
-        }
-        return try patch.run(pending[taken..<(taken + head)], after: last)
-    }
-
-    /// Reads on until so many bytes are pending.
-    ///
-    /// - Returns: `false` if there are not so many.
-    private func fill(_ count: Int) throws -> Bool {
-        while pending.count - taken < count {
-            guard nextSegment < patch.segments.count else { return false }
-            let segment = patch.segments[nextSegment]
-            let bytes = try UnsafeRawBufferPointer(
-                buffers.read(
-                    at: place,
-                    length: segment.length,
-                    inflatingTo: Segment.length(at: nextSegment, ofSize: patch.entry.size),
-                    isLast: nextSegment == patch.segments.count - 1,
-                    of: patch.entry
-                )
+    /// Returns the run whose bytes come next; `nil` at the end of the patch.
+    private func nextRun() throws -> Patch.Run? {
+        guard isTaken else { return run }
+        guard left > 0 else { return nil }
+        var head: (UInt64, UInt32) = (0, 0)
+        run = try withUnsafeMutableBytes(of: &head) { space in
+            let bytes = UnsafeMutableRawBufferPointer(
+                rebasing: space[..<Int(PatchLayout.headLength)]
             )
-            guard Digest(of: bytes) == segment.digest else {
-                throw patch.damage("its SHA-256 is wrong")
-            }
-            pending.removeSubrange(..<taken)
-            taken = 0
-            pending.append(contentsOf: bytes)
-            place += Int64(segment.length)
-            nextSegment += 1
+            try take(bytes)
+            return try patch.run(bytes, after: run)
         }
-        return true
+        isTaken = false
+        return run
+    }
+
+    /// Fills a buffer with the next bytes of the patch.
+    private func take(_ buffer: UnsafeMutableRawBufferPointer) throws {
+        left -= Int64(buffer.count)
+        guard left >= 0 else { throw patch.endsWithinRun }
+        var filled = 0
+        while filled < buffer.count {
+            if part.isEmpty {
+                guard let next = try stream.next() else { throw patch.endsWithinRun }
+                part = next
+            }
+            let count = min(part.count, buffer.count - filled)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<(filled + count)])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: part[..<count]))
+            part = UnsafeRawBufferPointer(rebasing: part[count...])
+            filled += count
+        }
     }
 }

@@ -44,16 +44,18 @@ public final class ArchiveWriter {
     ///     last, if that is much.
     ///   - compression: how hard to compress.
     ///   - threads: how many threads compress.
+    ///   - segments: how many segments may be in flight; `nil` for enough that no thread waits for the caller.
     ///   - written: called on the caller's thread for each entry once it is in the archive, in order.
     public init(
         to sink: any ByteSink,
         compression: Compression,
         threads: Int,
+        segments: Int? = nil,
         written: @escaping (WrittenEntry) throws -> Void
     ) {
         self.sink = AppendingSink(sink)
         central = Spool(in: sink.path.removingLastComponent())
-        pipeline = OrderedPipeline(threads: threads, makeJob: { WriteJob() }) {
+        pipeline = OrderedPipeline(threads: threads, capacity: segments, makeJob: { WriteJob() }) {
             let worker = WriteWorker(compression)
             return { try worker.run($0) }
         }

@@ -93,7 +93,7 @@ final class WriteWorker {
 extension ExtractJob.Part {
     /// Bytes of its archive, if they are the segment as it is in the end.
     fileprivate var copiedLength: Int? {
-        guard let base, overlays.isEmpty, base.length == length, base.isLast == isLast else {
+        guard let base, overlay == nil, base.length == length, base.isLast == isLast else {
             return nil
         }
         return base.compressedLength

@@ -35,15 +35,18 @@ public final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendab
     ///
     /// - Parameters:
     ///   - threads: how many, if the system gives so many.
+    ///   - capacity: how many jobs may be in flight; `nil` for enough that no thread waits for the caller.
     ///   - makeJob: makes a job, with its buffers; called `capacity` times at most.
     ///   - makeWorker: called once on each thread that works; what it returns runs every job of that
     ///     thread.
     public init(
         threads: Int,
+        capacity: Int? = nil,
         makeJob: () -> Job,
         makeWorker: @escaping @Sendable () -> (Job) throws -> Void
     ) {
-        capacity = 2 * threads + 2
+        self.capacity = capacity ?? 2 * threads + 2
+        let capacity = self.capacity
         idle = (0..<capacity).map { _ in makeJob() }
         for _ in 0..<threads {
             guard let thread = WorkThread({ [self] in run(makeWorker()) }) else { break }

@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Archives
 @testable import Backups
 @testable import Operations
 
@@ -186,6 +187,35 @@ struct IncrementAccidentTests {
         for backup in backups {
             await #expect(throws: (any Error).self) { try await life.differences(backup.name) }
         }
+    }
+
+    @Test("damage that only a SHA-256 tells of is told of the archive that has it")
+    func damagedPatch() async throws {
+        let path = life.scene.stores.appending("large").string
+        var content = life.random.bytes(9 << 20)
+        try Data(content).write(to: URL(filePath: path))
+        let whole = try #require(try await life.makeChain(1).first)
+        // Random, so that it stands in the patch as it is.
+        let news = life.random.bytes(64 << 10)
+        content.replaceSubrange(5 << 20..<(5 << 20) + news.count, with: news)
+        try Data(content).write(to: URL(filePath: path))
+        let increment = try await life.backUp()
+        #expect(try await life.differences(increment.name).isEmpty)
+        let file = URL(filePath: life.scene.remotePath.appending(increment.name).string)
+        var bytes = try Data(contentsOf: file)
+        let place = try #require(bytes.firstRange(of: Data(news[1000..<1100])))
+        bytes[place.lowerBound] ^= 0xFF
+        try bytes.write(to: file)
+        let error = await #expect(throws: ArchiveError.self) {
+            try await life.differences(increment.name)
+        }
+        guard case .damagedEntry(let archive, let entry, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(archive.lastComponent?.string == increment.name)
+        #expect(entry.contains("large"))
+        #expect(try await life.differences(whole.name).isEmpty)
     }
 
     @Test("what was removed, or got other rights, is so in all later ones, whatever these need")

@@ -41,10 +41,18 @@ struct ConsolidatedArchive {
         )
         try manifest.begin(header)
         let sink: any ByteSink = encrypting ?? file
-        let archive = ArchiveWriter(to: sink, compression: compression, threads: context.threads) {
+        let archive = ArchiveWriter(
+            to: sink,
+            compression: compression,
+            threads: context.threads,
+            // Each segment in flight may have bytes of patches besides.
+            segments: context.threads + 2
+        ) {
             try manifest.append($0)
         }
         defer { archive.close() }
+        // The buffers then go back to the system as they are freed, before all is verified.
+        MemoryArenas.keepFreed()
         context.report(.began(.reading, total: increment.bytes))
         let told = try increment.forEach {
             try archive.add(copying: $0, progressed: context.advance)

@@ -115,17 +115,22 @@ struct ReceiveArchive {
         among others: [Backup]
     ) async throws -> Outcome {
         try LocalFileSystem().sync(parcel.path)
-        let uploaded = try await upload(parcel.path, named: backup.displayName)
+        let (uploaded, notSynced) = try await upload(parcel.path, named: backup.displayName)
         let hidden = uploaded.name
         do {
             var backup = backup
             backup.file.hash = uploaded.hash
             backup.file.location = (folder.remote as? LocalFolder)?.path.appending(hidden)
-            let (new, replaced, problems) = try await folder.reveal(
+            var (new, replaced, problems) = try await folder.reveal(
                 .init(.hidden(hidden), backup: backup, annotation: annotation),
                 sameName,
                 at: date
             )
+            if let notSynced, !problems.contains(where: { $0.kind == .notSynced }) {
+                problems.append(
+                    Problem(kind: .notSynced, path: new.name, reason: notSynced.reason)
+                )
+            }
             rememberRows(of: new, parcel, among: others)
             if parcel.damage == nil, parcel.archived != nil {
                 // A copy of a damaged archive is suspected until somebody has read all of it.
@@ -139,13 +144,23 @@ struct ReceiveArchive {
         }
     }
 
-    /// Puts an archive into the folder under a hidden name, and returns its file once its bytes are known
-    /// to be there.
-    private func upload(_ path: FilePath, named name: String) async throws -> RemoteFile {
+    /// Puts an archive into the folder under a hidden name.
+    ///
+    /// - Returns: its file, once its bytes are known to be there; the problem, if its name may not be on the disk:
+    ///   it gets another, and then that is told.
+    private func upload(
+        _ path: FilePath,
+        named name: String
+    ) async throws -> (RemoteFile, Problem?) {
         let hidden = folder.remote.makePartialName()
         // On this machine, the file that was verified is the one that gets the name.
-        guard !(folder.remote is LocalFolder) else {
-            return try await folder.remote.upload(path, as: hidden)
+        if let local = folder.remote as? LocalFolder {
+            let target = local.path.appending(hidden)
+            let file = RemoteFile(name: hidden, size: try FileInfo(of: path).size, location: target)
+            let problem = try await RemoteError.problem {
+                _ = try await local.upload(path, as: hidden)
+            }
+            return (file, problem)
         }
         let digest = try Digest(
             contentsOf: path,
@@ -162,7 +177,7 @@ struct ReceiveArchive {
             guard try Digest(contentsOf: path, progressed: context.advance) == digest else {
                 throw MovingError.readBackDiffers(name, address: folder.address)
             }
-            return uploaded
+            return (uploaded, nil)
         } catch {
             try? await folder.remote.delete(hidden)
             throw error

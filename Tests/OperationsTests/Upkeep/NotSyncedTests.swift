@@ -191,6 +191,29 @@ struct NotSyncedTests {
         #expect(try await scene.list().map(\.tags) == [["a"]])
     }
 
+    @Test(
+        "has a whole backup for an increment, of which it is said that it may be lost",
+        arguments: 1...3
+    )
+    func consolidate(sync: Int) async throws {
+        let life = try IncrementScene(seed: 29)
+        let increment = try #require(try await life.makeChain(2).last)
+        let faulty = FaultyFileSystem(failing: .callOf(.sync, sync))
+        let outcome = try await ConsolidateBackup(
+            in: life.scene.folder(LocalFolder(life.scene.remotePath, fileSystem: faulty)),
+            options: .init(date: life.date, tool: "test"),
+            context: life.scene.context()
+        ).run(increment.name)
+        try faulty.assertFaultWasMet()
+        #expect(outcome.problems.map(\.kind) == [.notSynced])
+        #expect(outcome.replaced?.name == increment.name)
+        #expect(try await life.scene.list().map(\.name).contains(outcome.backup.name))
+        #expect(
+            try !FileManager.default.contentsOfDirectory(atPath: life.scene.remotePath.string)
+                .contains { $0.hasSuffix(".partial") }
+        )
+    }
+
     @Test("has what was unpacked into it, of which it is said that it may be lost")
     func target() async throws {
         try await scene.backUp()

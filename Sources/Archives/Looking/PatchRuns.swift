@@ -28,12 +28,7 @@ final class PatchRuns: Sendable {
     init(_ patch: Patch, cache: SegmentCache) throws {
         try patch.checkSize()
         self.patch = patch
-        let item = ArchiveExtractor.Item(
-            entry: patch.entry,
-            attributes: patch.entry.attributes,
-            segments: patch.segments
-        )
-        source = try EntrySource(item, cache: cache)
+        source = try EntrySource(patch.item, cache: cache)
         overlays = cache.overlays
     }
 
@@ -57,10 +52,7 @@ final class PatchRuns: Sendable {
             return Array(state.places[first...].prefix { $0.run.offset < end })
         }
         for place in places {
-            let start = Int(place.run.offset - start)
-            let laid = overlay ?? Overlay(overlays)
-            overlay = laid
-            try laid.add(at: start..<(start + place.run.length)) {
+            try overlays.add(place.run, from: start, to: &overlay) {
                 try source.readExactly(into: $0, at: place.bytes)
             }
         }

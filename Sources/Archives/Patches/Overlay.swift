@@ -18,6 +18,25 @@ final class Overlay: @unchecked Sendable {
 
         deinit { spare.withLock { $0.spaces.forEach { $0.deallocate() } } }
 
+        /// Adds the bytes of a run to what lies over a segment.
+        ///
+        /// - Parameters:
+        ///   - run: the run.
+        ///   - start: where the segment begins in the file.
+        ///   - overlay: made if nothing lies over the segment yet.
+        ///   - fill: fills the space for the bytes; if it throws, nothing is added.
+        func add(
+            _ run: Patch.Run,
+            from start: Int64,
+            to overlay: inout Overlay?,
+            _ fill: (UnsafeMutableRawBufferPointer) throws -> Void
+        ) rethrows {
+            let place = Int(run.offset - start)
+            let laid = overlay ?? Overlay(self)
+            overlay = laid
+            try laid.add(at: place..<(place + run.length), fill)
+        }
+
         fileprivate func take() -> UnsafeMutableRawBufferPointer {
             spare.withLock { $0.spaces.popLast() }
                 ?? .allocate(byteCount: Segment.size, alignment: 64)
@@ -34,19 +53,14 @@ final class Overlay: @unchecked Sendable {
     /// Where bytes lie in the segment; in the order of the patches, so that they may overlap.
     private var places: [Range<Int>] = []
 
-    init(_ pool: Pool) {
+    private init(_ pool: Pool) {
         self.pool = pool
         bytes = pool.take()
     }
 
     deinit { pool.giveBack(bytes) }
 
-    /// Adds bytes at a place of the segment.
-    ///
-    /// - Parameters:
-    ///   - place: the place.
-    ///   - fill: fills the space for them; if it throws, nothing is added.
-    func add(
+    private func add(
         at place: Range<Int>,
         _ fill: (UnsafeMutableRawBufferPointer) throws -> Void
     ) rethrows {

@@ -46,28 +46,21 @@ public struct Patch: Sendable {
     /// - Throws: `ArchiveError` if its table contradicts the archive; `FileError`.
     func verifiedSize(_ buffers: SegmentBuffers) throws -> Int64 {
         try ArchiveExtractor.checkTable(segments, of: entry)
-        var place = try entry.archive.dataOffset(entry)
         var size: Int64 = 0
-        for (index, segment) in segments.enumerated() {
-            let length = Segment.length(at: index, ofSize: entry.size)
-            do {
-                let bytes = try buffers.read(
-                    at: place,
-                    length: segment.length,
-                    inflatingTo: length,
-                    isLast: index == segments.count - 1,
-                    of: entry
-                )
-                guard Digest(of: UnsafeRawBufferPointer(bytes)) == segment.digest else {
-                    return size
-                }
-            } catch is ArchiveError {
-                return size
+        do {
+            try item.forEachPart(to: nil) { part in
+                _ = try buffers.verifiedContent(of: part)
+                size += Int64(part.length)
             }
-            place += Int64(segment.length)
-            size += Int64(length)
+        } catch is ArchiveError {
+            return size
         }
         return size
+    }
+
+    /// The patch as an entry of its own, whose bytes are the runs.
+    var item: ArchiveExtractor.Item {
+        .init(entry: entry, attributes: entry.attributes, segments: segments)
     }
 
     /// Throws if it is larger than a patch of its file can be.

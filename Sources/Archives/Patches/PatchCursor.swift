@@ -13,6 +13,8 @@ final class PatchCursor {
     private let overlays: Overlay.Pool
     /// Bytes of the patch that may be used and were not taken.
     private var left: Int64
+    /// Whether these are all of it.
+    private let isWhole: Bool
     /// Of the part that was read last, the bytes that were not taken.
     private var part = UnsafeRawBufferPointer(start: nil, count: 0)
     /// The run whose head was read last, and whether its bytes were taken.
@@ -32,6 +34,7 @@ final class PatchCursor {
         self.patch = patch
         self.overlays = overlays
         left = size ?? patch.entry.size
+        isWhole = left == patch.entry.size
         stream = try EntryStream(patch.entry, partSize: Self.partSize)
     }
 
@@ -47,10 +50,7 @@ final class PatchCursor {
             guard run.offset >= start else {
                 throw patch.damage("a run lies before the one before it")
             }
-            let place = Int(run.offset - start)
-            let laid = overlay ?? Overlay(overlays)
-            overlay = laid
-            try laid.add(at: place..<(place + run.length), take)
+            try overlays.add(run, from: start, to: &overlay, take)
             isTaken = true
         }
     }
@@ -58,7 +58,11 @@ final class PatchCursor {
     /// Returns the run whose bytes come next; `nil` at the end of the patch.
     private func nextRun() throws -> Patch.Run? {
         guard isTaken else { return run }
-        guard left > 0 else { return nil }
+        guard left > 0 else {
+            // It throws if there is more than the entry declares.
+            if isWhole, part.isEmpty { _ = try stream.next() }
+            return nil
+        }
         var head: (UInt64, UInt32) = (0, 0)
         run = try withUnsafeMutableBytes(of: &head) { space in
             let bytes = UnsafeMutableRawBufferPointer(

@@ -45,8 +45,8 @@ public final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendab
         makeJob: () -> Job,
         makeWorker: @escaping @Sendable () -> (Job) throws -> Void
     ) {
-        self.capacity = capacity ?? 2 * threads + 2
-        let capacity = self.capacity
+        let capacity = capacity ?? 2 * threads + 2
+        self.capacity = capacity
         idle = (0..<capacity).map { _ in makeJob() }
         for _ in 0..<threads {
             guard let thread = WorkThread({ [self] in run(makeWorker()) }) else { break }

@@ -115,22 +115,23 @@ struct ReceiveArchive {
         among others: [Backup]
     ) async throws -> Outcome {
         try LocalFileSystem().sync(parcel.path)
-        let (uploaded, notSynced) = try await upload(parcel.path, named: backup.displayName)
-        let hidden = uploaded.name
+        // On this machine, the file that was verified is the one that gets the name.
+        let local = folder.remote as? LocalFolder
+        let uploaded =
+            local == nil ? try await upload(parcel.path, named: backup.displayName) : nil
         do {
             var backup = backup
-            backup.file.hash = uploaded.hash
-            backup.file.location = (folder.remote as? LocalFolder)?.path.appending(hidden)
-            var (new, replaced, problems) = try await folder.reveal(
-                .init(.hidden(hidden), backup: backup, annotation: annotation),
+            backup.file.hash = uploaded?.hash
+            backup.file.location = local?.path.appending(backup.name)
+            let (new, replaced, problems) = try await folder.reveal(
+                .init(
+                    uploaded.map { .hidden($0.name) } ?? .here(parcel.path),
+                    backup: backup,
+                    annotation: annotation
+                ),
                 sameName,
                 at: date
             )
-            if let notSynced, !problems.contains(where: { $0.kind == .notSynced }) {
-                problems.append(
-                    Problem(kind: .notSynced, path: new.name, reason: notSynced.reason)
-                )
-            }
             rememberRows(of: new, parcel, among: others)
             if parcel.damage == nil, parcel.archived != nil {
                 // A copy of a damaged archive is suspected until somebody has read all of it.
@@ -139,29 +140,15 @@ struct ReceiveArchive {
             context.tell(problems)
             return Outcome(backup: new, replaced: replaced, problems: problems)
         } catch {
-            try? await folder.remote.delete(hidden)
+            if let uploaded { try? await folder.remote.delete(uploaded.name) }
             throw error
         }
     }
 
-    /// Puts an archive into the folder under a hidden name.
-    ///
-    /// - Returns: its file, once its bytes are known to be there; the problem, if its name may not be on the disk:
-    ///   it gets another, and then that is told.
-    private func upload(
-        _ path: FilePath,
-        named name: String
-    ) async throws -> (RemoteFile, Problem?) {
+    /// Puts an archive into the folder under a hidden name, and returns its file once its bytes are known
+    /// to be there.
+    private func upload(_ path: FilePath, named name: String) async throws -> RemoteFile {
         let hidden = folder.remote.makePartialName()
-        // On this machine, the file that was verified is the one that gets the name.
-        if let local = folder.remote as? LocalFolder {
-            let target = local.path.appending(hidden)
-            let file = RemoteFile(name: hidden, size: try FileInfo(of: path).size, location: target)
-            let problem = try await RemoteError.problem {
-                _ = try await local.upload(path, as: hidden)
-            }
-            return (file, problem)
-        }
         let digest = try Digest(
             contentsOf: path,
             progressed: { _ in
@@ -177,7 +164,7 @@ struct ReceiveArchive {
             guard try Digest(contentsOf: path, progressed: context.advance) == digest else {
                 throw MovingError.readBackDiffers(name, address: folder.address)
             }
-            return (uploaded, nil)
+            return uploaded
         } catch {
             try? await folder.remote.delete(hidden)
             throw error

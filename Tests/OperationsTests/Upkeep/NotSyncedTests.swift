@@ -198,6 +198,7 @@ struct NotSyncedTests {
     func consolidate(sync: Int) async throws {
         let life = try IncrementScene(seed: 29)
         let increment = try #require(try await life.makeChain(2).last)
+        try life.scene.sandbox.directory("Remote/\(BackupFolder.trashName)")
         let faulty = FaultyFileSystem(failing: .callOf(.sync, sync))
         let outcome = try await ConsolidateBackup(
             in: life.scene.folder(LocalFolder(life.scene.remotePath, fileSystem: faulty)),

@@ -117,13 +117,32 @@ def change(path, seed):
     database.close()
 
 
-def make_small(path, count):
+def change_recent(path, seed):
+    """A small change as most applications make it: 0.4 % of the rows, among the last 5 %, and a few new ones."""
+    chance = random.Random(seed)
+    database = sqlite3.connect(os.path.join(path, STORE), isolation_level=None)
+    (count,) = database.execute("SELECT max(Z_PK) FROM ZITEM").fetchone()
+    wanted = max(1, count * 4 // 1000)
+    keys = [(key,) for key in chance.sample(range(count - count // 20, count + 1), wanted)]
+    database.execute("BEGIN")
+    database.executemany("UPDATE ZITEM SET Z_OPT = Z_OPT + 1, ZMODIFIED = ZMODIFIED + 60.5 "
+                         "WHERE Z_PK = ?", keys)
+    database.executemany(
+        "INSERT INTO ZITEM (Z_ENT, Z_OPT, ZCREATED, ZMODIFIED, ZIDENTIFIER, ZNAME, ZNOTE) "
+        "SELECT Z_ENT, 1, ZCREATED, ZMODIFIED, ?, ZNAME, ZNOTE FROM ZITEM WHERE Z_PK = ?",
+        [(str(uuid.UUID(bytes=chance.randbytes(16))).upper(), *key) for key in keys[::20]])
+    database.execute("COMMIT")
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+
+
+def make_small(path, count, each=1000):
     """Text files of about 4 KB, a thousand in a directory."""
     chance = random.Random(count)
     source = text_source(chance, 4 << 20)
     for number in range(count):
-        directory = os.path.join(path, f"notes-{number // 1000:03}")
-        if number % 1000 == 0:
+        directory = os.path.join(path, f"notes-{number // each:03}")
+        if number % each == 0:
             os.makedirs(directory)
         start = chance.randrange(len(source) - 8192)
         length = chance.randint(2048, 6144)
@@ -131,7 +150,12 @@ def make_small(path, count):
             file.write(source[start:start + length])
 
 
-KINDS = {"mixed": make_mixed, "small": make_small}
+def make_crowded(path, count):
+    """The same, ten thousand in a directory."""
+    make_small(path, count, 10_000)
+
+
+KINDS = {"mixed": make_mixed, "small": make_small, "crowded": make_crowded}
 
 
 def ensure(work, kind, size):

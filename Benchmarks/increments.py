@@ -178,9 +178,9 @@ def times(bench, size, peers):
     return tables
 
 
-def small(bench, count, peers):
+def small(bench, kind, title, count, peers):
     """Many files, of which one changes."""
-    stores = copied(bench, datasets.ensure(bench.work, "small", count), "changed")
+    stores = copied(bench, datasets.ensure(bench.work, kind, count), "changed")
     # A whole one that others are built on has 16 MiB at least.
     with open(os.path.join(stores, "large"), "wb") as file:
         file.write(random.Random(1).randbytes(20 << 20))
@@ -194,17 +194,24 @@ def small(bench, count, peers):
         for peer in peers:
             runs[peer.name].append(bench.backup(peer, stores, number))
     summaries = {name: measure.summary(found) for name, found in runs.items()}
-    return [table("one-of-many", f"Backup again, one of {count:,} files changed", stores,
-                  summaries)]
+    return [table(f"one-of-many-{kind}", f"Backup again, one of {count:,} files changed, {title}",
+                  stores, summaries)]
 
 
 def chain(bench, options):
-    """A restore through seven increments, and a consolidation, against what a whole backup costs.
+    """Restores through seven increments, and consolidations, against what a whole backup costs."""
+    size = max(options.mixed, SMALLEST)
+    found = {}
+    for where, change in (("everywhere", datasets.change), ("among the last rows", datasets.change_recent)):
+        found |= one_chain(bench, size, where, change)
+    return found
 
-    Of 127 the last needs the most; with as many again they were larger than the whole one, and another was made.
+
+def one_chain(bench, size, where, change):
+    """Of 127 increments the last needs the most; with as many again that change rows everywhere they would be larger
+    than the whole one, and another would be made.
     """
     peer = Increments(bench.grocerydude)
-    size = max(options.mixed, SMALLEST)
     stores = copied(bench, datasets.ensure(bench.work, "mixed", size), "changed")
     bench.backup(peer, stores)
     out = bench.place("out", peer.slug)
@@ -212,7 +219,7 @@ def chain(bench, options):
     alone = Increments(bench.grocerydude)
     alone.slug = "first"
     for number in range(1, 128):
-        datasets.change(stores, number)
+        change(stores, number)
         bench.backup(peer, stores, number)
     found = {"whole": [], "increments": [], "first": [], "consolidate": []}
     for number in range(bench.options.rounds):
@@ -225,19 +232,21 @@ def chain(bench, options):
         found["whole"].append(bench.restore(peer, whole))
         found["first"].append(bench.backup(alone, stores))
         found["consolidate"].append(consolidate(bench, peer))
-        bench.say(f"chain, round {number + 1}: " + ", ".join(
+        bench.say(f"changes {where}, round {number + 1}: " + ", ".join(
             f"{name} {runs[-1]['wall']:.2f} s" for name, runs in found.items()))
     found = {name: measure.summary(runs) for name, runs in found.items()}
     for name in ("changed", "target"):
         measure.remove(bench.place(name))
     return {
-        "restore through a chain": {"limit": 1.15, "against": "restore of a whole one",
-                                    "ours": found["increments"]["wall"],
-                                    "theirs": found["whole"]["wall"]},
-        "consolidate": {"limit": 0.8, "against": "first backup",
-                        "ours": found["consolidate"]["wall"], "theirs": found["first"]["wall"]},
-        "consolidate, memory": {"limit": 1, "against": "64 MiB",
-                                "ours": found["consolidate"]["memory"], "theirs": 64 << 20},
+        f"restore through a chain, changes {where}": {
+            "limit": 1.15, "against": "restore of a whole one",
+            "ours": found["increments"]["wall"], "theirs": found["whole"]["wall"]},
+        f"consolidate, changes {where}": {
+            "limit": 0.8, "against": "first backup",
+            "ours": found["consolidate"]["wall"], "theirs": found["first"]["wall"]},
+        f"consolidate, changes {where}, memory": {
+            "limit": 1, "against": "64 MiB",
+            "ours": found["consolidate"]["memory"], "theirs": 64 << 20},
     }
 
 
@@ -266,7 +275,9 @@ def run(bench, options):
         bench.discard(bench.place("out", peer.slug))
     size = max(options.mixed, SMALLEST)
     found += times(bench, size, [ours] + others)
-    found += small(bench, options.small, [ours] + [p for p in others if p.keeps_history])
+    keepers = [ours] + [peer for peer in others if peer.keeps_history]
+    found += small(bench, "small", "1,000 in a directory", options.small, keepers)
+    found += small(bench, "crowded", "10,000 in a directory", options.small, keepers)
     for name in ("keys", "changed", "target"):
         measure.remove(bench.place(name))
     return found

@@ -17,8 +17,8 @@ TARGETS = [
     ("increment", "borg", "wall", 0.5),
     ("increment", "cp -r && sync", "wall", 1.0),
     ("nothing", "restic", "wall", 0.25),
-    ("one-of-many", "restic", "wall", 0.3),
-    ("one-of-many", "restic", "size", 0.01),
+    *[(f"one-of-many-{kind}", "restic", measure, limit) for kind in ("small", "crowded")
+      for measure, limit in (("wall", 0.3), ("size", 0.01))],
     ("restore-mixed", "restic", "wall", 0.75),
     ("restore-mixed", "unzip", "wall", 0.5),
     ("restore-mixed", "cp -r && sync", "wall", 1.5),

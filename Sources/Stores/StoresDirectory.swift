@@ -42,14 +42,14 @@ public struct StoresDirectory: Sendable {
     /// - Parameters:
     ///   - leavingOut: what to pass over; a store goes with all of its files.
     ///   - threads: how many read the beginnings of many files.
-    ///   - isNoStore: whether a file is known to be no store, and need not be looked into.
+    ///   - passesOver: whether a file need not be looked into: it is known to be no store, or is looked into later.
     ///   - isCancelled: called now and then; throws to stop.
     /// - Returns: what was found; what cannot be read or opened is no store in it but a failure.
     /// - Throws: `FileError` if the directory cannot be listed; what the closures throw.
     public func survey(
         leavingOut: LeavingOut = .nothing,
         threads: Int = 1,
-        isNoStore: (WalkedFile) throws -> Bool = { _ in false },
+        passesOver: (WalkedFile) throws -> Bool = { _ in false },
         isCancelled: () throws -> Void = {}
     ) throws -> Survey {
         var survey = Survey()
@@ -74,7 +74,7 @@ public struct StoresDirectory: Sendable {
             survey.size += file.info.size
             // Its size does not tell: SQLite opens a database with a torn page at its end, and one
             // that was cut off in its header is a damaged store.
-            if file.info.size > 0, try !isNoStore(file) { try search.look(at: file) }
+            if file.info.size > 0, try !passesOver(file) { try search.look(at: file) }
             return .descend
         }
         try search.finish()

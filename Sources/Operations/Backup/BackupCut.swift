@@ -24,21 +24,21 @@ struct BackupCut {
     /// - Parameters:
     ///   - directory: the stores directory.
     ///   - options: those of the backup.
-    ///   - isKnown: whether a file need not be looked into.
+    ///   - passesOver: whether the search for stores need not look into a file.
     ///   - context: the world around it.
     /// - Returns: the cut, in which each store stands as of one moment until it is dropped.
     /// - Throws: `StoreError.busy` if a store was locked all the time.
     static func make(
         of directory: StoresDirectory,
         for options: BackupOptions,
-        isKnown: (WalkedFile) throws -> Bool,
+        passingOver passesOver: (WalkedFile) throws -> Bool,
         _ context: OperationContext
     ) async throws -> BackupCut {
         let deadline = ContinuousClock.now + options.busyTimeout
         while true {
             try context.checkCancellation()
             do {
-                return try BackupCut(of: directory, for: options, isKnown, context)
+                return try BackupCut(of: directory, for: options, passesOver, context)
             } catch let error as StoreError {
                 guard case .busy = error, ContinuousClock.now < deadline else { throw error }
                 // Everything is released meanwhile, so that two of us cannot wait for each other.
@@ -50,13 +50,13 @@ struct BackupCut {
     private init(
         of directory: StoresDirectory,
         for options: BackupOptions,
-        _ isKnown: (WalkedFile) throws -> Bool,
+        _ passesOver: (WalkedFile) throws -> Bool,
         _ context: OperationContext
     ) throws {
         let survey = try directory.survey(
             leavingOut: options.leavingOut,
             threads: context.threads,
-            isNoStore: isKnown,
+            passesOver: passesOver,
             isCancelled: context.checkCancellation
         )
         self.survey = survey

@@ -176,7 +176,7 @@ extension BackupWriter {
                 DatabaseHeader.begins(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             {
                 guard isLastTry else {
-                    throw CutAgain(reason: "the store '\(walked.path)' was made")
+                    throw CutAgain(reason: "'\(walked.path)' turned out to be a store")
                 }
                 isNewStore = true
             }

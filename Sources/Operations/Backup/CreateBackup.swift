@@ -240,6 +240,7 @@ public struct CreateBackup: Sendable {
                     scratch: destination.workplace,
                     anomalyGuard: anomalyGuard,
                     knownMissing: missing,
+                    isFirstTry: attempt == 1,
                     isLastTry: attempt >= Self.cutsLimit
                 )
                 if let lineage, let place { plan.lineage = (place, lineage.state) }
@@ -279,7 +280,7 @@ public struct CreateBackup: Sendable {
         let cut = try await BackupCut.make(
             of: directory,
             for: options,
-            isKnown: plan.isKnownNoStore,
+            passingOver: plan.passesOver,
             context
         )
         try refuseLeavingOutAll(cut.survey, of: directory)
@@ -305,8 +306,14 @@ public struct CreateBackup: Sendable {
         guard survey.stores.isEmpty, survey.leftOut.count > 0, options.keptPaths == nil else {
             return
         }
-        let all = try directory.survey(isCancelled: context.checkCancellation)
-        guard let store = all.stores.first else { return }
+        func stores(besides leftOut: LeavingOut) throws -> [Store] {
+            let isCancelled = context.checkCancellation
+            return try directory.survey(leavingOut: leftOut, isCancelled: isCancelled).stores
+        }
+        // A torn one is passed over at first.
+        guard let store = try stores(besides: .nothing).first,
+            try stores(besides: options.leavingOut).isEmpty
+        else { return }
         throw OperationError.everyStoreLeftOut(directory.path, store: store.path.description)
     }
 

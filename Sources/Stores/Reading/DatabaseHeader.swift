@@ -12,6 +12,12 @@ public struct DatabaseHeader: Sendable {
     /// Whether bytes are the beginning of a database file, be it one that was cut off in its header.
     public static func begins(_ bytes: some Sequence<UInt8>) -> Bool { bytes.starts(with: magic) }
 
+    /// Returns whether a file of some size is a whole number of pages (1.3.2), as any database is unless a write was cut
+    /// off in it.
+    public static func isOfPages(size: Int64) -> Bool { size % leastPage == 0 }
+
+    private static let leastPage: Int64 = 512
+
     /// Reads a header; `nil` if it is not one of SQLite.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.length, Self.begins(bytes) else { return nil }

@@ -186,6 +186,10 @@ struct LeavingOutTests {
             }
         }
         #expect(try await scene.list().isEmpty)
+        let torn = try scene.sandbox.write("SQLite format 3\0", to: "Stores/torn")
+        let partial = try await backUp(leavingOut: ["*.sqlite"])
+        #expect(partial.problems.map(\.kind) == [.damagedStore])
+        try LocalFileSystem().remove(torn)
         try LocalFileSystem().remove(scene.stores.appending(GroceryStore.fileName))
         for name in ["-wal", "-shm"] {
             try LocalFileSystem().remove(scene.stores.appending(GroceryStore.fileName + name))

@@ -36,7 +36,10 @@ public final class SegmentScanner {
 
     /// Starts the threads.
     public init(threads: Int) {
-        pipeline = OrderedPipeline(threads: threads, makeJob: { Job() }) { { $0.work() } }
+        // The archive's writer has its segments in memory besides.
+        pipeline = OrderedPipeline(threads: threads, capacity: threads + 2, makeJob: { Job() }) {
+            { $0.work() }
+        }
     }
 
     /// Ends the threads.

@@ -186,21 +186,21 @@ extension BackupState {
     public func sectors(of file: Int64, segment: Int) throws -> Sectors? {
         try access { database in
             let statement = try database.cachedStatement(
-                sql: "SELECT hashes, versions, digested, sum FROM segment WHERE file = ? AND i = ?"
+                sql: "SELECT digested, sum, sectors FROM segment WHERE file = ? AND i = ?"
             )
             guard let row = try Row.fetchOne(statement, arguments: [file, segment]) else {
                 return nil
             }
-            let (hashes, versions): (Data, Data) = (row[0], row[1])
-            let digested: Int = row[2]
-            let sum: Data = row[3]
+            let (digested, sum, bytes): (Int, Data, Data) = (row[0], row[1], row[2])
             let key = Array("\(file) \(segment) \(digested)".utf8)
-            guard Array(sum) == Self.sum(key, Array(hashes), Array(versions)) else {
+            guard Array(sum) == Self.sum(key, Array(bytes), []) else {
                 throw damaged("the row of a segment is not as it was written")
             }
+            // Ten bytes for each: its hash, and behind all of these its version.
+            let end = bytes.startIndex + bytes.count / 10 * 8
             return Sectors(
-                hashes: hashes.numbers(),
-                versions: versions.numbers(),
+                hashes: bytes[..<end].numbers(),
+                versions: bytes[end...].numbers(),
                 digested: digested
             )
         }
@@ -208,21 +208,20 @@ extension BackupState {
 
     /// Writes the sectors of a file's segment.
     public func put(_ sectors: Sectors, of file: Int64, segment: Int) throws {
-        let hashes = sectors.hashes.withUnsafeBytes { Array($0) }
-        let versions = sectors.versions.withUnsafeBytes { Array($0) }
+        let bytes =
+            sectors.hashes.withUnsafeBytes { Array($0) }
+            + sectors.versions.withUnsafeBytes { Array($0) }
         let key = Array("\(file) \(segment) \(sectors.digested)".utf8)
-        let sum = Self.sum(key, hashes, versions)
+        let sum = Self.sum(key, bytes, [])
         try access { database in
             let statement = try database.cachedStatement(
                 sql: """
-                    INSERT OR REPLACE INTO segment (file, i, hashes, versions, digested, sum)
-                    VALUES (?, ?, ?, ?, ?, ?)
+                    INSERT OR REPLACE INTO segment (file, i, digested, sum, sectors)
+                    VALUES (?, ?, ?, ?, ?)
                     """
             )
             try statement.execute(
-                arguments: [
-                    file, segment, Data(hashes), Data(versions), sectors.digested, Data(sum),
-                ]
+                arguments: [file, segment, sectors.digested, Data(sum), Data(bytes)]
             )
         }
     }

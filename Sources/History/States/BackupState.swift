@@ -10,8 +10,10 @@ public import SystemPackage
 /// `commit()` is one transaction; what is not committed never was. Each row that a restore would suffer from
 /// has a checksum.
 public final class BackupState {
-    private static let version = "3"
+    private static let version = "4"
+    // A segment's numbers come before its sectors: what stands behind a long value is found page by page.
     private static let schema = """
+        PRAGMA page_size = 8192;
         CREATE TABLE IF NOT EXISTS meta (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS made (
             number INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL,
@@ -22,8 +24,8 @@ public final class BackupState {
             digests BLOB NOT NULL, sum BLOB NOT NULL
         );
         CREATE TABLE IF NOT EXISTS segment (
-            file INTEGER NOT NULL, i INTEGER NOT NULL, hashes BLOB NOT NULL, versions BLOB NOT NULL,
-            digested INTEGER NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (file, i)
+            file INTEGER NOT NULL, i INTEGER NOT NULL, digested INTEGER NOT NULL, sum BLOB NOT NULL,
+            sectors BLOB NOT NULL, PRIMARY KEY (file, i)
         ) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS report (
             path BLOB PRIMARY KEY, standing TEXT NOT NULL, content BLOB NOT NULL, sum BLOB NOT NULL

@@ -5,14 +5,14 @@ internal import History
 
 // Files of which only the sectors are written that the base has not.
 extension ChangeWriter {
-    /// Merges the hashes of a segment with those of the last backup.
+    /// Merges the hashes of a segment with those of the last backup, and returns what comes of it.
     func keep(
         _ scanned: SegmentScanner.Scanned,
         of path: RelativePath,
         id: Int64,
         _ old: BackupState.Entry?,
         _ sectorSize: Int
-    ) throws {
+    ) throws -> BackupState.Sectors {
         let number = UInt16(plan.number)
         let known =
             old?.sectorSize == sectorSize
@@ -38,35 +38,62 @@ extension ChangeWriter {
             merged.digested = plan.number
         }
         if merged != known { try state.put(merged, of: id, segment: scanned.index) }
+        return merged
     }
 
     /// A file's ranges that are not as the base has them.
     struct Changes {
-        var ranges: [Range<Int64>] = []
-        var segments: [FilePatch.ChangedSegment] = []
-    }
+        private(set) var ranges: [Range<Int64>] = []
+        private(set) var segments: [FilePatch.ChangedSegment] = []
+        private var bytes: Int64 = 0
+        private let base: Int
+        private let size: Int64
+        private let sectorSize: Int
 
-    /// Returns what is different from the base; `nil` if the whole file is as good.
-    func patch(_ entry: BackupState.Entry, id: Int64) throws -> Changes? {
-        var changes = Changes()
-        var bytes: Int64 = 0
-        for (index, digest) in entry.segmentDigests.enumerated() {
-            guard let sectors = try state.sectors(of: id, segment: index) else { return nil }
-            if sectors.digested > plan.base {
-                changes.segments.append(.init(index: index, digest: digest))
-            }
+        /// None yet.
+        ///
+        /// - Parameters:
+        ///   - base: the number of the backup that they are to be told to.
+        ///   - size: bytes of the file.
+        ///   - sectorSize: bytes of a sector.
+        init(since base: Int, size: Int64, sectorSize: Int) {
+            (self.base, self.size, self.sectorSize) = (base, size, sectorSize)
+        }
+
+        /// Adds those of the next segment.
+        ///
+        /// - Returns: `false` if the whole file is as good as all of them.
+        mutating func add(_ sectors: BackupState.Sectors, of index: Int, _ digest: Digest) -> Bool {
+            if sectors.digested > base { segments.append(.init(index: index, digest: digest)) }
             let start = Int64(index) * Int64(Segment.size)
-            for (sector, version) in sectors.versions.enumerated() where Int(version) > plan.base {
-                let low = start + Int64(sector * entry.sectorSize)
-                let high = min(low + Int64(entry.sectorSize), entry.size)
-                if let last = changes.ranges.last, last.upperBound == low {
-                    changes.ranges[changes.ranges.count - 1] = last.lowerBound..<high
+            for (sector, version) in sectors.versions.enumerated() where Int(version) > base {
+                let low = start + Int64(sector * sectorSize)
+                let high = min(low + Int64(sectorSize), size)
+                if let last = ranges.last, last.upperBound == low {
+                    ranges[ranges.count - 1] = last.lowerBound..<high
                 } else {
-                    changes.ranges.append(low..<high)
+                    ranges.append(low..<high)
                 }
                 bytes += high - low
             }
-            guard bytes <= entry.size / 2 else { return nil }
+            return bytes <= size / 2
+        }
+    }
+
+    /// Returns what is different from the base; `nil` if the whole file is as good.
+    ///
+    /// The state tells it of a file that was not scanned just now.
+    func changes(
+        of entry: BackupState.Entry,
+        id: Int64,
+        in scanned: ScannedFile?
+    ) throws -> Changes? {
+        if let scanned { return scanned.changes }
+        var changes = Changes(since: plan.base, size: entry.size, sectorSize: entry.sectorSize)
+        for (index, digest) in entry.segmentDigests.enumerated() {
+            guard let sectors = try state.sectors(of: id, segment: index),
+                changes.add(sectors, of: index, digest)
+            else { return nil }
         }
         return changes
     }

@@ -137,16 +137,16 @@ final class ChangeWriter {
         }
         let old = known.entry
         var entry: BackupState.Entry
+        var scanned: ScannedFile?
         if !rereads, let old, let identity, old.identity == identity, old.size == size {
             // Its times stand as they did when it was read.
             entry = old
             Self.touch(&entry, attributes, number: plan.number)
         } else {
-            let file = ScannedFile(attributes: attributes, size: size, isSnapshot: isSnapshot)
-            guard let scanned = try scan(file, &known, isStill: isStill, read: read) else {
-                return false
-            }
-            entry = scanned
+            let file = UnreadFile(attributes: attributes, size: size, isSnapshot: isSnapshot)
+            scanned = try scan(file, &known, isStill: isStill, read: read)
+            guard let scanned else { return false }
+            entry = scanned.entry
             entry.identity = identity
         }
         let id = known.id
@@ -155,10 +155,10 @@ final class ChangeWriter {
         let mayPatch = isSnapshot || identity != nil
         try write(entry, attributes, id: id, after: old) {
             if mayPatch, entry.sectorSize > 0, entry.born <= plan.base, let id,
-                let patch = try patch(entry, id: id)
+                let changes = try changes(of: entry, id: id, in: scanned)
             {
                 isGood = try add(
-                    patch,
+                    changes,
                     of: attributes,
                     entry,
                     id: id,
@@ -223,21 +223,28 @@ final class ChangeWriter {
             ? SectorHasher.sectorSize(forSize: size) : 0
     }
 
-    private struct ScannedFile {
+    private struct UnreadFile {
         var attributes: EntryAttributes
         var size: Int64
         var isSnapshot: Bool
     }
 
+    struct ScannedFile {
+        /// What is to be kept of it.
+        var entry: BackupState.Entry
+        /// What is different from the base; `nil` if the whole file is as good.
+        var changes: Changes?
+    }
+
     /// Hashes a file, and keeps the hashes of its sectors if it is large.
     ///
-    /// - Returns: what is to be kept of it; `nil` if it was not still.
+    /// - Returns: `nil` if it was not still.
     private func scan(
-        _ file: ScannedFile,
+        _ file: UnreadFile,
         _ known: inout Known,
         isStill: () throws -> Bool,
         read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
-    ) throws -> BackupState.Entry? {
+    ) throws -> ScannedFile? {
         let (attributes, size, old) = (file.attributes, file.size, known.entry)
         let sectorSize = Self.sectorSize(size, file.isSnapshot)
         if known.id == nil, sectorSize > 0 {
@@ -261,6 +268,8 @@ final class ChangeWriter {
         }
         let id = known.id
         var digests: [Digest] = []
+        var changes =
+            sectorSize > 0 ? Changes(since: plan.base, size: size, sectorSize: sectorSize) : nil
         let isWhole = try scanner.scan(
             size: size,
             hasher: sectorSize > 0 ? plan.hasher(sectorSize) : nil,
@@ -269,7 +278,10 @@ final class ChangeWriter {
         ) { scanned in
             digests.append(scanned.digest)
             if sectorSize > 0, let id {
-                try keep(scanned, of: attributes.path, id: id, old, sectorSize)
+                let sectors = try keep(scanned, of: attributes.path, id: id, old, sectorSize)
+                if changes?.add(sectors, of: scanned.index, scanned.digest) == false {
+                    changes = nil
+                }
             }
         }
         guard isWhole else { return nil }
@@ -278,7 +290,7 @@ final class ChangeWriter {
         }
         var entry = Self.entry(attributes, size: size, digests, after: known, number: plan.number)
         entry.sectorSize = sectorSize
-        return entry
+        return ScannedFile(entry: entry, changes: changes)
     }
 
     /// Writes as much of a file as is not in the base; nothing if all is.

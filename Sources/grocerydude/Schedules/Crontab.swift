@@ -24,6 +24,7 @@ struct Crontab: Equatable {
         let words = try ([job.program] + job.arguments).map(word).joined(separator: " ")
         return """
             \(begin)\(job.name) (made by 'grocerydude schedule install', which replaces it)
+            # \(ScheduleFile.remark(job.schedule))
             \(times.map { "\($0) \(variables)\(words)" }.joined(separator: "\n"))
             \(end)\(job.name)
 

@@ -41,5 +41,6 @@ enum LaunchAgent {
             options: 0
         )
         return String(decoding: data, as: UTF8.self)
+            + "<!-- \(ScheduleFile.remark(job.schedule)) -->\n"
     }
 }

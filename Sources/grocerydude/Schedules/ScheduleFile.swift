@@ -8,6 +8,21 @@ struct ScheduleFile: Equatable {
     /// The word in place of a path for the user's crontab, which has none.
     static let crontab = "crontab"
 
+    /// Returns the remark in a file that tells the schedule, which may have been given to the installation alone.
+    static func remark(_ schedule: Schedule) -> String { "\(remark) \(schedule)" }
+
+    private static let remark = "Schedule:"
+
+    /// Returns the schedule that files are of; `nil` if they do not tell.
+    static func schedule(of files: [ScheduleFile]) -> Schedule? {
+        for line in files.flatMap({ $0.text.split(separator: "\n") }) {
+            guard let start = line.firstRange(of: remark)?.upperBound else { continue }
+            let text = line[start...].split(whereSeparator: \.isWhitespace).prefix { $0 != "-->" }
+            if let schedule = Schedule(text.joined(separator: " ")) { return schedule }
+        }
+        return nil
+    }
+
     /// Returns the files of a job for a kind; throws `ScheduleError` if it cannot be written so.
     static func files(_ job: ScheduledJob, _ kind: ScheduleKind) throws -> [ScheduleFile] {
         guard job.schedule.pace == nil || job.command == .backup else {

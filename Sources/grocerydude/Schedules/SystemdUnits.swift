@@ -64,6 +64,7 @@ struct SystemdUnits {
         service += hardening(job, isSystem: isSystem)
         return """
             # Made by 'grocerydude schedule install', which replaces it.
+            # \(ScheduleFile.remark(job.schedule))
             [Unit]
             \(unit.joined(separator: "\n"))
 

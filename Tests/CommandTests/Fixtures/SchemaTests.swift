@@ -157,6 +157,9 @@ struct SchemaTests {
         try run("config-validate", "config", "validate")
         try run("schedule-show", "schedule", "show")
         try run("schedule-install", "schedule", "install", "--dry-run", "--kind", "cron")
+        let units = ["--kind", "systemd-user", "--no-enable"]
+        try run("schedule-install", ["schedule", "install"] + units)
+        try run("schedule-show", "schedule", "show")
         try run("link-check", "link", "--check")
         try run("link-check", "link", "Nowhere", "--check", status: 10)
         try run("link", "link", sandbox.path("Remote").string)

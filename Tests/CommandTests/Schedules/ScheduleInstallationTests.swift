@@ -29,6 +29,10 @@ struct ScheduleInstallationTests {
 
     /// Runs it with the stand-ins.
     private func run(_ arguments: String..., failing: Bool = false) throws -> Tool.Outcome {
+        try runStandIns(arguments, failing: failing)
+    }
+
+    private func runStandIns(_ arguments: [String], failing: Bool = false) throws -> Tool.Outcome {
         try sandbox.write(
             """
             #!/bin/sh
@@ -98,7 +102,7 @@ struct ScheduleInstallationTests {
 
         // What is set changes: it is no longer current, and a check that is not set is removed.
         try program.configure("profiles: {photos: {schedule: hourly}}\n")
-        #expect(try run("show").errors.contains("is not the one that is set"))
+        #expect(try run("show").errors.contains("is not as it would be now"))
         #expect(try run("install", "--kind", "systemd-user").status == 0)
         #expect(!sandbox.exists("\(units)-check-photos.timer"))
         #expect(try !run("show").text.contains("check"))
@@ -108,6 +112,31 @@ struct ScheduleInstallationTests {
         #expect(try run("remove").status == 0)
         #expect(try Directory.open(sandbox.path(".config/systemd/user")).names() == [])
         #expect(try run("remove").errors.contains("nothing is installed"))
+    }
+
+    @Test(
+        "that only its installation was told of is shown as what it is",
+        arguments: [
+            ("systemd-user", "continuous 1m"), ("systemd-user", "daily 04:00"), ("cron", "hourly"),
+            ("launchd", "weekly sun 04:00"),
+        ]
+    )
+    func given(kind: String, schedule: String) throws {
+        let options = ["--profile", "none", "--kind", kind]
+        let installed = try runStandIns(
+            ["install", "--schedule", schedule, "--no-enable"] + options
+        )
+        #expect(installed.status == 0, "\(installed.errors)")
+        let shown = try runStandIns(["show"] + options)
+        #expect(shown.text.hasPrefix("backup  \(schedule)"))
+        #expect(shown.errors.contains("given with the installation"))
+        #expect(!shown.errors.contains("warning"), "\(shown.errors)")
+        // It stays so once something else is to be written.
+        try program.configure("profiles: {none: {stores: ~/None, remote: rclone:none:here}}\n")
+        try sandbox.write("#!/bin/sh\n", to: "bin/rclone")
+        try File.open(sandbox.path("bin/rclone")).setMode(0o755)
+        let again = try runStandIns(["show"] + options)
+        #expect(again.errors.contains("schedule install --schedule '\(schedule)''"))
     }
 
     @Test("leaves all as it was where systemd does not take it")

@@ -3,8 +3,20 @@ struct ScheduleShowAnswer: Answer {
     struct Row: Encodable {
         var operation: String
         var schedule: String?
+        /// Whether the profile has it; if not, it was an option of the installation.
+        var isSet: Bool
         var next: LocalTime?
         var installed: [Place]
+
+        enum CodingKeys: String, CodingKey {
+            case operation, schedule, isSet = "set", next, installed
+        }
+
+        /// The command that installs it again.
+        fileprivate var installation: String {
+            let option = isSet ? nil : schedule.map { " --schedule '\($0)'" }
+            return "grocerydude schedule install\(option ?? "")"
+        }
     }
 
     struct Place: Encodable {
@@ -27,15 +39,20 @@ struct ScheduleShowAnswer: Answer {
         console.answer("\(row.operation)  \(row.schedule ?? "no schedule")\(next)")
         for place in row.installed {
             console.answer("  \(place.kind): \(place.paths.joined(separator: ", "))")
-            if !place.current {
-                console.message(
-                    "warning: the schedule installed for \(place.kind) is not the one that is set: "
-                        + "run 'grocerydude schedule \(row.schedule == nil ? "remove" : "install")'"
-                )
-            }
+            guard !place.current else { continue }
+            console.message(
+                row.schedule == nil
+                    ? "warning: the schedule installed for \(place.kind) is not set: "
+                        + "run 'grocerydude schedule remove'"
+                    : "warning: the schedule installed for \(place.kind) is not as it would be now: "
+                        + "run '\(row.installation)'"
+            )
+        }
+        if row.schedule != nil, !row.isSet {
+            console.message("no 'schedule' is set: this one was given with the installation")
         }
         if row.installed.isEmpty {
-            console.answer("  not installed: 'grocerydude schedule install' does that")
+            console.answer("  not installed: '\(row.installation)' does that")
         }
     }
 }

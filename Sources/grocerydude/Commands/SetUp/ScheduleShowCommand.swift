@@ -28,22 +28,43 @@ struct ScheduleShowCommand: ConsoleCommand {
         _ command: Run.Command,
         _ profile: Profile
     ) async throws -> ScheduleShowAnswer.Row? {
-        let job = ScheduledJob(command, of: profile, program: ScheduledJob.runningProgram)
-        var places: [ScheduleShowAnswer.Place] = []
+        let name = ScheduledJob.name(command, of: profile)
+        var installed: [(kind: ScheduleKind, files: [ScheduleFile])] = []
         for kind in options.kinds {
-            let files = try await ScheduleInstallation(kind: kind)
-                .installed(ScheduledJob.name(command, of: profile))
-            guard !files.isEmpty else { continue }
-            let isCurrent = try job.map { try ScheduleFile.files($0, kind) == files } ?? false
-            places.append(.init(kind: kind.rawValue, paths: files.map(\.path), current: isCurrent))
+            let files = try await ScheduleInstallation(kind: kind).installed(name)
+            if !files.isEmpty { installed.append((kind, files)) }
         }
-        guard job != nil || !places.isEmpty else { return nil }
-        return ScheduleShowAnswer.Row(
+        let program = ScheduledJob.runningProgram
+        let set = ScheduledJob(command, of: profile, program: program)
+        let job = try set ?? given(command, installed.flatMap(\.files), program: program)
+        guard job != nil || !installed.isEmpty else { return nil }
+        return try ScheduleShowAnswer.Row(
             operation: command.rawValue,
             schedule: job?.schedule.description,
+            isSet: set != nil,
             next: job?.schedule.next(after: Date(), in: .current)
                 .map { LocalTime($0, in: .current) },
-            installed: places
+            installed: installed.map { kind, files in
+                .init(
+                    kind: kind.rawValue,
+                    paths: files.map(\.path),
+                    current: try job.map { try ScheduleFile.files($0, kind) == files } ?? false
+                )
+            }
         )
+    }
+
+    /// Returns the job of a schedule that no setting tells, but what is installed.
+    private func given(
+        _ command: Run.Command,
+        _ files: [ScheduleFile],
+        program: String
+    ) throws -> ScheduledJob? {
+        // Only that of backups is an option of 'install'.
+        guard command == .backup, let schedule = ScheduleFile.schedule(of: files) else {
+            return nil
+        }
+        let flag = FlagValue("--schedule", "schedule", schedule.description)
+        return try ScheduledJob(command, of: options.profile([flag]), program: program)
     }
 }

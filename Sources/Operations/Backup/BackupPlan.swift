@@ -14,6 +14,8 @@ struct BackupPlan {
     var scratch: FilePath
     /// Marks the manifest if much is gone.
     var anomalyGuard: AnomalyGuard
+    /// The stores that the backup before had.
+    var knownStores: Set<RelativePath>
     /// Files of external data that were missing in the cut before.
     var knownMissing: Set<RelativePath>
     /// Whether no cut was made before this one.
@@ -30,7 +32,7 @@ struct BackupPlan {
     /// - Throws: `HistoryError`.
     func passesOver(_ file: WalkedFile) throws -> Bool {
         if isFirstTry, file.info.size <= Int64(Segment.size),
-            !DatabaseHeader.isOfPages(size: file.info.size)
+            !DatabaseHeader.isOfPages(size: file.info.size), !knownStores.contains(file.path)
         {
             return true
         }

@@ -211,6 +211,8 @@ public struct CreateBackup: Sendable {
         _ lineage: inout Lineage?
     ) async throws -> (ArchiveDraft, WrittenArchive) {
         let anomalyGuard = anomalyGuard(after: backups)
+        let expected = anomalyGuard.expected ?? []
+        let knownStores = Set(expected.compactMap { try? RelativePath($0.path) })
         // What may have to wait is a file of this machine first.
         let streaming =
             options.streams && !options.queues ? try await folder.streamingFolder(context) : nil
@@ -239,6 +241,7 @@ public struct CreateBackup: Sendable {
                     folder: folder,
                     scratch: destination.workplace,
                     anomalyGuard: anomalyGuard,
+                    knownStores: knownStores,
                     knownMissing: missing,
                     isFirstTry: attempt == 1,
                     isLastTry: attempt >= Self.cutsLimit

@@ -1,4 +1,5 @@
 import Files
+import Foundation
 import Remotes
 import Stores
 import Synchronization
@@ -32,6 +33,19 @@ struct PassingStoresTests {
         #expect(tries > 1)
         #expect(outcome.problems.map(\.kind) == [.neverStill])
         #expect(outcome.problems.map(\.path) == ["new \(tries).db"])
+    }
+
+    @Test("a torn one is found as it is read, and is known then")
+    func torn() async throws {
+        let scene = try Scene()
+        let bytes = try scene.closedStore()
+        try scene.sandbox.write(Array(bytes.dropLast(100)), to: "Stores/torn")
+        for minutes in [0.0, 1] {
+            let outcome = try await scene.backUp(at: Scene.morning + minutes * 60)
+            #expect(outcome.problems.isEmpty && outcome.stores == 2)
+            let told = scene.told.filter { $0.hasPrefix("'torn' turned out to be a store") }
+            #expect(told.count == 1)
+        }
     }
 
     @Test("a store that is away at the cut and comes back is in the next cut")

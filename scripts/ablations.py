@@ -137,9 +137,9 @@ ABLATIONS = [
         "identity.isRolledBack = try await hasUnknownFiles(listing) && !ABLATED")]),
     # Increments: the rules of what is written, and of what a reader believes.
     ("sectors-of-the-last-backup-only", INCREMENTS, [(
-        "Operations/Backup/Increments/ChangeWriter+Patches.swift",
-        "where Int(version) > plan.base {",
-        "where Int(version) > (ABLATED ? plan.number - 1 : plan.base) {")]),
+        "Operations/Backup/Increments/ChangeWriter.swift",
+        "sectorSize > 0 ? Changes(since: plan.base,",
+        "sectorSize > 0 ? Changes(since: ABLATED ? plan.number - 1 : plan.base,")]),
     ("removed-once-only", INCREMENTS, [(
         "Operations/Backup/Increments/ChangeWriter.swift",
         "let end = entry.gone, end > plan.base, entry.first <= plan.base",

@@ -53,7 +53,7 @@ extension ChangeWriter {
         /// None yet.
         ///
         /// - Parameters:
-        ///   - base: the number of the backup that they are to be told to.
+        ///   - base: the number of the backup that has all the rest.
         ///   - size: bytes of the file.
         ///   - sectorSize: bytes of a sector.
         init(since base: Int, size: Int64, sectorSize: Int) {

@@ -1,6 +1,6 @@
-/// A file or directory that a walk came upon.
+/// A file or directory that a walk found.
 public struct WalkedFile {
-    /// The path below the directory that is walked.
+    /// The path below the walk's directory.
     public let path: RelativePath
     /// The open directory that holds it.
     public let directory: Directory
@@ -16,24 +16,24 @@ public struct WalkedFile {
     public var name: FileName { path.name }
 }
 
-/// The next step of a walk, after a directory was seen.
+/// The next step of a walk after a name was visited.
 public enum WalkChoice {
-    /// Go on, into it, if it is a directory.
+    /// Enter it if it is a directory.
     case descend
-    /// Pass over what is in it.
+    /// Skip its content.
     case skip
 }
 
 extension Directory {
     /// Calls `visit` for everything below, parents before children, names in the order of their bytes.
     ///
-    /// A file that vanishes meanwhile is passed over. One that cannot be read is given to `failed`, and the
-    /// walk goes on unless that throws.
+    /// Files that vanish meanwhile are skipped. Files that cannot be read are passed to `failed`, and the walk
+    /// continues unless that throws.
     public func walk(
         failed: (RelativePath, any Error) throws -> Void,
         visit: (WalkedFile) throws -> WalkChoice
     ) throws {
-        // The directory that the caller asked for is the caller's to explain.
+        // The caller handles errors of the directory itself.
         try walk(names(), below: nil, failed: failed, visit: visit)
     }
 

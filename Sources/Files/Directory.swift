@@ -7,11 +7,12 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// An open directory, whose names are reached one step at a time and never through a symbolic link.
+/// An open directory.
 ///
-/// So nothing that another process, or an archive, puts in the way leads out of it, and a path may be
-/// longer than the system takes at once. A class, so that threads can share one; the descriptor is
-/// closed with the last reference.
+/// Names are reached one step at a time, and never through a symbolic link.
+///
+/// So nothing that another process or an archive creates leads out of the directory. Besides, a path may exceed the
+/// system's limit. It is a class, so that threads can share it; the descriptor is closed with the last reference.
 public final class Directory: Sendable {
     /// The path it was opened by, for messages.
     public let path: FilePath
@@ -47,14 +48,14 @@ public final class Directory: Sendable {
 
     /// Opens a regular file in this one for reading.
     ///
-    /// - Throws: `FileError.notA` if it is something else by now.
+    /// - Throws: `FileError.notA` if it is something else now.
     public func file(_ name: FileName) throws -> File {
         try fileAndInfo(name).file
     }
 
     /// Opens a regular file in this one for reading, and returns the system's record of it too.
     ///
-    /// - Throws: `FileError.notA` if it is something else by now.
+    /// - Throws: `FileError.notA` if it is something else now.
     public func fileAndInfo(_ name: FileName) throws -> (file: File, info: FileInfo) {
         let file = try fileOfAnyKind(name)
         let info = try file.info()
@@ -62,7 +63,7 @@ public final class Directory: Sendable {
         return (file, info)
     }
 
-    /// Opens a name in this one for reading, whatever it is: its record tells the caller.
+    /// Opens a name of any kind in this one for reading; the caller checks the kind.
     public func fileOfAnyKind(_ name: FileName) throws -> File {
         // Without O_NONBLOCK, a named pipe with that name would wait for its writer.
         let descriptor = try openAt(name, O_RDONLY | O_NONBLOCK, .open)
@@ -71,7 +72,7 @@ public final class Directory: Sendable {
 
     /// Creates a new regular file, mode 0600 whatever the umask, and opens it for writing.
     ///
-    /// - Throws: `FileError.exists` if the name is taken, be it by a symbolic link.
+    /// - Throws: `FileError.exists` if the name is taken, even by a symbolic link.
     public func createFile(_ name: FileName) throws -> File {
         let descriptor = try openAt(name, O_RDWR | O_CREAT | O_EXCL, .create)
         return File(adopting: descriptor, name: name, in: self)
@@ -106,21 +107,21 @@ public final class Directory: Sendable {
         return FileInfo(status)
     }
 
-    /// Returns the system's record of a name, not following a symbolic link.
+    /// Returns the system's record of a name, without following a symbolic link.
     public func info(_ name: FileName) throws -> FileInfo {
         var status = stat()
         try call(.inspect, name) { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }
         return FileInfo(status)
     }
 
-    /// Whether there is something with this name.
+    /// Returns whether the directory contains the name.
     public func contains(_ name: FileName) -> Bool {
         (try? info(name)) != nil
     }
 
-    /// Returns all names but `.` and `..`, sorted by their bytes, so that a tree gives one archive only.
+    /// Returns all names except `.` and `..`, sorted by their bytes, so that equal trees give equal archives.
     public func names() throws -> [FileName] {
-        // readdir(3) owns the descriptor that it reads from and moves its offset: it gets its own.
+        // readdir(3) owns its descriptor and moves the offset, so it gets a descriptor of its own.
         let copy = try systemCall(.list, path) {
             cfiles_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         }
@@ -146,9 +147,9 @@ public final class Directory: Sendable {
         return names.sorted()
     }
 
-    /// Sets permission bits and modification time of something in this directory.
+    /// Sets the permission bits and the modification time of a name in this directory.
     ///
-    /// A symbolic link keeps its permission bits: it has none of its own.
+    /// The permission bits of a symbolic link are not set, since it has none.
     public func setAttributes(of name: FileName, isLink: Bool, mode: UInt16, modified: Int64) throws
     {
         if !isLink {
@@ -157,14 +158,14 @@ public final class Directory: Sendable {
         try call(.setAttributes, name) { cfiles_set_modification_time(descriptor, $0, modified) }
     }
 
-    /// Sets owner and group of a name, not following a symbolic link; only root may.
+    /// Sets the owner and the group of a name, without following a symbolic link; only root may.
     public func setOwner(of name: FileName, owner: UInt32, group: UInt32) throws {
         try call(.setAttributes, name) {
             fchownat(descriptor, $0, owner, group, AT_SYMLINK_NOFOLLOW)
         }
     }
 
-    /// Sets permission bits and modification time of the directory itself.
+    /// Sets the permission bits and the modification time of the directory itself.
     public func setAttributes(mode: UInt16, modified: Int64) throws {
         try systemCall(.setAttributes, path) { fchmod(descriptor, mode_t(mode)) }
         try systemCall(.setAttributes, path) {
@@ -172,7 +173,7 @@ public final class Directory: Sendable {
         }
     }
 
-    /// Sets owner and group of the directory itself; only root may.
+    /// Sets the owner and the group of the directory itself; only root may.
     public func setOwner(_ owner: UInt32, group: UInt32) throws {
         try systemCall(.setAttributes, path) { fchown(descriptor, owner, group) }
     }
@@ -182,7 +183,7 @@ public final class Directory: Sendable {
         try systemCall(.sync, path) { cfiles_sync(descriptor) }
     }
 
-    /// Whether the system has a call that flushes a whole file system and waits for it.
+    /// Whether the system has a call that flushes a whole file system synchronously.
     public static var canSyncFileSystem: Bool {
         #if os(Linux)
         true
@@ -191,16 +192,64 @@ public final class Directory: Sendable {
         #endif
     }
 
-    /// Flushes all that was written to the file system that the directory is on (syncfs(2)).
+    /// Flushes everything written to the file system of the directory (syncfs(2)).
     ///
-    /// - Throws: `FileError`, also for an error in writing what was written before.
+    /// - Throws: `FileError`, also for a failure of an earlier write.
     public func syncFileSystem() throws {
         try systemCall(.sync, path) { cfiles_sync_file_system(descriptor) }
     }
 
-    /// Returns how many bytes may still be written to the file system.
+    /// Returns the free space of the file system in bytes.
     public func availableSpace() throws -> Int64 {
         try systemCall(.inspect, path) { cfiles_available_space(descriptor) }
+    }
+
+    /// Opens the directory at a path below this one, without following any symbolic link.
+    ///
+    /// - Parameters:
+    ///   - path: the path; `nil` for the directory itself.
+    ///   - missing: called with a directory and a missing name, which it may create; returns whether it did.
+    /// - Returns: the directory; `nil` if it does not exist.
+    /// - Throws: `FileError` if a component is no directory; what `missing` throws.
+    public func descend(
+        to path: RelativePath?,
+        making missing: (Directory, FileName) throws -> Bool = { _, _ in false }
+    ) throws -> Directory? {
+        var directory = self
+        for name in path?.components ?? [] {
+            if !directory.contains(name), try !missing(directory, name) { return nil }
+            switch try directory.info(name).kind {
+            case .directory: directory = try directory.directory(name)
+            case .link:
+                throw FileError.failed(
+                    .open,
+                    directory.path(of: name),
+                    .tooManySymbolicLinkLevels
+                )
+            case .file, .special: throw FileError.notA(.directory, directory.path(of: name))
+            }
+        }
+        return directory
+    }
+
+    /// Moves a name in this directory into another directory, and never replaces anything.
+    ///
+    /// - Throws: `FileError.exists` if the name is taken there.
+    public func move(_ name: FileName, to target: Directory) throws {
+        func call(_ body: (UnsafePointer<CChar>) -> CInt) -> CInt {
+            uninterrupted { name.withCString(body) }
+        }
+        if call({ cfiles_rename_exclusive(descriptor, $0, target.descriptor, $0) }) == 0 { return }
+        // The fallback for file systems without an exclusive rename, as in LocalFileSystem.move.
+        if [EINVAL, ENOSYS, ENOTSUP].contains(errno), !target.contains(name),
+            call({ renameat(descriptor, $0, target.descriptor, $0) }) == 0
+        {
+            return
+        }
+        if errno == EEXIST || target.contains(name) {
+            throw FileError.exists(target.path(of: name))
+        }
+        throw lastError(.move, path(of: name))
     }
 
     /// Removes a name that is not a directory.

@@ -7,27 +7,27 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Notices that names in some directories come, go or are written to.
+/// A watch on some directories, which notices created, removed and written names.
 ///
-/// On Linux the kernel tells (inotify(7)), but not of changes that another machine makes to a mounted
-/// file system. Elsewhere, and if the kernel has no more watches, the names are compared at each look:
-/// FSEvents would need a run loop, and kqueue a descriptor for every file.
+/// On Linux the kernel reports changes (inotify(7)), except those that another machine makes to a mounted file system.
+/// Elsewhere, and if the kernel has no more watches, each look compares the names. FSEvents would need a run loop, and
+/// kqueue a descriptor for every file.
 public final class DirectoryWatch: Sendable {
     private let paths: [FilePath]
-    /// The kernel's queue of events; `nil` if names are compared.
+    /// The kernel's queue of events; `nil` to compare names.
     private let queue: FileDescriptor?
     private let seen: Mutex<[String]>
 
-    /// Begins to watch; a directory that is not there is not watched.
+    /// Starts to watch; missing directories are ignored.
     public convenience init(_ paths: [FilePath]) {
         self.init(paths, isTold: true)
     }
 
-    /// Begins to watch.
+    /// Starts to watch.
     ///
     /// - Parameters:
     ///   - paths: the directories.
-    ///   - isTold: whether the kernel is asked to tell, if it can.
+    ///   - isTold: whether to use the kernel's events if possible.
     init(_ paths: [FilePath], isTold: Bool) {
         self.paths = paths
         queue = isTold ? Self.openQueue(paths) : nil
@@ -36,12 +36,12 @@ public final class DirectoryWatch: Sendable {
 
     deinit { try? queue?.close() }
 
-    /// Waits for a change for a while, and then for a moment in which nothing changes.
+    /// Waits some time for a change, and then until nothing changes for a moment.
     ///
     /// - Returns: whether there was a change since the last call.
     public func wait(milliseconds: Int32) -> Bool {
         guard hasChanged(within: milliseconds) else { return false }
-        // Many files may come at once; whoever copies them for long is not waited for.
+        // Many files may arrive at once, but a long copy is not waited for.
         var rounds = 10
         while rounds > 0, hasChanged(within: 50) { rounds -= 1 }
         return true
@@ -82,7 +82,7 @@ public final class DirectoryWatch: Sendable {
         #endif
     }
 
-    /// Returns all names with what changes when a file is written to.
+    /// Returns all names with the facts that change when a file is written.
     private static func look(_ paths: [FilePath]) -> [String] {
         paths.flatMap { path -> [String] in
             guard let directory = try? Directory.open(path), let names = try? directory.names()

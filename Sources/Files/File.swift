@@ -7,17 +7,17 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// An open regular file, read and written at offsets.
+/// An open regular file, readable and writable at offsets.
 ///
-/// A class, so that threads can share one; the descriptor is closed with the last reference.
+/// It is a class, so that threads can share it; the descriptor is closed with the last reference.
 public final class File: ByteSource, ByteSink {
-    /// The path of the file, or of the directory that it was opened in, and its name there.
+    /// The path of the file; or the path of the directory in which it was opened, and its name there.
     private let place: (path: FilePath, name: FileName?)
     let descriptor: CInt
 
-    /// The path it was opened by, for messages.
+    /// The path by which it was opened, for messages.
     public var path: FilePath {
-        // Made when it is asked for: of thousands of files, few are.
+        // The path is built on request, since most files never need it.
         place.name.map { RelativePath(name: $0).below(place.path) } ?? place.path
     }
 
@@ -52,6 +52,11 @@ public final class File: ByteSource, ByteSink {
         try File(path: path, flags: O_RDWR | O_CREAT | O_EXCL, action: .create)
     }
 
+    /// Opens a file for reading and writing, and creates it with mode 0600 if it is missing.
+    static func openForLocks(_ path: FilePath) throws -> File {
+        try File(path: path, flags: O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, action: .open)
+    }
+
     private convenience init(path: FilePath, flags: CInt, action: FileError.Action) throws {
         let descriptor = try systemCall(action, path) {
             path.withPlatformString { cfiles_openat(AT_FDCWD, $0, flags | O_CLOEXEC, 0o600) }
@@ -59,7 +64,7 @@ public final class File: ByteSource, ByteSink {
         self.init(adopting: descriptor, path: path)
     }
 
-    /// Returns the system's record of the file as it is now.
+    /// Returns the system's present record of the file.
     public func info() throws -> FileInfo {
         var status = stat()
         try systemCall(.inspect, path) { fstat(descriptor, &status) }
@@ -72,7 +77,7 @@ public final class File: ByteSource, ByteSink {
 
     /// Reads from an offset until the buffer is full or the file ends; see `ByteSource`.
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
-        // Only an empty buffer has no address, and there is nothing to read into it.
+        // Only an empty buffer has no address.
         guard let start = buffer.baseAddress else { return 0 }
         var done = 0
         while done < buffer.count {
@@ -87,7 +92,7 @@ public final class File: ByteSource, ByteSink {
 
     /// Writes all bytes at an offset.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
-        // Only an empty buffer has no address, and there is nothing to write from it.
+        // Only an empty buffer has no address.
         guard let start = bytes.baseAddress else { return }
         var done = 0
         while done < bytes.count {
@@ -97,7 +102,32 @@ public final class File: ByteSource, ByteSink {
         }
     }
 
-    /// Cuts or extends the file.
+    /// Writes bytes at an offset of a new file, but leaves long runs of zeros as holes.
+    ///
+    /// The caller has to extend a file that ends in a hole.
+    public func writeLeavingHoles(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
+        var start = 0
+        for hole in ZeroRuns(in: bytes, at: offset) {
+            try write(
+                UnsafeRawBufferPointer(rebasing: bytes[start..<hole.lowerBound]),
+                at: offset + Int64(start)
+            )
+            start = hole.upperBound
+        }
+        try write(UnsafeRawBufferPointer(rebasing: bytes[start...]), at: offset + Int64(start))
+    }
+
+    /// Returns the first range from an offset that may have other bytes than zeros (SEEK_DATA of lseek(2)).
+    ///
+    /// - Returns: the range; an empty one at the end of the file if only a hole follows. A file system without holes
+    ///   reports the whole file.
+    public func data(from offset: Int64) throws -> Range<Int64> {
+        var (start, end): (off_t, off_t) = (0, 0)
+        try systemCall(.read, path) { cfiles_find_data(descriptor, off_t(offset), &start, &end) }
+        return Int64(start)..<Int64(end)
+    }
+
+    /// Shortens or extends the file.
     public func truncate(to size: Int64) throws {
         try systemCall(.write, path) { ftruncate(descriptor, off_t(size)) }
     }
@@ -107,34 +137,34 @@ public final class File: ByteSource, ByteSink {
         try systemCall(.sync, path) { cfiles_sync(descriptor) }
     }
 
-    /// The unit of writes that go round the page cache: a multiple of every disk's block.
+    /// The unit of uncached writes: a multiple of every disk's block.
     public static let uncachedBlock = Int(CFILES_UNCACHED_BLOCK)
 
-    /// Lets writes go round the system's page cache, or not (O_DIRECT of open(2); F_NOCACHE on macOS).
+    /// Makes writes bypass the system's page cache, or not (O_DIRECT of open(2); F_NOCACHE on macOS).
     ///
-    /// To write a file that nobody reads soon then takes a fraction of the processor's time, and pushes
-    /// out nothing that applications use. Address, offset and length of every write must be multiples
-    /// of `uncachedBlock` as long as it is on.
+    /// Writing a file that is not read soon then takes much less processor time, and keeps the applications' pages in
+    /// the cache. In this mode the address, the offset and the length of every write must be multiples of
+    /// `uncachedBlock`.
     ///
-    /// - Returns: `false` if the file system cannot, or is not known to be faster so.
+    /// - Returns: `false` if the file system does not support it, or is not known to be faster.
     public func setUncached(_ isUncached: Bool) -> Bool {
         cfiles_set_uncached(descriptor, isUncached ? 1 : 0) == 0
     }
 
-    /// Lets the system start to write a range to the disk, so that a later `sync()` waits less.
+    /// Starts to write a range to the disk, so that a later `sync()` takes less time.
     public func beginWriteback(from offset: Int64, length: Int64) {
         cfiles_begin_writeback(descriptor, off_t(offset), off_t(length))
     }
 
-    /// Waits until a range has been written to the disk, and gives up its pages in memory.
+    /// Waits until a range is written to the disk, and releases its pages in memory.
     ///
-    /// They need not push out what applications use, and a page that is free again costs less than one
-    /// that was never used.
+    /// These pages then do not displace those of applications. Reusing a freed page costs less than a page that was
+    /// never used.
     public func finishWriteback(from offset: Int64, length: Int64) {
         cfiles_finish_writeback(descriptor, off_t(offset), off_t(length))
     }
 
-    /// Sets permission bits (0 to 0o7777), as they are given: no umask.
+    /// Sets the permission bits (0 to 0o7777), ignoring the umask.
     public func setMode(_ mode: UInt16) throws {
         try systemCall(.setAttributes, path) { fchmod(descriptor, mode_t(mode)) }
     }
@@ -146,7 +176,7 @@ public final class File: ByteSource, ByteSink {
         }
     }
 
-    /// Sets owner and group; only root may give a file away.
+    /// Sets the owner and the group; only root may give a file away.
     public func setOwner(_ owner: UInt32, group: UInt32) throws {
         try systemCall(.setAttributes, path) { fchown(descriptor, owner, group) }
     }
@@ -157,9 +187,9 @@ extension File {
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - limit: bytes that it may have. A longer one is there by accident or to fill our memory, and a
-    ///     sparse one costs its writer nothing.
-    /// - Returns: its bytes.
+    ///   - limit: the maximum size in bytes. A longer file is an accident, or an attempt to exhaust memory: a sparse
+    ///     file costs its writer nothing.
+    /// - Returns: the bytes.
     /// - Throws: `FileError`; `.tooLong` before anything is read.
     public static func contents(of path: FilePath, limit: Int64) throws -> [UInt8] {
         let file = try File.open(path)
@@ -168,14 +198,31 @@ extension File {
         return try file.readExactly(count: Int(size), at: 0)
     }
 
+    /// Returns whether the file begins with all bytes of another file.
+    ///
+    /// - Throws: `FileError`.
+    public func begins(with other: File) throws -> Bool {
+        let size = try other.size
+        let piece: Int64 = 1 << 16
+        for offset in stride(from: 0, to: size, by: Int64.Stride(piece)) {
+            let count = Int(min(piece, size - offset))
+            let bytes = try [self, other].map { file in
+                try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+                    done = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+                }
+            }
+            guard bytes[0] == bytes[1] else { return false }
+        }
+        return true
+    }
+
     /// Copies the file's bytes to a new file.
     ///
     /// - Parameters:
-    ///   - path: the new file; mode 0600, whatever the umask.
-    ///   - syncing: whether the copy must be on the disk when this returns.
+    ///   - path: the new file, with mode 0600 whatever the umask.
+    ///   - syncing: whether the copy must be synced to the disk.
     /// - Returns: the copy, open for reading and writing.
-    /// - Throws: `FileError`; `.exists` if the name is taken. A copy that failed half-way is left
-    ///   to the caller.
+    /// - Throws: `FileError`; `.exists` if the name is taken. An incomplete copy is not removed.
     @discardableResult
     public func copy(to path: FilePath, syncing: Bool) throws -> File {
         let target = try File.create(path)
@@ -183,11 +230,14 @@ extension File {
         defer { buffer.deallocate() }
         var offset: Int64 = 0
         while true {
+            offset = try data(from: offset).lowerBound
             let count = try read(into: buffer, at: offset)
-            try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            try target.writeLeavingHoles(bytes, at: offset)
             offset += Int64(count)
             if count < buffer.count { break }
         }
+        try target.truncate(to: offset)
         if syncing { try target.sync() }
         return target
     }

@@ -7,7 +7,7 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The system's record of a file (stat(2)), not following a symbolic link.
+/// The system's record of a file (stat(2)), without following a symbolic link.
 public struct FileInfo: Sendable, Equatable {
     /// The kinds of file.
     public enum Kind: Sendable, Equatable {
@@ -16,7 +16,9 @@ public struct FileInfo: Sendable, Equatable {
         case special(String)
     }
 
-    /// Device and inode: those of a name stay the same until the file is replaced.
+    /// The device and the inode.
+    ///
+    /// A name keeps its identity until the file is replaced.
     public struct Identity: Hashable, Sendable, Codable {
         public let device: UInt64
         public let inode: UInt64
@@ -29,15 +31,19 @@ public struct FileInfo: Sendable, Equatable {
 
     public let kind: Kind
     public let identity: Identity
-    /// Permission bits with set-user-id, set-group-id and sticky: 0 to 0o7777.
+    /// The permission bits with set-user-id, set-group-id and sticky: 0 to 0o7777.
     public let mode: UInt16
     public let owner: UInt32
     public let group: UInt32
-    /// Bytes.
+    /// The size in bytes.
     public let size: Int64
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// The disk space in bytes; less than the size if the file has holes.
+    ///
+    /// It may change without any other change, and is ignored in comparisons.
+    public let allocated: Int64
+    /// The modification time in nanoseconds since 1970-01-01 UTC.
     public let modified: Int64
-    /// When the inode last changed, in nanoseconds since 1970-01-01 UTC.
+    /// The time of the inode's last change, in nanoseconds since 1970-01-01 UTC.
     public let changed: Int64
 
     init(_ status: stat) {
@@ -57,6 +63,7 @@ public struct FileInfo: Sendable, Equatable {
         owner = status.st_uid
         group = status.st_gid
         size = Int64(status.st_size)
+        allocated = Int64(status.st_blocks) * 512
         #if canImport(Darwin)
         modified = nanoseconds(status.st_mtimespec)
         changed = nanoseconds(status.st_ctimespec)
@@ -68,9 +75,15 @@ public struct FileInfo: Sendable, Equatable {
 }
 
 extension FileInfo {
-    /// Returns when a file was made, in nanoseconds since 1970-01-01 UTC; `nil` if the file system does not tell.
+    public static func == (one: FileInfo, other: FileInfo) -> Bool {
+        one.kind == other.kind && one.identity == other.identity && one.mode == other.mode
+            && one.owner == other.owner && one.group == other.group && one.size == other.size
+            && one.modified == other.modified && one.changed == other.changed
+    }
+
+    /// Returns the creation time of a file in nanoseconds since 1970-01-01 UTC; `nil` if the file system has none.
     ///
-    /// Where an inode is given again, it tells the new file from the old.
+    /// If an inode is reused, the time distinguishes the new file from the old one.
     ///
     /// - Throws: `FileError`.
     public static func birth(of path: FilePath) throws -> Int64? {
@@ -80,7 +93,7 @@ extension FileInfo {
 }
 
 private func nanoseconds(_ time: timespec) -> Int64 {
-    // A clock gone wild must not trap: a time beyond the year 2262 becomes the last one.
+    // A wrong clock must not cause a trap, so a time after the year 2262 becomes the last possible one.
     let (seconds, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
     if overflow { return time.tv_sec < 0 ? .min : .max }
     let (sum, carried) = seconds.addingReportingOverflow(Int64(time.tv_nsec))

@@ -1,30 +1,30 @@
 public import SystemPackage
 
-/// The verbs that change a disk.
+/// The operations that change a disk.
 ///
-/// Code that moves whole directories goes through this seam, so that a test can make each step fail.
-/// Code that reads, or fills a directory that nobody else sees yet, uses the real thing.
+/// Code that moves whole directories uses this protocol, so that a test can make each step fail. Code that reads, or
+/// fills a directory that is still private, uses the real file system.
 public protocol FileSystem: Sendable {
     /// Creates a directory, mode 0700 whatever the umask.
     ///
     /// - Throws: `FileError.exists` if the name is taken.
     func createDirectory(_ path: FilePath) throws
 
-    /// Renames a file or directory, never replacing anything.
+    /// Renames a file or directory, and never replaces anything.
     ///
     /// - Throws: `FileError.exists` if the new name is taken.
     func move(_ path: FilePath, to newPath: FilePath) throws
 
-    /// Exchanges two names in one step: at no moment is either of them missing.
+    /// Exchanges two names in one step, so that neither of them is ever missing.
     ///
-    /// - Returns: `false`, with nothing changed, if the file system cannot do it.
+    /// - Returns: `false`, without a change, if the file system does not support it.
     func swap(_ first: FilePath, _ second: FilePath) throws -> Bool
 
-    /// Removes a file, a symbolic link or a whole directory, if it is there.
+    /// Removes a file, a symbolic link or a whole directory, if it exists.
     func remove(_ path: FilePath) throws
 
-    /// Writes a small file, mode 0600, replacing any of its name: after a crash it is whole, as it was
-    /// before, or not there.
+    /// Writes a small file with mode 0600, and replaces any file of its name. After a crash the file is complete,
+    /// unchanged or missing.
     func write(_ bytes: [UInt8], to path: FilePath) throws
 
     /// Flushes a file, or a directory's entries, to the disk.
@@ -32,15 +32,15 @@ public protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
-    /// Creates a directory, mode 0700, and those above it that are missing, each on the disk.
+    /// Creates a directory with mode 0700, and its missing parents, each synced to the disk.
     ///
-    /// - Throws: `FileError`; `.notA` if something else has a name on the way.
+    /// - Throws: `FileError`; `.notA` if a component is no directory.
     public func createDirectories(_ path: FilePath) throws { _ = try createMissing(path) }
 
     /// Creates a directory as `createDirectories` does.
     ///
-    /// - Returns: those that it made, each before what is in it.
-    /// - Throws: `FileError`; `.notA` if something else has a name on the way.
+    /// - Returns: the created directories, parents first.
+    /// - Throws: `FileError`; `.notA` if a component is no directory.
     public func createMissing(_ path: FilePath) throws -> [FilePath] {
         guard !path.isEmpty else { return [] }
         do {
@@ -52,7 +52,7 @@ extension FileSystem {
             do {
                 try createDirectory(path)
             } catch FileError.exists {
-                // Another run was faster.
+                // Another run created it first.
                 return made
             }
             try sync(parent.isEmpty ? "." : parent)

@@ -1,7 +1,7 @@
 extension Int64 {
-    /// Returns the sum, or the nearest number that fits.
+    /// Returns the sum, or the nearest representable number.
     ///
-    /// For numbers that come from outside and need not be exact: counts, sizes, times.
+    /// It is meant for foreign numbers that need not be exact: counts, sizes, times.
     public func addingSaturated(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         guard overflow else { return sum }

@@ -16,7 +16,8 @@ public struct LocalFileSystem: FileSystem {
     }
 
     public func move(_ path: FilePath, to newPath: FilePath) throws {
-        if call(path, newPath, cfiles_rename_exclusive) == 0 { return }
+        let status = call(path, newPath) { cfiles_rename_exclusive(AT_FDCWD, $0, AT_FDCWD, $1) }
+        if status == 0 { return }
         switch errno {
         case EEXIST: throw FileError.exists(newPath)
         case EINVAL, ENOSYS, ENOTSUP: try moveByLooking(path, to: newPath)
@@ -26,15 +27,15 @@ public struct LocalFileSystem: FileSystem {
 
     /// Renames on a file system that has no exclusive rename.
     ///
-    /// A regular file gets a second name, which link(2) refuses to give if it is taken. A directory
-    /// cannot have one, nor a file on some file systems (on what rclone mounts, link(2) may fail with
-    /// any error). Then there is only looking first; the run that holds the lock is alone with its names.
+    /// A regular file gets a second name; link(2) fails if that is taken. Directories cannot have a second name, nor
+    /// can files on some file systems (on rclone's mounts, link(2) may fail with any error). Then the only way is to
+    /// look first. The lock keeps other runs away from these names.
     private func moveByLooking(_ path: FilePath, to newPath: FilePath) throws {
         if call(path, newPath, link) == 0 {
             do {
                 try remove(path)
             } catch {
-                // A file that could not be moved must not seem to be.
+                // A failed move must not look like a completed one.
                 try? remove(newPath)
                 throw error
             }
@@ -46,7 +47,7 @@ public struct LocalFileSystem: FileSystem {
         guard call(path, newPath, cfiles_rename) == 0 else { throw lastError(.move, path) }
     }
 
-    /// Makes a symbolic link (symlink(2)).
+    /// Creates a symbolic link (symlink(2)).
     ///
     /// - Throws: `FileError`; `.exists` if the name is taken.
     public func makeLink(at path: FilePath, to target: FilePath) throws {
@@ -70,11 +71,11 @@ public struct LocalFileSystem: FileSystem {
             else { throw lastError(.remove, path) }
             return
         }
-        // A mounted file system is not this directory's to remove.
+        // A mounted file system does not belong to this directory.
         guard try !path.isMountPoint() else {
             throw FileError.failed(.remove, path, .resourceBusy)
         }
-        // A directory that its owner may not list or change can be emptied only once it may.
+        // A directory that its owner may not list or change needs other permissions to be emptied.
         if info.mode & 0o700 != 0o700 {
             _ = uninterrupted { path.withPlatformString { chmod($0, 0o700) } }
         }
@@ -82,9 +83,9 @@ public struct LocalFileSystem: FileSystem {
         try removeEmptyDirectory(path)
     }
 
-    /// Removes a directory that has nothing in it, if it is there.
+    /// Removes an empty directory, if it exists.
     ///
-    /// - Throws: `FileError.exists`, or `.failed` with `directoryNotEmpty`, if it has something in it.
+    /// - Throws: `FileError.exists`, or `.failed` with `directoryNotEmpty`, if it is not empty.
     public func removeEmptyDirectory(_ path: FilePath) throws {
         guard uninterrupted({ path.withPlatformString { rmdir($0) } }) == 0 || errno == ENOENT
         else { throw lastError(.remove, path) }
@@ -94,7 +95,7 @@ public struct LocalFileSystem: FileSystem {
         try write(bytes, to: path, mode: 0o600)
     }
 
-    /// Writes a small file, as `write(_:to:)` does, with permission bits of its own.
+    /// Writes a small file like `write(_:to:)`, with the given permission bits.
     public func write(_ bytes: [UInt8], to path: FilePath, mode: UInt16) throws {
         let draft = Self.draft(of: path)
         try remove(draft)
@@ -112,9 +113,9 @@ public struct LocalFileSystem: FileSystem {
         try sync(parent.isEmpty ? "." : parent)
     }
 
-    /// The path at which a file is written before it takes its name; a killed run leaves it.
+    /// Returns the path at which a file is written before it gets its name; a killed run may leave it.
     public static func draft(of path: FilePath) -> FilePath {
-        path.removingLastComponent().appending(".\(path.lastComponent?.string ?? "file").draft")
+        path.derived(".draft", prefix: ".")
     }
 
     public func sync(_ path: FilePath) throws {
@@ -137,14 +138,14 @@ public struct LocalFileSystem: FileSystem {
 }
 
 extension FileInfo {
-    /// Reads the system's record of a path, not following a symbolic link at its end.
+    /// Reads the system's record of a path, without following a symbolic link at its end.
     public init(of path: FilePath) throws {
         var status = stat()
         try systemCall(.inspect, path) { path.withPlatformString { lstat($0, &status) } }
         self.init(status)
     }
 
-    /// Returns the system's record of a path, or `nil` if there is nothing.
+    /// Returns the system's record of a path; `nil` if it does not exist.
     public static func ifPresent(_ path: FilePath) throws -> FileInfo? {
         do {
             return try FileInfo(of: path)
@@ -155,9 +156,9 @@ extension FileInfo {
 }
 
 extension FilePath {
-    /// Returns the same path from the root on, without symbolic links and `..` (realpath(3)).
+    /// Returns the absolute path without symbolic links and `..` (realpath(3)).
     ///
-    /// - Throws: `FileError` if something on the way is missing.
+    /// - Throws: `FileError` if a component is missing.
     public func resolved() throws -> FilePath {
         guard let resolved = withPlatformString({ realpath($0, nil) }) else {
             throw lastError(.open, self)
@@ -166,7 +167,8 @@ extension FilePath {
         return FilePath(platformString: resolved)
     }
 
-    /// Returns the target of the symbolic link here (readlink(2)), in or below the directory that it is in.
+    /// Returns the target of this symbolic link (readlink(2)); a relative target is resolved against the link's
+    /// directory.
     public func linkTarget() throws -> FilePath {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         try systemCall(.open, self) { withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) } }
@@ -175,7 +177,9 @@ extension FilePath {
 }
 
 extension Directory {
-    /// Removes all that is in the directory; what is mounted in it stays, with an error.
+    /// Removes everything in the directory.
+    ///
+    /// Mounts in it stay, and cause an error.
     func removeContents() throws {
         for name in try names() {
             do {

@@ -1,14 +1,14 @@
-/// Returns the name that a misspelt one was most likely meant to be; `nil` if none is near.
+/// Returns the most likely correction of a misspelt name; `nil` if no name is similar.
 public func nearestName(to name: String, among names: some Sequence<String>) -> String? {
     let limit = max(1, name.count / 3)
     let near = names.map { (name: $0, distance: editDistance(from: name, to: $0)) }
         .filter { $0.distance <= limit }
-    // The first of equals, so that the answer does not depend on chance.
+    // Of equally similar names the first wins, so that the result does not depend on chance.
     return near.min { $0.distance < $1.distance }?.name
 }
 
-/// Returns the path that a misspelt one, or only a file's name with or without its extension, was most likely meant to be;
-/// `nil` if none is near.
+/// Returns the most likely correction of a misspelt path, or of a file name with or without its extension; `nil` if no
+/// path is similar.
 public func nearestFile(to path: String, among paths: [String]) -> String? {
     if let nearest = nearestName(to: path, among: paths) { return nearest }
     func stem(_ path: String) -> String {
@@ -21,7 +21,7 @@ public func nearestFile(to path: String, among paths: [String]) -> String? {
     return stems.firstIndex(of: nearest).map { paths[$0] }
 }
 
-/// Returns how many characters must be added, removed, replaced or exchanged with their neighbour.
+/// Returns the number of characters to add, remove, replace or exchange with their neighbour.
 private func editDistance(from first: String, to second: String) -> Int {
     let first = Array(first.lowercased().prefix(100)),
         second = Array(second.lowercased().prefix(100))

@@ -7,26 +7,26 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A directory of our own, mode 0700, that is removed with the last reference to it.
+/// A private directory with mode 0700 that is removed with its last reference.
 ///
-/// It is locked while it is in use (flock(2)). So the next one that is made in the same place knows
-/// those that killed runs left from those that other runs use, and removes the former.
+/// It is locked while it is in use (flock(2)). So a new one in the same place can distinguish the leftovers of killed
+/// runs from the directories of active runs, and removes the former.
 public final class ScratchDirectory: Sendable {
     public let path: FilePath
     private let directory: Directory
 
-    /// Long enough that no user gives a directory such a name: one that has it may be removed.
+    /// The prefix of names, so long that no user chooses it; a directory with it may be removed.
     public static let prefix = ".grocerydude-scratch."
 
-    /// Makes a new one, with a name that nothing else has.
+    /// Creates a directory with a unique name.
     ///
-    /// - Parameter parent: where to make it.
+    /// - Parameter parent: the directory in which to create it.
     /// - Throws: `FileError`.
     public init(in parent: FilePath) throws {
         Self.removeAbandoned(in: parent)
         while true {
             let path = try Self.make(in: parent)
-            // Another run may take it for abandoned before it is locked; then it is gone.
+            // Before it is locked, another run may consider it abandoned and remove it.
             if let directory = try Self.locked(path) {
                 self.path = path
                 self.directory = directory
@@ -35,7 +35,7 @@ public final class ScratchDirectory: Sendable {
         }
     }
 
-    /// Runs `body` with the path of a new one, which is removed after it.
+    /// Runs `body` with the path of a new directory, which is removed afterwards.
     ///
     /// - Throws: `FileError`; what `body` throws.
     public static func with<Result>(
@@ -57,7 +57,7 @@ public final class ScratchDirectory: Sendable {
         return FilePath(platformString: bytes)
     }
 
-    /// Opens and locks a scratch directory; `nil` if another run has it, or has removed it.
+    /// Opens and locks a scratch directory; `nil` if another run uses it or has removed it.
     private static func locked(_ path: FilePath) throws -> Directory? {
         do {
             let directory = try Directory.open(path)
@@ -69,7 +69,7 @@ public final class ScratchDirectory: Sendable {
         }
     }
 
-    /// Removes those that killed runs of this user left; one that cannot be removed is in nobody's way.
+    /// Removes the leftovers of this user's killed runs; failures are ignored.
     public static func removeAbandoned(in parent: FilePath) {
         guard let directory = try? Directory.open(parent), let names = try? directory.names() else {
             return
@@ -84,15 +84,16 @@ public final class ScratchDirectory: Sendable {
         }
     }
 
-    /// Returns whether `mkdtemp` makes such a name of our template.
+    /// Returns whether the name has the form that `mkdtemp` creates from the template.
     public static func isScratch(_ name: FileName) -> Bool {
         let suffix = String(decoding: name.bytes.dropFirst(prefix.utf8.count), as: UTF8.self)
         return name.bytes.starts(with: prefix.utf8) && suffix.count == 6
             && suffix.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 
-    /// The directories of this process that could not be removed; the next one in the same place removes
-    /// them.
+    /// The directories of this process that could not be removed.
+    ///
+    /// The next one in the same place removes them.
     public static var left: [FilePath] { unremoved.withLock { $0 } }
 
     private static let unremoved = Mutex<[FilePath]>([])

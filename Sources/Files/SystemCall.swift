@@ -6,12 +6,12 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Makes a system call again for as long as a signal interrupts it (EINTR).
+/// Repeats a system call as long as a signal interrupts it (EINTR).
 ///
-/// Most calls on a disk are never interrupted; those on a network file system, or on one in a
-/// process of its own, may be (signal(7)).
+/// Most calls on a disk are never interrupted. Calls on a network file system, or on one that a process implements, may
+/// be (signal(7)).
 ///
-/// - Returns: what the call returned; if that is -1, `errno` says why, and it is not EINTR.
+/// - Returns: the result of the call; if it is -1, `errno` has the reason, which is not EINTR.
 func uninterrupted<Status: SignedInteger>(_ call: () -> Status) -> Status {
     while true {
         let result = call()
@@ -19,9 +19,9 @@ func uninterrupted<Status: SignedInteger>(_ call: () -> Status) -> Status {
     }
 }
 
-/// Makes a system call, as `uninterrupted(_:)` does.
+/// Makes a system call with `uninterrupted(_:)`.
 ///
-/// - Returns: what the call returned, which is not -1.
+/// - Returns: the result of the call, which is not -1.
 /// - Throws: `FileError`; `.exists` if the name is taken.
 @discardableResult
 func systemCall<Status: SignedInteger>(
@@ -34,7 +34,7 @@ func systemCall<Status: SignedInteger>(
     throw errno == EEXIST ? FileError.exists(path()) : lastError(action, path())
 }
 
-/// Returns the error of the system call that has just failed.
+/// Returns the error of the system call that just failed.
 func lastError(_ action: FileError.Action, _ path: @autoclosure () -> FilePath) -> FileError {
     let errno = Errno(rawValue: errno)
     return .failed(action, path(), errno)

@@ -1,12 +1,12 @@
 public import SystemPackage
 
-/// A file system that tells every change once it was made.
+/// A file system that reports every change after it was made.
 public struct TellingFileSystem: FileSystem {
-    /// The weight of a change.
+    /// The importance of a change.
     public enum Weight: Sendable {
-        /// A name comes, changes or goes.
+        /// A name is created, changed or removed.
         case step
-        /// Something is written or flushed.
+        /// Something is written or synced.
         case detail
     }
 
@@ -55,7 +55,7 @@ public struct TellingFileSystem: FileSystem {
         tell("flushed '\(printable(path))' to the disk", .detail)
     }
 
-    /// Returns two paths for a message: the second without the directory that it shares with the first.
+    /// Returns two paths for a message; the second without the directory if both are in the same one.
     private static func names(_ first: FilePath, _ second: FilePath) -> (String, String) {
         let isBeside = first.removingLastComponent() == second.removingLastComponent()
         let name = second.lastComponent.map { FilePath($0.string) } ?? second

@@ -2,13 +2,13 @@ internal import Crypto
 public import Foundation
 
 extension UUID {
-    /// Makes the UUID of a name, which is the same on every machine: version 5 (RFC 9562, section 5.5).
+    /// Creates the UUID of a name, which is the same on every machine: version 5 (RFC 9562, section 5.5).
     ///
     /// - Parameters:
-    ///   - name: any text; its UTF-8 counts.
-    ///   - namespace: the UUID of all names of its kind.
+    ///   - name: any text; its UTF-8 is hashed.
+    ///   - namespace: the UUID of the names' kind.
     public init(named name: String, in namespace: UUID) {
-        // The RFC asks for SHA-1. Nothing is kept safe by it: it only spreads names evenly.
+        // The RFC requires SHA-1. It is not used for security, only to distribute names evenly.
         var hasher = Insecure.SHA1()
         withUnsafeBytes(of: namespace.uuid) { hasher.update(bufferPointer: $0) }
         hasher.update(data: Array(name.utf8))

@@ -1,9 +1,9 @@
-/// Returns a number of bytes as people read it, in decimal units: `12.34 MB`.
+/// Formats a number of bytes in decimal units: `12.34 MB`.
 public func byteCount(_ count: Int64) -> String {
     var value = Double(count)
     guard value >= 1000 else { return "\(count) bytes" }
     var unit = ""
-    // A value that would be rounded up to 1000 belongs to the next unit.
+    // A value that would be rounded up to 1000 gets the next unit.
     for next in ["kB", "MB", "GB", "TB", "PB"] where unit.isEmpty || value >= 999.995 {
         value /= 1000
         unit = next
@@ -12,7 +12,7 @@ public func byteCount(_ count: Int64) -> String {
     return "\(hundredths / 100).\(hundredths % 100 / 10)\(hundredths % 10) \(unit)"
 }
 
-/// Returns a number of things, in English.
+/// Formats a number of things in English.
 public func counted(_ number: Int, _ singular: String, _ plural: String) -> String {
     "\(number) \(number == 1 ? singular : plural)"
 }

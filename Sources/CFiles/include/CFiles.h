@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// Renames without ever replacing: RENAME_NOREPLACE (renameat2(2)), RENAME_EXCL on macOS.
-// -1 and errno; EINVAL or ENOSYS if the file system or kernel cannot.
-int cfiles_rename_exclusive(const char *from, const char *to);
+// Renames without ever replacing, each path below a directory (or AT_FDCWD): RENAME_NOREPLACE (renameat2(2)),
+// RENAME_EXCL on macOS. -1 and errno; EINVAL or ENOSYS if the file system or kernel cannot.
+int cfiles_rename_exclusive(int from_directory, const char *from, int to_directory, const char *to);
 
 // rename(2), under a name that no method hides.
 int cfiles_rename(const char *from, const char *to);
@@ -30,6 +30,10 @@ void cfiles_finish_writeback(int descriptor, off_t offset, off_t length);
 // and say that such blocks will do (statx(2), STATX_DIOALIGN, Linux 6.1); F_NOCACHE on macOS.
 // 0, or -1 if it is not to be had.
 int cfiles_set_uncached(int descriptor, int uncached);
+
+// Finds the first data of a file from an offset on (SEEK_DATA and SEEK_HOLE of lseek(2)); an empty range at the end of
+// the file if there is none. Where holes are not known for sure, all is data. 0, or -1 and errno.
+int cfiles_find_data(int descriptor, off_t offset, off_t *start, off_t *end);
 
 // Flushes a file to the disk itself: fsync(2), F_FULLFSYNC on macOS.
 int cfiles_sync(int descriptor);
@@ -74,6 +78,11 @@ int cfiles_find_lock(int descriptor, off_t start, off_t length, pid_t *holder);
 
 // Takes a shared record lock of the range without waiting: 0, or -1 and errno.
 int cfiles_lock_shared(int descriptor, off_t start, off_t length);
+
+// Takes a lock of one byte that belongs to the open file (F_OFD_SETLK of fcntl(2)), without waiting,
+// or gives it up: 0, or -1 and errno, ENOSYS if the system has no such lock.
+int cfiles_lock_byte(int descriptor, off_t offset);
+int cfiles_unlock_byte(int descriptor, off_t offset);
 
 // Sets a file's modification time, nanoseconds since the epoch, not following a link.
 int cfiles_set_modification_time(int directory, const char *name, int64_t nanoseconds);

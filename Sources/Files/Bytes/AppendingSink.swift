@@ -1,9 +1,10 @@
-/// A file that grows at its end and nowhere else, with a buffer, so that many small entries cost few
-/// calls.
+public import SystemPackage
+
+/// A file that grows only at its end, with a buffer, so that many small entries cost few calls.
 ///
-/// If the file system allows it, whole buffers go round the page cache: nobody reads an archive soon,
-/// and to fill and empty the cache takes the processor longer than to deflate. If not, the system is
-/// told to write early and to forget. What collects by itself gets everything at once.
+/// If the file system allows it, whole buffers bypass the page cache. Archives are not read again soon, and filling and
+/// emptying the cache takes more processor time than deflating. Otherwise the system is asked to write early and to
+/// drop the pages. A sink that collects by itself gets everything at once.
 public final class AppendingSink {
     private static let capacity = 2 << 20
     private static let writebackLag: Int64 = 24 << 20
@@ -13,16 +14,16 @@ public final class AppendingSink {
         byteCount: capacity,
         alignment: File.uncachedBlock
     )
-    /// Bytes in the buffer, which belong behind those in the file.
+    /// The number of bytes in the buffer, which follow those in the file.
     private var buffered = 0
-    /// Bytes in the file; a multiple of the block until the end.
+    /// The number of bytes in the file; a multiple of the block until the end.
     private var flushed: Int64 = 0
     private var dropped: Int64 = 0
 
-    /// Where the next byte goes.
+    /// The offset of the next byte.
     public var position: Int64 { flushed + Int64(buffered) }
 
-    /// Begins at the file's beginning.
+    /// Creates a sink that writes from the beginning of the file.
     public init(_ file: any ByteSink) {
         self.file = file
     }
@@ -56,7 +57,7 @@ public final class AppendingSink {
         try bytes.withUnsafeBytes { try append($0) }
     }
 
-    /// Writes all that is still in the buffer; nothing more may follow.
+    /// Writes the rest of the buffer; afterwards nothing may be appended.
     public func finish() throws {
         try writeBlocks()
         try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<buffered]), at: flushed)
@@ -68,12 +69,12 @@ public final class AppendingSink {
         UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
     }
 
-    /// Writes the whole blocks that are in the buffer, and keeps the rest.
+    /// Writes the whole blocks in the buffer, and keeps the rest.
     private func writeBlocks() throws {
         let length = buffered - buffered % File.uncachedBlock
         guard length > 0 else { return }
         let blocks = UnsafeRawBufferPointer(rebasing: buffer[..<length])
-        // Only for this call: to read the file, or write less than a block, takes the cache.
+        // Only this call is uncached: reads, and writes of less than a block, need the cache.
         let isUncached = file.setUncached(true)
         defer { if isUncached { _ = file.setUncached(false) } }
         try file.write(blocks, at: flushed)
@@ -85,9 +86,9 @@ public final class AppendingSink {
         if !isUncached { writeBack(length) }
     }
 
-    /// Lets the disk work while we compress, so that the sync at the end has little left to do.
+    /// Starts the disk's writes early, so that the final sync has little left to do.
     ///
-    /// It is waited for a few steps later, when it is done.
+    /// The writes are awaited a few steps later, when they are done.
     private func writeBack(_ length: Int) {
         file.beginWriteback(from: flushed - Int64(length), length: Int64(length))
         let end = flushed - Self.writebackLag
@@ -95,4 +96,30 @@ public final class AppendingSink {
         file.finishWriteback(from: dropped, length: end - dropped)
         dropped = end
     }
+}
+
+/// A destination of bytes that are written once and in order: a file, or another program.
+public protocol ByteSink: Sendable {
+    /// The path for messages.
+    var path: FilePath { get }
+
+    /// Whether it collects written bytes, so that many short writes cost no more than a long one.
+    var collects: Bool { get }
+
+    /// Writes all bytes at an offset, which is the end of the previous write.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws
+
+    /// See `File`.
+    func setUncached(_ isUncached: Bool) -> Bool
+    /// See `File`.
+    func beginWriteback(from offset: Int64, length: Int64)
+    /// See `File`.
+    func finishWriteback(from offset: Int64, length: Int64)
+}
+
+extension ByteSink {
+    public var collects: Bool { false }
+    public func setUncached(_ isUncached: Bool) -> Bool { false }
+    public func beginWriteback(from offset: Int64, length: Int64) {}
+    public func finishWriteback(from offset: Int64, length: Int64) {}
 }

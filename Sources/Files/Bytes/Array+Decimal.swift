@@ -1,7 +1,9 @@
 extension [UInt8] {
-    /// Appends a number as decimal digits, as text has it; of many thousands, interpolation takes a second.
+    /// Appends a number as decimal digits.
+    ///
+    /// Interpolation takes a second for many thousands of numbers.
     public mutating func append(decimal number: Int64) {
-        // A sign and 19 digits at most, from behind.
+        // A sign and at most 19 digits, from the end.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { space in
             var (rest, start) = (number.magnitude, space.count)
             repeat {

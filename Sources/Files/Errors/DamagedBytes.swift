@@ -1,10 +1,10 @@
-/// Some bytes of a source that are not those which were saved, as a digest tells.
+/// An error for bytes of a source that differ from the saved ones, according to a digest.
 public struct DamagedBytes: ExplainedError, Equatable {
-    /// The name of what they are in, printable.
+    /// The name of the damaged content, printable.
     public var name: String
     /// The archive that was read, printable.
     public var archive: String
-    /// The bytes of which some are wrong, counted from the beginning of what they are in.
+    /// The range that contains damaged bytes, counted from the beginning of the content.
     public var range: Range<Int64>
     public var reason: String
 
@@ -19,5 +19,5 @@ public struct DamagedBytes: ExplainedError, Equatable {
         "'\(name)' in '\(archive)' is damaged in its bytes \(range.lowerBound) to \(range.upperBound - 1): \(reason)"
     }
 
-    public var hint: String? { "try an older backup; a copy in another place may be whole" }
+    public var hint: String? { Advice.olderBackup }
 }

@@ -1,23 +1,25 @@
 public import SystemPackage
 
-/// An error with a file, a directory or a lock; the payload names it.
+/// An error with a file, a directory or a lock.
+///
+/// The payload contains its path.
 public enum FileError: ExplainedError, Equatable {
     /// A system call failed.
     case failed(Action, FilePath, Errno)
-    /// Something other than what was asked for has this name.
+    /// The name exists, but is of another kind than the requested one.
     case notA(Kind, FilePath)
     /// A new file's name is taken.
     case exists(FilePath)
-    /// The file ended before the byte that was asked for.
+    /// The file ended before the requested byte.
     case endedEarly(FilePath)
-    /// The file has more bytes than any of its kind.
+    /// The file is longer than the limit for its kind.
     case tooLong(FilePath, limit: Int64)
     /// Another process holds the lock.
     case locked(FilePath, holder: LockHolder?)
-    /// A name cannot be a path below a directory; `reason` says why.
+    /// A name cannot be a path below a directory; `reason` explains it.
     case unsafeName(String, reason: String)
 
-    /// The action that was tried, as the verb of "cannot VERB".
+    /// The attempted action, as the verb of "cannot VERB".
     public enum Action: String, Sendable {
         case open, read, write, create, remove, list, sync, lock
         case inspect = "look at"
@@ -27,7 +29,7 @@ public enum FileError: ExplainedError, Equatable {
         case setAttributes = "set the attributes of"
     }
 
-    /// The kinds of file that callers ask for.
+    /// The kinds of file that callers request.
     public enum Kind: String, Sendable {
         case directory
         case file = "regular file"
@@ -62,32 +64,38 @@ public enum FileError: ExplainedError, Equatable {
                 "run as the owner of '\(printable(action == .create ? path.removingLastComponent() : path))'"
             case .readOnlyFileSystem: "mount it for writing, or choose a folder somewhere else"
             case .resourceBusy where action == .move, .improperLink where action == .move:
-                "put it in place by hand"
+                "unpack with 'grocerydude restore NAME --target DIR', and put it in place by hand"
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "raise the limit with 'ulimit -n'"
             case .ioError:
                 "look for the disk's errors with 'dmesg', and save what is on it elsewhere"
             case .fileTooLarge: "the file system or 'ulimit -f' sets a limit on a file's size"
             default: nil
             }
-        case .locked: "wait for it"
+        case .locked: "wait for it with '--lock-wait 60s'"
         default: nil
         }
     }
 
-    /// Whether there was no space, or a quota or a limit on the size of files was met.
+    public var outcome: FailureOutcome {
+        if case .locked = self { return .locked }
+        return isNoSpace ? .noSpace : .failed
+    }
+
+    /// Whether there was no space, or the file exceeded a quota or a size limit.
     public var isNoSpace: Bool {
         guard case .failed(_, _, let errno) = self else { return false }
         return [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno)
     }
 
-    /// Why a name was refused; the whole message for other errors.
+    /// The reason why a name was refused; the whole message for other errors.
     public var unsafeReason: String {
         guard case .unsafeName(_, let reason) = self else { return description }
         return reason
     }
 
-    /// Whether a rename is impossible there, whatever the state of the directories: of a mount
-    /// point, from one file system to another, or if the directory above may not be changed.
+    /// Whether a rename is impossible, whatever the directories contain.
+    ///
+    /// The path is a mount point, the other file system is a different one, or the parent directory may not be changed.
     public var forbidsRename: Bool {
         guard case .failed(_, _, let errno) = self else { return false }
         return [
@@ -95,14 +103,26 @@ public enum FileError: ExplainedError, Equatable {
         ].contains(errno)
     }
 
-    /// Whether what was asked for is not there.
+    /// Whether the path does not exist.
+    ///
+    /// A name that is too long for its file system cannot exist.
     public var isMissing: Bool {
-        guard case .failed(_, _, let errno) = self else { return false }
-        return errno == .noSuchFileOrDirectory || errno == .notDirectory
+        guard case .failed(let action, let path, let errno) = self else { return false }
+        switch errno {
+        case .noSuchFileOrDirectory, .notDirectory: return true
+        case .fileNameTooLong where [.open, .read, .inspect, .remove].contains(action):
+            // The path as a whole may be too long for one call, and still exist.
+            let isOfName = (path.lastComponent?.string.utf8.count ?? 0) > FileName.longest
+            return isOfName || path.length < Self.longestPath
+        default: return false
+        }
     }
+
+    /// The length from which the system refuses a path (PATH_MAX).
+    private static let longestPath = 4096
 }
 
-/// The one place where an error number becomes words.
+/// Returns the message for an error number; no other code has such messages.
 func reason(_ errno: Errno) -> String {
     switch errno {
     case .noSpace: "no space left on the device"

@@ -9,8 +9,8 @@ internal import Glibc
 extension File {
     /// Finds another process that has a record lock (fcntl(2)) in a range of the file.
     ///
-    /// - Returns: `nil` if there is none; the holder's process is 0 if the system does not
-    ///   tell, as for one in another container.
+    /// - Returns: `nil` if there is none. The holder's process is 0 if the system does not report it, as for a process
+    ///   in another container.
     public func recordLockHolder(from start: Int64, length: Int64) throws -> LockHolder? {
         var process: pid_t = 0
         switch cfiles_find_lock(descriptor, off_t(start), off_t(length), &process) {
@@ -20,9 +20,9 @@ extension File {
         }
     }
 
-    /// Takes a shared record lock of a range, without waiting.
+    /// Takes a shared record lock on a range, without waiting.
     ///
-    /// It is released when any descriptor of the file is closed in this process.
+    /// The lock is released when this process closes any descriptor of the file.
     ///
     /// - Returns: whether it was granted.
     public func lockRecordShared(from start: Int64, length: Int64) throws -> Bool {

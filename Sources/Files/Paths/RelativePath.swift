@@ -2,18 +2,18 @@ public import SystemPackage
 
 /// A path below a directory, as bytes: the name of an archive's entry.
 ///
-/// It holds any bytes that Linux allows in names. It has at least one component, and none that is
-/// empty, `.`, `..` or has a NUL, so that its text never leads out of the directory. (Nor does a
-/// symbolic link: `Directory` follows none.)
+/// It holds any bytes that Linux allows in names. It has at least one component, and none is empty, `.`, `..` or
+/// contains a NUL. So its text never leads out of the directory. (A symbolic link does not either, since `Directory`
+/// follows none.)
 public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The bytes, with `/` between components and none at either end.
+    /// The bytes, with `/` between components and none at the beginning or the end.
     public let bytes: [UInt8]
 
-    /// Makes a path of bytes that may come from anywhere.
+    /// Creates a path from bytes of any origin.
     ///
-    /// - Throws: `FileError.unsafeName` saying what is wrong with them.
+    /// - Throws: `FileError.unsafeName` with the reason.
     public init(validating bytes: some Collection<UInt8>) throws(FileError) {
-        // Copied first: the compiler makes fast code of an array alone, whatever module asks.
+        // The copy is needed for speed: the compiler optimizes only arrays across modules.
         let bytes = Array(bytes)
         if let fault = bytes.withUnsafeBufferPointer(Self.fault) {
             throw .unsafeName(printable(bytes: bytes), reason: fault)
@@ -21,7 +21,7 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         self.bytes = bytes
     }
 
-    /// Returns what is wrong with the bytes of a path; `nil` if nothing is.
+    /// Returns the fault of a path's bytes; `nil` if there is none.
     private static func fault(of bytes: UnsafeBufferPointer<UInt8>) -> String? {
         guard let first = bytes.first else { return "it is empty" }
         guard first != slash else { return "it is an absolute path" }
@@ -42,7 +42,7 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         }
     }
 
-    /// Makes a path of text; see `init(validating:)`.
+    /// Creates a path from text; see `init(validating:)`.
     public init(_ text: String) throws(FileError) {
         try self.init(validating: Array(text.utf8))
     }
@@ -51,17 +51,17 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         self.bytes = bytes
     }
 
-    /// The path of a name that a directory listing gave.
+    /// Creates a path from a name in a directory.
     public init(name: FileName) {
         self.init(unchecked: name.bytes)
     }
 
-    /// Returns the path of a name inside this one.
+    /// Returns the path of a name in this directory.
     public func appending(_ name: FileName) -> RelativePath {
         RelativePath(unchecked: bytes + CollectionOfOne(slash) + name.bytes)
     }
 
-    /// Returns the path of a name beside this one.
+    /// Returns the path of a name in the same directory.
     public func sibling(_ name: FileName) -> RelativePath {
         parent?.appending(name) ?? RelativePath(name: name)
     }
@@ -72,7 +72,7 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         return FileName(unchecked: Array(bytes[(end + 1)...]))
     }
 
-    /// All components but the last, or `nil` if there is only one.
+    /// All components except the last; `nil` if there is only one.
     public var parent: RelativePath? {
         bytes.lastIndex(of: slash).map { RelativePath(unchecked: Array(bytes[..<$0])) }
     }
@@ -82,19 +82,19 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         bytes.split(separator: slash).map { FileName(unchecked: Array($0)) }
     }
 
-    /// Returns the path without its first components; `nil` if it has no more.
+    /// Returns the path without its first components; `nil` if none are left.
     public func dropping(first count: Int) -> RelativePath? {
         let rest = components.dropFirst(count).map(\.bytes)
         return rest.isEmpty ? nil : RelativePath(unchecked: Array(rest.joined(separator: [slash])))
     }
 
-    /// Returns this path in a directory.
+    /// Returns this path below a directory.
     public func below(_ directory: FilePath) -> FilePath {
         let bytes = bytes.map { CInterop.PlatformChar(bitPattern: $0) } + [0]
         return directory.appending(FilePath(platformString: bytes).components)
     }
 
-    /// Escaped for printing.
+    /// The path, escaped for printing.
     public var description: String { printable(bytes: bytes) }
 
     public static func < (left: RelativePath, right: RelativePath) -> Bool {

@@ -1,17 +1,17 @@
 /// A shell pattern for paths, matched byte by byte as Git does (wildmatch.c, with `WM_PATHNAME`).
 ///
-/// `*`, `?` and `[…]` match no `/`. `**` between slashes, or at an end, matches any number of directories.
+/// `*`, `?` and `[…]` do not match `/`. `**` between slashes, or at an end, matches any number of directories.
 struct Glob: Sendable, Equatable {
     let bytes: [UInt8]
 
-    /// The end of a try.
+    /// The result of an attempt to match.
     private enum Outcome {
         case matched, differs
-        /// No text behind this one can make a difference, or only one that `**` takes.
+        /// No later part of the text can match, or only if a `**` takes slashes.
         case hopeless, hopelessWithoutSlash
     }
 
-    /// Returns whether all of a text is as the pattern says.
+    /// Returns whether the pattern matches a whole text.
     func matches(_ text: ArraySlice<UInt8>) -> Bool {
         match(from: 0, text) == .matched
     }
@@ -43,7 +43,9 @@ struct Glob: Sendable, Equatable {
         return text.isEmpty ? .matched : .differs
     }
 
-    /// Matches the rest from a star on; a single one, and one with something beside it, ends at a slash.
+    /// Matches the rest from a star on.
+    ///
+    /// A single star, or one with a neighbour other than a slash, ends at a slash.
     private func matchStar(at first: Int, from start: Int, _ text: ArraySlice<UInt8>) -> Outcome {
         var position = first + 1
         var takesSlashes = false
@@ -54,7 +56,7 @@ struct Glob: Sendable, Equatable {
                 && (byte(at: position).map { $0 == slash } ?? true
                     || byte(at: position) == backslash && byte(at: position + 1) == slash)
             if isAlone {
-                // "a/**/b" is "a/b", too.
+                // "a/**/b" also matches "a/b".
                 if byte(at: position) == slash, match(from: position + 1, text) == .matched {
                     return .matched
                 }
@@ -92,7 +94,7 @@ struct Glob: Sendable, Equatable {
         position < bytes.count ? bytes[position] : nil
     }
 
-    /// The mistake for which the pattern would match nothing at all; `nil` if there is none.
+    /// The fault that keeps the pattern from matching anything; `nil` if there is none.
     var fault: String? {
         var position = 0
         while position < bytes.count {
@@ -113,14 +115,14 @@ struct Glob: Sendable, Equatable {
     }
 }
 
-/// The bytes that a bracket expression stands for: `[a-z]`, `[!a]`, `[[:digit:]]`.
+/// The bytes that a bracket expression matches: `[a-z]`, `[!a]`, `[[:digit:]]`.
 private struct ByteSet {
     private var members: Set<UInt8> = []
     private var isNegated = false
-    /// The position of its `]`.
+    /// The position of the closing `]`.
     let end: Int
 
-    /// Reads the one that begins at a position; `nil` if it has no end, or an unknown class in it.
+    /// Parses the expression at a position; `nil` if it has no end or an unknown class.
     init?(_ bytes: [UInt8], at start: Int) {
         func byte(_ position: Int) -> UInt8? { position < bytes.count ? bytes[position] : nil }
         var position = start + 1
@@ -171,7 +173,7 @@ private struct ByteSet {
 
     func contains(_ byte: UInt8) -> Bool { members.contains(byte) != isNegated }
 
-    /// Returns the bytes of a class as the C locale has them (isalpha(3)).
+    /// Returns the bytes of a class in the C locale (isalpha(3)).
     private static func members(of name: String) -> Set<UInt8>? {
         let digits = Set(UInt8(ascii: "0")...UInt8(ascii: "9"))
         let lower = Set(UInt8(ascii: "a")...UInt8(ascii: "z"))

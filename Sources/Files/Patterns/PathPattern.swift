@@ -1,21 +1,23 @@
-/// A line of gitignore(5): which paths below a directory it means, as Git reads it.
+/// A line of gitignore(5), which matches paths below a directory as Git does.
 ///
-/// Names are bytes, and case counts. A pattern with a slash that is not its last letter is about the whole
-/// path, any other about the name alone.
+/// Names are bytes, and case matters. A pattern with a slash before its last character matches the whole path, any
+/// other the name alone.
 public struct PathPattern: Sendable, Equatable, CustomStringConvertible {
-    /// As it was written.
+    /// The pattern as written.
     public let text: String
-    /// Whether it takes in again what an earlier one has left out.
+    /// Whether it includes again what an earlier pattern excluded.
     public let isNegated: Bool
     private let isForDirectories: Bool
     private let isForPaths: Bool
-    /// The beginning without wildcards; Git compares it first, and lets a `**` behind it stand alone.
+    /// The literal beginning.
+    ///
+    /// Git compares it first, and treats a `**` behind it as standing alone.
     private let prefix: [UInt8]
     private let rest: Glob
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
-    /// - Throws: `PathPatternError` if it could match nothing.
+    /// - Throws: `PathPatternError` if it cannot match anything.
     public init(_ text: String) throws(PathPatternError) {
         func refuse(_ reason: String) -> PathPatternError {
             PathPatternError(pattern: text, reason: reason)
@@ -43,11 +45,12 @@ public struct PathPattern: Sendable, Equatable, CustomStringConvertible {
         rest = Glob(bytes: Array(bytes.dropFirst(prefix.count)))
     }
 
-    /// Letters that may mean others, or themselves.
+    /// The characters with a special meaning.
     private static let specials = Set("*?[\\".utf8)
 
-    /// Returns whether it means a path; whether something in a directory that it means is left out is
-    /// another matter.
+    /// Returns whether the pattern matches a path.
+    ///
+    /// The content of a matching directory is decided elsewhere.
     public func matches(_ path: RelativePath, isDirectory: Bool) -> Bool {
         guard isDirectory || !isForDirectories else { return false }
         let bytes = path.bytes
@@ -58,7 +61,7 @@ public struct PathPattern: Sendable, Equatable, CustomStringConvertible {
         return rest.bytes.isEmpty ? remainder.isEmpty : rest.matches(remainder)
     }
 
-    /// Takes spaces off the end, unless a backslash keeps them.
+    /// Removes trailing spaces, unless a backslash protects them.
     private static func withoutTrailingSpaces(_ bytes: [UInt8]) -> [UInt8] {
         var (position, end) = (0, 0)
         while position < bytes.count {
@@ -73,7 +76,7 @@ public struct PathPattern: Sendable, Equatable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// Why a pattern is refused.
+/// An error that refuses a pattern.
 public struct PathPatternError: ExplainedError, Equatable {
     public let pattern: String
     public let reason: String
@@ -85,14 +88,16 @@ public struct PathPatternError: ExplainedError, Equatable {
 }
 
 extension [PathPattern] {
-    /// Returns whether a path is left out, by the last pattern that means it; `nil` if none does.
+    /// Returns whether a path is excluded.
     ///
-    /// Of something in a directory that is left out nothing is asked: it is left out too.
+    /// The last matching pattern wins; `nil` if none matches.
+    ///
+    /// Everything in an excluded directory is excluded, and must not be passed.
     public func verdict(on path: RelativePath, isDirectory: Bool) -> Bool? {
         last { $0.matches(path, isDirectory: isDirectory) }.map { !$0.isNegated }
     }
 
-    /// Reads the patterns of a file: one a line, without empty lines and comments.
+    /// Parses the patterns of a file: one per line, without empty lines and comments.
     ///
     /// - Throws: `PathPatternError`.
     public init(lines: String) throws(PathPatternError) {

@@ -1,34 +1,36 @@
 internal import Synchronization
 
-/// Work on a thread of its own, so that a task's thread does not wait for a slow disk or database.
+/// Work on its own thread, so that a task's thread does not wait for a slow disk or database.
 ///
-/// If the system gives no thread, `wait()` does the work. The caller that begins it must end it with
-/// `close()`, and is the only one to call its methods.
+/// If the system provides no thread, `wait()` does the work. The caller must end the work with `close()`, and no other
+/// caller may use its methods.
 public final class BackgroundWork<Value>: @unchecked Sendable {
-    /// The work; it gets a function that throws `CancellationError` once nobody wants the result.
+    /// The work.
+    ///
+    /// Its argument throws `CancellationError` once the result is not wanted any more.
     public typealias Body = (_ checkCancellation: @escaping () throws -> Void) throws -> Value
 
     private let isCancelled = Atomic(false)
-    // The thread's until it has been joined, then the caller's.
+    // These belong to the thread until it is joined, then to the caller.
     private var body: Body?
     private var result: Result<Value, any Error>?
     private var thread: WorkThread?
 
-    /// Makes work that is already done.
+    /// Creates work that is already done.
     public init(value: Value) {
         result = .success(value)
     }
 
-    /// Begins the work.
+    /// Starts the work.
     ///
-    /// - Parameter body: the work. Until it has ended, nobody else may use its captures; they are
-    ///   released before `wait()` or `close()` returns.
+    /// - Parameter body: the work. Nothing else may use its captures until it ends. They are released before `wait()`
+    ///   or `close()` returns.
     public init(_ body: @escaping Body) {
         self.body = body
         thread = WorkThread { [self] in _ = run() }
     }
 
-    /// Waits for the end.
+    /// Waits until the work ends.
     ///
     /// - Throws: what the work throws.
     public func wait() throws -> Value {
@@ -36,7 +38,7 @@ public final class BackgroundWork<Value>: @unchecked Sendable {
         return try (result ?? run()).get()
     }
 
-    /// Asks the work to stop, and waits until it has ended.
+    /// Asks the work to stop, and waits until it ends.
     public func close() {
         isCancelled.store(true, ordering: .relaxed)
         thread?.join()

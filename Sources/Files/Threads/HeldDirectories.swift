@@ -1,7 +1,7 @@
-/// How many directories are held open by a batch of files that wait to be opened in them.
+/// The number of directories that a batch of files waiting to be opened keeps open.
 ///
-/// A process may have some hundred descriptors only, and of a tree whose directories have a file each, every file
-/// holds one.
+/// A process may have only some hundred descriptors. If every directory of a tree has one file, each file keeps a
+/// directory open.
 public struct HeldDirectories: Sendable {
     private static let limit = 16
 
@@ -10,12 +10,12 @@ public struct HeldDirectories: Sendable {
 
     public init() {}
 
-    /// Whether a file in a directory may wait with the others.
+    /// Returns whether a file in a directory may join the batch.
     public func hasRoom(for directory: Directory) -> Bool {
         count < Self.limit || last == ObjectIdentifier(directory)
     }
 
-    /// Counts a directory, unless it is the one that was counted last.
+    /// Counts a directory, unless it is the last counted one.
     public mutating func add(_ directory: Directory) {
         guard last != ObjectIdentifier(directory) else { return }
         last = ObjectIdentifier(directory)

@@ -1,23 +1,23 @@
 internal import Foundation
 
-/// Runs jobs on a fixed number of threads and gives them back in the order they came in.
+/// A pipeline that runs jobs on a fixed number of threads and returns them in their order.
 ///
-/// If the system gives fewer threads, those do the work; if it gives none, the caller's thread does it
-/// as it takes jobs back.
+/// If the system provides fewer threads, those do the work. If it provides none, the caller's thread works when it
+/// takes jobs back.
 ///
-/// Only one thread may call the methods. It never has more than `capacity` jobs in flight, and jobs are
-/// used again, so the memory of a pipeline depends on its threads and not on the data.
+/// Only one thread may call the methods. At most `capacity` jobs are in flight, and jobs are reused. So the memory of a
+/// pipeline depends on its threads, not on the data.
 ///
-/// There is one lock, `condition`; it is never held while a job runs.
+/// The only lock, `condition`, is never held while a job runs.
 public final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
-    // Guarded by `condition`.
+    // These are guarded by `condition`.
     private var waiting: [Entry] = []
     private var isClosed = false
 
-    // The caller's thread only.
+    // These belong to the caller's thread.
     private var threads: [WorkThread] = []
-    /// Runs jobs on the caller's thread, if there is no other.
+    /// The worker for the caller's thread, if there is no other thread.
     private var ownWorker: ((Job) throws -> Void)?
     private var inFlight: [Entry] = []
     private var idle: [Job] = []
@@ -28,17 +28,16 @@ public final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendab
         init(_ job: Job) { self.job = job }
     }
 
-    /// How many jobs are in flight at most.
+    /// The maximum number of jobs in flight.
     public let capacity: Int
 
     /// Starts the threads.
     ///
     /// - Parameters:
-    ///   - threads: how many, if the system gives so many.
-    ///   - capacity: how many jobs may be in flight; `nil` for enough that no thread waits for the caller.
-    ///   - makeJob: makes a job, with its buffers; called `capacity` times at most.
-    ///   - makeWorker: called once on each thread that works; what it returns runs every job of that
-    ///     thread.
+    ///   - threads: the number of threads, if the system provides them.
+    ///   - capacity: the maximum number of jobs in flight; `nil` for enough to keep all threads busy.
+    ///   - makeJob: creates a job with its buffers; called at most `capacity` times.
+    ///   - makeWorker: called once on each working thread; the returned closure runs every job of that thread.
     public init(
         threads: Int,
         capacity: Int? = nil,
@@ -55,10 +54,12 @@ public final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendab
         if self.threads.isEmpty { ownWorker = makeWorker() }
     }
 
-    /// Returns a job to fill; `nil` while all are in flight: take one back first.
+    /// Returns a job to fill; `nil` if all are in flight, so that one has to be taken back first.
     public func vacantJob() -> Job? { idle.popLast() }
 
-    /// Returns a job to fill, after lending the oldest to `body` if all are in flight.
+    /// Returns a job to fill.
+    ///
+    /// If all are in flight, passes the oldest to `body` first.
     public func vacantJob(_ body: (Job) throws -> Void) throws -> Job {
         while true {
             if let job = vacantJob() { return job }
@@ -76,7 +77,7 @@ public final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendab
         }
     }
 
-    /// Waits for the oldest job in flight and lends it to `body`; it is vacant again afterwards.
+    /// Waits for the oldest job in flight and passes it to `body`; afterwards the job is vacant again.
     ///
     /// - Returns: `nil` if none is in flight.
     /// - Throws: the error of the job, or of `body`.
@@ -84,7 +85,7 @@ public final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendab
         guard !inFlight.isEmpty else { return nil }
         let entry = inFlight.removeFirst()
         defer { idle.append(entry.job) }
-        // Jobs are run in their order, so that this is the oldest.
+        // Jobs run in their order, so this is the oldest.
         if let ownWorker {
             let next = condition.withLock { waiting.isEmpty ? nil : waiting.removeFirst() }
             if let next { run(next, ownWorker) }
@@ -97,7 +98,7 @@ public final class OrderedPipeline<Job: AnyObject & Sendable>: @unchecked Sendab
         return try body(entry.job)
     }
 
-    /// Drops the jobs that have not begun and waits for the threads to end.
+    /// Drops the jobs that have not started, and waits until the threads end.
     public func close() {
         condition.withLock {
             isClosed = true

@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension WorkThread {
-    /// Runs work that may block on a thread of its own, while the task waits.
+    /// Runs work that may block on its own thread, while the task waits.
     ///
-    /// A blocked thread of the task's would be missing where others go on: there may be only one. If the
-    /// system gives no thread, the work is done on the task's all the same.
+    /// There may be only one thread for tasks, and blocking it would stop all of them. If the system provides no other
+    /// thread, the work runs on the task's thread all the same.
     public static func run<Value>(_ body: @escaping () throws -> Value) async throws -> Value {
         let work = Handed(body)
         let result = await withCheckedContinuation { continuation in
@@ -18,11 +18,11 @@ extension WorkThread {
         return try result.value.get()
     }
 
-    /// Waits on this thread for what a task does.
+    /// Waits on this thread for the result of a task.
     ///
-    /// The thread must be one of the system's own: see `run`. One of the task's would be missing where that goes on.
+    /// It must be a thread of its own, as in `run`: blocking a thread for tasks could stop the awaited task.
     ///
-    /// - Parameter body: the work, for which the thread does nothing else.
+    /// - Parameter body: the work, for which this thread waits.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws.
     public static func wait<Value>(
@@ -39,7 +39,7 @@ extension WorkThread {
         return try answer.wait()
     }
 
-    /// What one thread waits for and another one gives.
+    /// The result that one thread waits for and another one sets.
     private final class Answer<Value>: @unchecked Sendable {
         private let condition = NSCondition()
         private var result: Result<Value, any Error>?
@@ -61,7 +61,7 @@ extension WorkThread {
         }
     }
 
-    /// Something that is handed from one thread to another, of which only one goes on with it.
+    /// A value that one thread hands to another, so that only one of them uses it.
     private struct Handed<Value>: @unchecked Sendable {
         let value: Value
 

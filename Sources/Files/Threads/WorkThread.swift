@@ -7,23 +7,23 @@ internal import Synchronization
 
 /// A thread of the system that runs one piece of work (pthread_create(3)).
 ///
-/// Foundation's `Thread` does not tell if the system had none to give, and its caller waits for ever.
+/// Foundation's `Thread` does not report that the system provides no thread, so that its caller waits forever.
 ///
-/// Its owner ends it with `join()`. One that nobody joins goes on until its work is done.
+/// Its owner ends it with `join()`. Without that it runs until its work is done.
 public final class WorkThread: @unchecked Sendable {
-    /// In bytes; large buffers are not on the stack.
+    /// The stack size in bytes; large buffers are not on the stack.
     private static let stackSize = 1 << 20
 
     private let thread: pthread_t
     private var isJoined = false
 
-    /// Starts a thread; `nil` if the system gives none, or has no other to give after it.
+    /// Starts a thread; `nil` if the system provides none, or would provide no other after it.
     ///
-    /// Then a limit on processes (RLIMIT_NPROC, a control group's `pids.max`) or on memory is met, and
-    /// the body is not run. The last thread is left to libdispatch, which waits until it gets one: were
-    /// it ours, and its owner's thread the one that waits, neither would ever end.
+    /// In that case a limit on processes (RLIMIT_NPROC, a control group's `pids.max`) or on memory is reached, and the
+    /// body does not run. The last thread is left to libdispatch, which waits until it gets one. If this object took it
+    /// and its owner's thread waited for it, neither would ever end.
     ///
-    /// - Parameter body: the work; it is released on that thread, before `join()` returns.
+    /// - Parameter body: the work; it is released on the new thread, before `join()` returns.
     public init?(_ body: @escaping @Sendable () -> Void) {
         let gate = Gate()
         let threads = gate.mutex.withLock { _ -> (spare: pthread_t, own: pthread_t?)? in
@@ -35,7 +35,7 @@ public final class WorkThread: @unchecked Sendable {
         self.thread = thread
     }
 
-    /// Returns whether the system gives so many threads beside those that there are.
+    /// Returns whether the system provides so many threads besides the existing ones.
     public static func areLeft(_ count: Int) -> Bool {
         let gate = Gate()
         let threads = gate.mutex.withLock { _ in
@@ -46,13 +46,13 @@ public final class WorkThread: @unchecked Sendable {
     }
 
     private static func start(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
-        // Not its initializer: which module it belongs to depends on the files that are compiled before.
+        // The C type's initializer is not used: the module it belongs to depends on the files compiled before.
         withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { space in
             guard let attributes = space.baseAddress, pthread_attr_init(attributes) == 0 else {
                 return nil
             }
             defer { pthread_attr_destroy(attributes) }
-            // If the system refuses this size, the usual one stays, which is larger.
+            // If the system refuses this size, the default stays, which is larger.
             pthread_attr_setstacksize(attributes, stackSize)
             return start(body, attributes)
         }
@@ -89,7 +89,7 @@ public final class WorkThread: @unchecked Sendable {
         if !isJoined { pthread_detach(thread) }
     }
 
-    /// Waits until the work is done and the thread has ended; one caller at a time.
+    /// Waits until the work is done and the thread has ended; only one caller at a time may wait.
     public func join() {
         guard !isJoined else { return }
         isJoined = true
@@ -97,13 +97,12 @@ public final class WorkThread: @unchecked Sendable {
     }
 }
 
-/// The work of a thread.
 private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
 
-/// Holds the spare thread until the other was started.
+/// A gate that holds the spare thread until the other one is started.
 private final class Gate: Sendable {
     let mutex = Mutex(())
 }

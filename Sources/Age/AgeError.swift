@@ -1,51 +1,65 @@
 public import Files
 public import SystemPackage
 
-/// An error with an encrypted file or with a key; none of them has a secret in it.
+/// An error with an encrypted file or with a key; no error contains a secret.
 public enum AgeError: ExplainedError, Equatable {
-    /// The file does not begin as one of age does.
+    /// The file does not begin like an age file.
     case notEncrypted(FilePath)
-    /// The file is written as text, which is not as the format says.
+    /// The file is armored text that breaks the format.
     case badArmor(FilePath, reason: String)
-    /// The file's header is not as the format says, whoever made it.
+    /// The file's header breaks the format.
     case badHeader(FilePath, reason: String)
-    /// None of the keys opens the file.
+    /// No available key opens the file.
     case noMatch(FilePath, keys: Int)
     /// The file was encrypted with a passphrase, and none was given.
     case needsPassphrase(FilePath)
-    /// The passphrase is not the one that the file was encrypted with.
+    /// The passphrase is wrong.
     case wrongPassphrase(FilePath)
-    /// A key opens the file, but its header was changed by somebody who has none.
+    /// The file's passphrase needs more work than usual, and the user has not allowed it.
+    case muchWork(FilePath, memory: Int64)
+    /// There is not enough memory to try a passphrase.
+    case littleMemory(needed: Int64)
+    /// A key opens the file, but the header was changed without a key.
     case forgedHeader(FilePath)
-    /// The file ends before it should, or more follows its end.
+    /// The file ends early, or has data behind its end.
     case wrongEnd(FilePath)
-    /// A part of the file is not as it was written.
+    /// A part of the file was changed.
     case damaged(FilePath, chunk: Int64, of: Int64)
-    /// More can read the file than are known by the keys at hand.
+    /// The file has more recipients than those known by the available keys.
     case otherReaders(FilePath, known: Int, of: Int)
     /// A text is not a public key.
     case badRecipient(String, reason: String)
-    /// A secret key stands in the place of a public one; it is not named.
+    /// A secret key is used in place of a public one; the message does not contain it.
     case identityAsRecipient
-    /// A text is not a secret key; it is not named.
+    /// A text is not a secret key; the message does not contain it.
     case badIdentity(reason: String)
-    /// Recipients that cannot stand beside each other, or none at all.
+    /// A text is not an OpenSSH signature of a supported kind.
+    case badSignature(reason: String)
+    /// A line of a file of trusted keys breaks the format of ssh-keygen(1).
+    case badSigner(FilePath, line: Int, reason: String)
+    /// An OpenSSH agent does not sign.
+    case agentFailed(reason: String)
+    /// The recipients cannot be combined, or there are none.
     case badRecipients(reason: String)
 
-    /// Whether another key would help.
+    /// Whether another key may help.
     public var isOfKeys: Bool {
         switch self {
-        case .noMatch, .needsPassphrase, .wrongPassphrase: true
+        case .noMatch, .needsPassphrase, .wrongPassphrase, .muchWork, .littleMemory: true
         default: false
         }
     }
 
-    /// Whether the bytes of the file are at fault, and no key would help.
+    /// Whether the bytes of the file are wrong, so that no key would help.
     public var isDamage: Bool {
         switch self {
         case .notEncrypted, .badArmor, .badHeader, .forgedHeader, .wrongEnd, .damaged: true
         default: false
         }
+    }
+
+    public var outcome: FailureOutcome {
+        isOfKeys ? .password : isDamage ? .damaged : .usage
     }
 
     public var description: String {
@@ -61,6 +75,10 @@ public enum AgeError: ExplainedError, Equatable {
             "\(name(path)) is encrypted with a password, and there is none"
         case .wrongPassphrase(let path):
             "\(name(path)) is encrypted, and the password does not open it"
+        case .muchWork(let path, let memory):
+            "\(name(path)) asks for \(byteCount(memory)) of memory, and as much work, before its password can be tried"
+        case .littleMemory(let needed):
+            "there is too little memory to try a password: it takes \(byteCount(needed))"
         case .forgedHeader(let path):
             "the header of \(name(path)) is damaged: it is not as it was written"
         case .wrongEnd(let path):
@@ -72,6 +90,10 @@ public enum AgeError: ExplainedError, Equatable {
         case .badRecipient(let text, let reason): "'\(text)' is not a public key: \(reason)"
         case .identityAsRecipient: "a secret key stands where a public one should be"
         case .badIdentity(let reason): "a secret key cannot be read: \(reason)"
+        case .badSignature(let reason): "the signature cannot be read: \(reason)"
+        case .badSigner(let path, let line, let reason):
+            "'\(printable(path))', line \(line): \(reason)"
+        case .agentFailed(let reason): "the agent of OpenSSH does not sign: \(reason)"
         case .badRecipients(let reason): "nobody can be encrypted for: \(reason)"
         }
     }
@@ -80,6 +102,17 @@ public enum AgeError: ExplainedError, Equatable {
         switch self {
         case .identityAsRecipient:
             "somebody may have read it: consider a new key; a public key begins with 'age1'"
+        case .noMatch:
+            "name the file of the secret key with '--identity', or see 'grocerydude key check --all'"
+        case .otherReaders: "name all who are to read it with '--recipient'"
+        case .needsPassphrase, .wrongPassphrase:
+            "run it on a terminal, or set GROCERYDUDE_PASSWORD or 'password_command'"
+        case .muchWork(let path, _):
+            "run it on a terminal, which asks; or decrypt it first: age --decrypt --output NEW \(shellWord(path))"
+        case .forgedHeader, .wrongEnd, .damaged, .badHeader, .notEncrypted:
+            "\(Advice.list) and \(Advice.olderBackup)"
+        case .littleMemory:
+            "end other programs, raise the limit of this one, or open it on another machine"
         default: nil
         }
     }

@@ -1,14 +1,14 @@
-/// The beginning of an encrypted file: its key, wrapped for each of those who may read it.
+/// The header of an encrypted file: its key, wrapped for each recipient.
 struct Header: Sendable {
     static let versionLine = "age-encryption.org/v1"
-    /// Bytes of a header that is read; one for five hundred people has fewer.
+    /// The maximum size in bytes of a header to read; one for five hundred recipients is smaller.
     static let limit = 1 << 20
 
     var stanzas: [Stanza]
-    /// The bytes that the code authenticates.
+    /// The authenticated bytes.
     var authenticated: [UInt8]
     var code: [UInt8]
-    /// Bytes in the file.
+    /// The size in bytes.
     var length: Int
 
     /// Wraps a key for recipients.
@@ -33,9 +33,9 @@ struct Header: Sendable {
 }
 
 extension Header {
-    /// Returns the file key, if one of the identities opens it; `nil` if none is meant.
+    /// Returns the file key if one of the identities opens it; `nil` if none of them is a recipient.
     ///
-    /// - Throws: `Stanza.Fault` if a stanza is not as the format says.
+    /// - Throws: `Stanza.Fault` if a stanza breaks the format.
     func fileKey(_ identities: [Identity]) throws -> FileKey? {
         guard stanzas.count == 1 || !stanzas.contains(where: { $0.kind == ScryptWrapping.kind })
         else { throw Stanza.Fault(reason: "a password does not stand alone") }

@@ -1,9 +1,9 @@
 internal import Files
 internal import SystemPackage
 
-/// Reads a header; it takes no liberties, so that a header has one form only.
+/// A strict parser of headers, which accepts only the canonical form.
 struct HeaderParser {
-    /// There are not bytes enough yet.
+    /// An error for too few bytes.
     struct Incomplete: Error {}
 
     private let bytes: [UInt8]

@@ -1,12 +1,12 @@
-/// One way to the file key: how it was wrapped, and the wrapped key.
+/// A wrapped file key, with the way in which it was wrapped.
 struct Stanza: Equatable, Sendable {
-    /// The kind first, then what that kind needs.
+    /// The kind, followed by the kind's arguments.
     var arguments: [String]
     var body: [UInt8]
 
     var kind: String { arguments[0] }
 
-    /// Its lines in the header.
+    /// The lines in the header.
     var encoded: [UInt8] {
         var text = Array("-> \(arguments.joined(separator: " "))\n".utf8)
         var rest = body[...]
@@ -14,7 +14,7 @@ struct Stanza: Equatable, Sendable {
             let line = rest.prefix(Self.bytesInLine)
             rest = rest.dropFirst(line.count)
             text += Array(Base64.encode(line).utf8) + [UInt8(ascii: "\n")]
-            // The last line is shorter than the others, if need be empty.
+            // The last line is shorter than the others, and may be empty.
             if line.count < Self.bytesInLine { return text }
         }
     }
@@ -26,7 +26,7 @@ struct Stanza: Equatable, Sendable {
 extension Stanza {
     /// Returns an argument's bytes.
     ///
-    /// - Throws: `Fault` if it is not the only form of that many bytes.
+    /// - Throws: `Fault` if it is not the canonical form of that many bytes.
     func bytes(ofArgument index: Int, count: Int) throws -> [UInt8] {
         guard let bytes = Base64.decode(Array(arguments[index].utf8)), bytes.count == count else {
             throw Fault(reason: "an argument of '\(kind)' is not \(count) bytes in base64")
@@ -34,9 +34,9 @@ extension Stanza {
         return bytes
     }
 
-    /// Throws unless it has that many arguments beside its kind, and a body as a wrapped key has.
+    /// Throws unless it has so many arguments besides its kind, and the body of a wrapped key.
     ///
-    /// The length of the body is looked at first: a longer one could be made to open with several keys.
+    /// The length of the body is checked first: a longer one could be made to open with several keys.
     func check(arguments count: Int) throws {
         guard arguments.count == count + 1 else {
             throw Fault(reason: "'\(kind)' has \(arguments.count - 1) arguments, not \(count)")
@@ -46,7 +46,7 @@ extension Stanza {
         }
     }
 
-    /// What is wrong with a stanza or a header; the file is named where it is caught.
+    /// A fault of a stanza or a header; the catching code adds the file.
     struct Fault: Error {
         var reason: String
     }

@@ -1,6 +1,6 @@
-/// Letters with a checksum, as keys are written (BIP 173), of any length.
+/// Bech32 (BIP 173) of any length: letters with a checksum, the form of keys.
 enum Bech32 {
-    /// The reason that a text is not one.
+    /// An error for an invalid text.
     struct Fault: Error {
         var reason: String
     }
@@ -9,7 +9,7 @@ enum Bech32 {
     private static let separator = UInt8(ascii: "1")
     private static let checksumLength = 6
 
-    /// Returns the prefix, in the case that it is written in, and the bytes.
+    /// Returns the prefix, in its original case, and the bytes.
     ///
     /// - Throws: `Fault`.
     static func decode(_ text: String) throws -> (prefix: String, bytes: [UInt8]) {
@@ -37,7 +37,7 @@ enum Bech32 {
         return (String(text.prefix(end)), bytes)
     }
 
-    /// Returns a prefix of small letters and bytes as a text of small letters.
+    /// Encodes a lower-case prefix and bytes as lower-case text.
     static func encode(_ prefix: String, _ bytes: some Sequence<UInt8>) -> String {
         let values = regroup(Array(bytes)[...], from: 8, to: 5) ?? []
         let zeros = [UInt8](repeating: 0, count: checksumLength)
@@ -60,7 +60,7 @@ enum Bech32 {
             }
     }
 
-    /// Returns groups of bits as groups of another size; from small ones to bytes, only if nothing is left.
+    /// Regroups bits into another size; returns `nil` if a conversion to bytes leaves bits over.
     private static func regroup(
         _ values: ArraySlice<UInt8>,
         from: UInt32,

@@ -1,28 +1,28 @@
 internal import Crypto
 internal import Foundation
 
-/// The key of one file, which nothing else is encrypted with.
+/// The key of one file, used for nothing else.
 ///
-/// swift-crypto clears the memory of a key when the last one who holds it lets go.
+/// swift-crypto clears the memory of a key when its last reference is released.
 struct FileKey: Sendable {
     static let size = 16
-    /// Bytes by which a ciphertext is longer.
+    /// The number of bytes that encryption adds.
     static let tagSize = 16
     static let nonceSize = 16
 
     private let key: SymmetricKey
 
-    /// Makes a new one.
+    /// Creates a new key.
     init() {
         key = SymmetricKey(size: SymmetricKeySize(bitCount: 8 * Self.size))
     }
 
-    /// Returns new random bytes that make the keys of two files' data different.
+    /// Returns new random bytes, which make the keys of two files' data different.
     static func makeNonce() -> [UInt8] {
         SymmetricKey(size: SymmetricKeySize(bitCount: 8 * nonceSize)).withUnsafeBytes { Array($0) }
     }
 
-    /// Opens a wrapped key; `nil` if it was wrapped with another.
+    /// Unwraps a key; `nil` if it was wrapped with another one.
     init?(opening body: [UInt8], with wrappingKey: SymmetricKey) throws {
         let box = try ChaChaPoly.SealedBox(
             nonce: Self.noNonce(),
@@ -33,13 +33,13 @@ struct FileKey: Sendable {
         self.init(taking: &bytes)
     }
 
-    /// Takes the bytes of a key, and clears them.
+    /// Copies the bytes of a key, and clears them.
     init(taking bytes: inout Data) {
         key = SymmetricKey(data: bytes)
         bytes.resetBytes(in: bytes.indices)
     }
 
-    /// Wraps the key with another, which wraps nothing else: hence the nonce may be zero.
+    /// Wraps the key with another one, which wraps nothing else, so the nonce may be zero.
     func wrapped(with wrappingKey: SymmetricKey) throws -> [UInt8] {
         let box = try key.withUnsafeBytes {
             try ChaChaPoly.seal($0, using: wrappingKey, nonce: Self.noNonce())
@@ -58,7 +58,7 @@ struct FileKey: Sendable {
         Array(HMAC<SHA256>.authenticationCode(for: text, using: headerKey))
     }
 
-    /// Returns whether a code is that of a header, in a time that does not depend on either.
+    /// Returns whether a code is that of a header, in constant time.
     func authenticates(_ header: Header) -> Bool {
         HMAC<SHA256>.isValidAuthenticationCode(
             header.code,
@@ -69,7 +69,7 @@ struct FileKey: Sendable {
 
     private var headerKey: SymmetricKey { derived(salt: [], info: "header") }
 
-    /// Returns the key of the data, which has a nonce of its own.
+    /// Returns the key of the data for a nonce.
     func payloadKey(nonce: [UInt8]) -> PayloadKey {
         PayloadKey(derived(salt: nonce, info: "payload"))
     }

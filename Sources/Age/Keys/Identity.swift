@@ -1,7 +1,7 @@
 internal import Crypto
 internal import Foundation
 
-/// A secret key, or a passphrase: opens what was encrypted for it.
+/// A secret key, or a passphrase, which opens files encrypted for it.
 public struct Identity: Sendable {
     private enum Kind {
         case x25519(Curve25519.KeyAgreement.PrivateKey)
@@ -19,23 +19,23 @@ public struct Identity: Sendable {
         self.kind = kind
     }
 
-    /// Makes a new secret key.
+    /// Creates a new secret key.
     ///
-    /// - Parameter isHybrid: whether a quantum computer must not help against it.
-    /// - Returns: the key, which is nowhere else.
-    /// - Throws: if the system gives no random bytes.
+    /// - Parameter isHybrid: whether the key must resist quantum computers.
+    /// - Returns: the key, which is stored nowhere else.
+    /// - Throws: an error if the system has no random bytes.
     public static func generate(isHybrid: Bool = false) throws -> Identity {
         isHybrid
             ? Identity(.hybrid(try HybridWrapping.PrivateKey.generate()))
             : Identity(.x25519(Curve25519.KeyAgreement.PrivateKey()))
     }
 
-    /// Takes a passphrase.
+    /// Creates an identity from a passphrase.
     public init(_ passphrase: Passphrase) {
         kind = .passphrase(passphrase)
     }
 
-    /// Reads a secret key: `AGE-SECRET-KEY-1…` or `AGE-SECRET-KEY-PQ-1…`.
+    /// Parses a secret key: `AGE-SECRET-KEY-1…` or `AGE-SECRET-KEY-PQ-1…`.
     ///
     /// - Throws: `AgeError.badIdentity`, without the key.
     public init(_ text: String) throws {
@@ -61,12 +61,12 @@ public struct Identity: Sendable {
         }
     }
 
-    /// Reads a private key of OpenSSH.
+    /// Parses a private key of OpenSSH.
     init(openSSH text: String) throws {
         kind = .ssh(try SSHPrivateKey(file: text))
     }
 
-    /// Who can be encrypted for, so that this key opens it.
+    /// The recipient whose files this key opens.
     public var recipient: Recipient {
         switch kind {
         case .x25519(let key): Recipient(key.publicKey)
@@ -77,11 +77,13 @@ public struct Identity: Sendable {
     }
 
     /// Whether it is a passphrase.
-    public var isPassphrase: Bool {
-        if case .passphrase = kind { true } else { false }
+    public var isPassphrase: Bool { passphrase != nil }
+
+    var passphrase: Passphrase? {
+        if case .passphrase(let passphrase) = kind { passphrase } else { nil }
     }
 
-    /// The secret as it is written; `nil` of a passphrase, and of a key of SSH, which has a file of its own.
+    /// The secret in its text form; `nil` for a passphrase, and for an SSH key, which has its own file.
     public var revealed: String? {
         switch kind {
         case .x25519(let key):
@@ -92,9 +94,9 @@ public struct Identity: Sendable {
         }
     }
 
-    /// Returns the key in a stanza; `nil` if it is meant for somebody else.
+    /// Returns the file key in a stanza; `nil` if the stanza is for another recipient.
     ///
-    /// - Throws: `Stanza.Fault` if the stanza is of its kind, and not as the format says.
+    /// - Throws: `Stanza.Fault` if a stanza of this identity's kind breaks the format.
     func unwrap(_ stanza: Stanza) throws -> FileKey? {
         switch kind {
         case .x25519(let key): try X25519Wrapping.unwrap(stanza, with: key)

@@ -2,21 +2,21 @@ internal import Files
 internal import Foundation
 public import SystemPackage
 
-/// A file of secret keys: as age-keygen writes it, or a private key of OpenSSH.
+/// A file of secret keys: age-keygen's output, or a private key of OpenSSH.
 ///
-/// It may be encrypted with a passphrase itself.
+/// The file itself may be encrypted with a passphrase.
 public enum IdentityFile {
-    /// Bytes of one that is read.
+    /// The maximum size in bytes.
     public static let limit = 1 << 20
 
     /// Reads the keys of a file.
     ///
     /// - Parameters:
-    ///   - bytes: its content.
-    ///   - path: its name in messages.
-    ///   - passphrase: gives the passphrase, if the file turns out to be encrypted with one.
+    ///   - bytes: the content.
+    ///   - path: the path for messages.
+    ///   - passphrase: returns the passphrase if the file is encrypted.
     /// - Returns: at least one key.
-    /// - Throws: `AgeError`, without a key in it; what `passphrase` throws.
+    /// - Throws: `AgeError`, which contains no key; what `passphrase` throws.
     public static func identities(
         in bytes: [UInt8],
         path: FilePath,

@@ -1,12 +1,23 @@
-/// A secret that a person remembers; its memory is cleared when nobody holds it any more.
+public import SystemPackage
+
+/// A secret that a person remembers; its memory is cleared when the last reference is released.
 public final class Passphrase: Sendable {
-    // Written before anybody else has it, and when nobody has.
+    // The bytes are written only before the object is shared, and after its last reference is released.
     nonisolated(unsafe) private let bytes: UnsafeMutableRawBufferPointer
+    let mayTake: @Sendable (_ file: FilePath, _ memory: Int64) throws -> Bool
 
     /// Copies a secret; `nil` if it is empty.
     ///
-    /// - Parameter secret: its bytes, in UTF-8 if age is to understand it.
-    public init?(_ secret: some Collection<UInt8>) {
+    /// - Parameters:
+    ///   - secret: the bytes of the secret; age requires UTF-8.
+    ///   - mayTake: whether trying the secret on a file may take more work than usual, and so many bytes of memory.
+    public init?(
+        _ secret: some Collection<UInt8>,
+        mayTake: @escaping @Sendable (_ file: FilePath, _ memory: Int64) throws -> Bool = { _, _ in
+            false
+        }
+    ) {
+        self.mayTake = mayTake
         guard !secret.isEmpty else { return nil }
         bytes = .allocate(byteCount: secret.count, alignment: 1)
         bytes.copyBytes(from: secret)
@@ -14,7 +25,7 @@ public final class Passphrase: Sendable {
 
     deinit {
         for index in bytes.indices { bytes[index] = 0 }
-        // Seen by the optimizer, so that it does not leave the loop out.
+        // This use keeps the optimizer from removing the loop.
         withExtendedLifetime(bytes.first) {}
         bytes.deallocate()
     }
@@ -25,7 +36,7 @@ public final class Passphrase: Sendable {
         try body(UnsafeRawBufferPointer(bytes))
     }
 
-    /// Returns whether another one is the same.
+    /// Returns whether both secrets are equal.
     public func isSame(as other: Passphrase) -> Bool {
         withUnsafeBytes { own in other.withUnsafeBytes { own.elementsEqual($0) } }
     }

@@ -1,7 +1,7 @@
 internal import Crypto
 internal import Foundation
 
-/// Somebody who may read a file: the holder of a secret key, or who knows a passphrase.
+/// A recipient of files: the holder of a secret key, or everybody who knows a passphrase.
 public struct Recipient: Sendable, CustomStringConvertible {
     private enum Kind {
         case x25519(Curve25519.KeyAgreement.PublicKey)
@@ -15,10 +15,10 @@ public struct Recipient: Sendable, CustomStringConvertible {
 
     private let kind: Kind
 
-    /// The public key as it is written; of a passphrase, a word for it.
+    /// The public key in its text form; a fixed word for a passphrase.
     public let description: String
 
-    /// Reads a public key: `age1…`, `age1pq1…`, or a line of SSH.
+    /// Parses a public key: `age1…`, `age1pq1…`, or an SSH line.
     ///
     /// - Parameter text: the key, perhaps with spaces around it.
     /// - Throws: `AgeError.identityAsRecipient` if it is a secret; `.badRecipient`.
@@ -31,7 +31,7 @@ public struct Recipient: Sendable, CustomStringConvertible {
         (kind, description) = try text.hasPrefix("ssh-") ? Self.ssh(text) : Self.native(text)
     }
 
-    /// Makes everybody who knows a passphrase a recipient; it has to be the only one.
+    /// Creates a recipient from a passphrase; it must be the only one of a file.
     public init(_ passphrase: Passphrase) {
         kind = .passphrase(passphrase)
         description = "a password"
@@ -87,7 +87,7 @@ public struct Recipient: Sendable, CustomStringConvertible {
         throw AgeError.badRecipient(shortened(text), reason: "it is of no known kind")
     }
 
-    /// Returns the beginning of a long text; a key of the future has two thousand letters.
+    /// Returns the beginning of a long text; a hybrid key has two thousand letters.
     private static func shortened(_ text: String) -> String {
         text.count <= 80 ? text : "\(text.prefix(40))…"
     }
@@ -97,12 +97,12 @@ public struct Recipient: Sendable, CustomStringConvertible {
         if case .passphrase = kind { true } else { false }
     }
 
-    /// Whether a quantum computer does not help to read what is encrypted for it.
+    /// Whether files for it resist quantum computers.
     public var isHybrid: Bool {
         if case .hybrid = kind { true } else { false }
     }
 
-    /// The recipient in a few letters, for messages.
+    /// A short form for messages.
     public var shortName: String {
         isPassphrase ? description : Self.shortened(description)
     }
@@ -116,11 +116,10 @@ public struct Recipient: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Throws unless these may read one file together.
+    /// Throws unless these recipients may share a file.
     ///
-    /// A file with a passphrase tells its reader that somebody who knows it has made the file; another
-    /// recipient beside it would make that untrue. And one old key opens to a quantum computer what a new
-    /// one protects.
+    /// A file with a passphrase shows that its author knew the passphrase; any other recipient would make that untrue.
+    /// A key without resistance to quantum computers would defeat the protection of a hybrid one.
     ///
     /// - Throws: `AgeError.badRecipients`.
     public static func check(_ recipients: [Recipient]) throws {
@@ -136,7 +135,7 @@ public struct Recipient: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads a list of public keys, one a line; empty lines and those that begin with `#` do not count.
+    /// Parses a list of public keys, one per line; ignores empty lines and those that begin with `#`.
     ///
     /// - Throws: see `init(_:)`.
     public static func list(in text: String) throws -> [Recipient] {

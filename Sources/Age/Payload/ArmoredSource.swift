@@ -2,33 +2,33 @@ internal import Files
 internal import Foundation
 internal import SystemPackage
 
-/// The bytes of a file of age's that is written as text (`age -a`), any of them where they stand.
+/// The bytes of an armored age file (`age -a`), readable at any offset.
 ///
-/// The text has one form only (https://age-encryption.org/v1, "ASCII armor"): 64 characters a line, fewer in the last.
-/// All lines end alike. White space may stand before the first line and behind the last.
+/// The format is strict (https://age-encryption.org/v1, "ASCII armor"): 64 characters per line, fewer in the last. All
+/// lines have the same ending. White space is allowed before the first line and behind the last.
 struct ArmoredSource: ByteSource {
     private static let beginLine = "-----BEGIN AGE ENCRYPTED FILE-----"
     private static let endLine = "-----END AGE ENCRYPTED FILE-----"
     private static let lineBytes: Int64 = 48
     private static let lineCharacters: Int64 = 64
-    /// Bytes of white space on either side that are passed over.
+    /// The maximum number of bytes of white space on either side.
     private static let mostSpace = 1024
 
     let path: FilePath
     let size: Int64
 
     private let source: any ByteSource
-    /// The place of the first line of content.
+    /// The offset of the first line of content.
     private let start: Int64
-    /// The place where the characters of the last one end.
+    /// The offset behind the characters of the last line of content.
     private let end: Int64
     private let lineEnd: [UInt8]
 
-    /// Finds the content, and reads its last line.
+    /// Locates the content, and reads its last line.
     ///
     /// - Parameters:
     ///   - source: the text.
-    ///   - path: the name that messages give it.
+    ///   - path: the path for messages.
     /// - Throws: `AgeError.badArmor`; what the source throws.
     init(_ source: any ByteSource, named path: FilePath) throws {
         func fault(_ reason: String) -> AgeError { .badArmor(path, reason: reason) }
@@ -56,7 +56,14 @@ struct ArmoredSource: ByteSource {
         size = (lines - 1) * Self.lineBytes + Int64(bytes.count)
     }
 
-    /// Whether a file begins as such a text does.
+    /// Returns whether a file looks like armored text: one of its first lines begins like an armor's.
+    static func isMeant(_ source: any ByteSource) throws -> Bool {
+        try head(of: source).split(separator: UInt8(ascii: "\n")).contains {
+            $0.starts(with: "-----".utf8)
+        }
+    }
+
+    /// Returns whether a file begins as such a text does.
     static func begins(_ source: any ByteSource) throws -> Bool {
         try begin(in: head(of: source)) != nil
     }
@@ -81,7 +88,7 @@ struct ArmoredSource: ByteSource {
 
     // MARK: - Reading
 
-    /// Returns the bytes of lines, the last of which need not have an end.
+    /// Decodes lines; the last one may have no ending.
     private func decoded(_ text: [UInt8], stride: Int) throws -> [UInt8] {
         var characters: [UInt8] = []
         characters.reserveCapacity(text.count)
@@ -98,7 +105,7 @@ struct ArmoredSource: ByteSource {
 
     private var notBase64: AgeError { .badArmor(path, reason: "a line of it is not base64") }
 
-    /// Returns the bytes of base 64 with padding, unless they would be written in another way.
+    /// Decodes base 64 with padding; `nil` if it is not in canonical form.
     private static func decoded(_ text: [UInt8]) -> [UInt8]? {
         guard let data = Data(base64Encoded: Data(text)),
             data.base64EncodedString().utf8.elementsEqual(text)
@@ -111,7 +118,7 @@ struct ArmoredSource: ByteSource {
         return try source.readExactly(count: Int(min(source.size, Int64(most))), at: 0)
     }
 
-    /// Returns the place of the first line, which may follow lines of white space.
+    /// Returns the range of the first line, which may follow white space.
     private static func begin(in head: [UInt8]) -> Range<Int>? {
         let spaces = head.prefix(while: \.isSpace)
         guard spaces.count <= mostSpace, spaces.isEmpty || spaces.last == UInt8(ascii: "\n"),
@@ -120,7 +127,7 @@ struct ArmoredSource: ByteSource {
         return spaces.endIndex..<spaces.endIndex + beginLine.utf8.count
     }
 
-    /// Returns the place where the content ends: before the end of the line that the last one follows.
+    /// Returns the end of the content, before the line break that precedes the last line.
     private static func end(
         of source: any ByteSource,
         from start: Int64,
@@ -138,7 +145,7 @@ struct ArmoredSource: ByteSource {
         else { return nil }
         let before = text.dropLast(endLine.utf8.count)
         guard before.suffix(lineEnd.count).elementsEqual(lineEnd) else { return nil }
-        // Of no content, the first line's end is the one before the last line.
+        // Without content, the first line's break precedes the last line.
         return max(start, from + Int64(before.count - lineEnd.count))
     }
 }

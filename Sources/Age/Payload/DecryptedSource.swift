@@ -2,15 +2,17 @@ public import Files
 internal import Synchronization
 public import SystemPackage
 
-/// The content of an encrypted file, decrypted and verified chunk by chunk as it is read.
+/// The content of an encrypted file.
+///
+/// Each chunk is decrypted and verified when it is read.
 public final class DecryptedSource: ByteSource {
-    /// A chunk that was decrypted, and may be asked for again.
+    /// A decrypted chunk that may be read again.
     private struct Chunk {
         var index: Int64
         var bytes: [UInt8]
     }
 
-    /// Chunks that are kept: readers of records come back to one, and readers of segments share one.
+    /// The number of chunks that are kept: readers of records read one again, and readers of segments share one.
     private static let keptChunks = 8
 
     public let path: FilePath
@@ -19,12 +21,12 @@ public final class DecryptedSource: ByteSource {
     private let source: any ByteSource
     private let start: Int64
     private let key: PayloadKey
-    /// Chunks in the file, at least one.
+    /// The number of chunks in the file, at least one.
     private let count: Int64
-    /// The newest last.
+    /// The chunks, newest last.
     private let kept = Mutex<[Chunk]>([])
 
-    /// Opens the data, and verifies its last chunk: a file that was cut off is told at once.
+    /// Opens the data, and verifies the last chunk, so that a truncated file is recognized at once.
     init(
         _ source: any ByteSource,
         named path: FilePath,
@@ -40,7 +42,7 @@ public final class DecryptedSource: ByteSource {
         let tag = Int64(FileKey.tagSize)
         count = max(1, (length + sealed - 1) / sealed)
         size = length - count * tag
-        // An empty chunk stands alone only.
+        // An empty chunk is allowed only if it is the only one.
         let last = length - (count - 1) * sealed
         guard last > tag || count == 1 && last == tag else {
             throw AgeError.wrongEnd(path)
@@ -61,7 +63,7 @@ public final class DecryptedSource: ByteSource {
         return wanted.count
     }
 
-    /// Reads as many whole chunks as there are, or a part of one.
+    /// Reads all available whole chunks, or a part of one.
     private func readSome(
         into buffer: UnsafeMutableRawBufferPointer,
         at offset: Int64
@@ -79,7 +81,7 @@ public final class DecryptedSource: ByteSource {
         return part.count
     }
 
-    /// Returns a chunk, which is perhaps still there.
+    /// Returns a chunk, from memory if possible.
     private func chunk(_ index: Int64) throws -> [UInt8] {
         if let chunk = kept.withLock({ $0.first { $0.index == index } }) { return chunk.bytes }
         let length = plainLength(of: index)
@@ -98,7 +100,7 @@ public final class DecryptedSource: ByteSource {
         Int(min(Int64(PayloadKey.chunkSize), size - index * Int64(PayloadKey.chunkSize)))
     }
 
-    /// Reads chunks, the last of which may be the file's, and opens each into its place.
+    /// Reads consecutive chunks, and decrypts each into its place.
     private func open(
         _ indices: Range<Int64>,
         into buffer: UnsafeMutableRawBufferPointer
@@ -123,10 +125,10 @@ public final class DecryptedSource: ByteSource {
         }
     }
 
-    /// Returns what is wrong with a chunk that does not open.
+    /// Returns the error for a chunk that does not open.
     ///
-    /// The last one may be none: it opens as one before the end if the file was cut off behind it. If something was
-    /// added, the one before it is no longer what it was written as.
+    /// The last chunk may be intact: if the file was truncated behind it, it opens as one that others follow. If data
+    /// was added, the chunk before the last one no longer opens as one that others follow.
     private func damage(at index: Int64) throws -> AgeError {
         guard index == count - 1 else { return .damaged(path, chunk: index, of: count) }
         let isCutOff = try opensBeforeEnd(index)
@@ -134,7 +136,7 @@ public final class DecryptedSource: ByteSource {
         return isEnd ? .wrongEnd(path) : .damaged(path, chunk: index, of: count)
     }
 
-    /// Returns whether a chunk is one that others follow.
+    /// Returns whether a chunk opens as one that others follow.
     private func opensBeforeEnd(_ index: Int64) throws -> Bool {
         let length = plainLength(of: index)
         guard length == PayloadKey.chunkSize else { return false }

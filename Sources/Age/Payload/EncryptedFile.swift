@@ -1,18 +1,18 @@
 public import Files
 public import SystemPackage
 
-/// An encrypted file whose header was read; nothing says yet that it is genuine.
+/// An encrypted file whose header was read; it is not authenticated yet.
 public struct EncryptedFile: Sendable {
     let source: any ByteSource
     let header: Header
-    /// The name that messages give it.
+    /// The path for messages.
     let path: FilePath
 
     /// Reads the header.
     ///
     /// - Parameters:
-    ///   - source: the file, of which the first bytes are needed; it may be written as text.
-    ///   - path: the name that messages give it; `nil` for the source's.
+    ///   - source: the file, whose first bytes are needed; it may be armored text.
+    ///   - path: the path for messages; `nil` for the source's.
     /// - Throws: `AgeError`; what the source throws.
     public init(_ source: any ByteSource, named path: FilePath? = nil) throws {
         let path = path ?? source.path
@@ -21,7 +21,7 @@ public struct EncryptedFile: Sendable {
             header = try HeaderParser.read(source, named: path)
             self.source = source
         } catch AgeError.notEncrypted {
-            guard try ArmoredSource.begins(source) else { throw AgeError.notEncrypted(path) }
+            guard try ArmoredSource.isMeant(source) else { throw AgeError.notEncrypted(path) }
             let plain = try ArmoredSource(source, named: path)
             header = try HeaderParser.read(plain, named: path)
             self.source = plain
@@ -31,13 +31,13 @@ public struct EncryptedFile: Sendable {
     /// Whether it was encrypted with a passphrase.
     public var hasPassphrase: Bool { header.stanzas.first?.kind == ScryptWrapping.kind }
 
-    /// How many may read it.
+    /// The number of recipients.
     public var recipientCount: Int { header.stanzas.count }
 
-    /// Bytes before the data: the header, and the nonce.
+    /// The size in bytes of the header and the nonce before the data.
     public var overhead: Int64 { Int64(header.length + FileKey.nonceSize) }
 
-    /// Returns the content, of which the last chunk was verified.
+    /// Returns the content, after verifying its last chunk.
     ///
     /// - Parameter identities: keys that may open it, in the order in which they are tried.
     /// - Returns: the content; each chunk is verified when it is read.
@@ -64,7 +64,8 @@ public struct EncryptedFile: Sendable {
     private func unwrapped(with identities: [Identity]) throws -> FileKey {
         let key: FileKey?
         do {
-            // A passphrase is worth a second's work only if the file has one.
+            try checkWork(of: identities)
+            // The costly work for a passphrase is done only if the file has one.
             key = try header.fileKey(identities)
         } catch let fault as Stanza.Fault {
             throw AgeError.badHeader(path, reason: fault.reason)
@@ -72,6 +73,20 @@ public struct EncryptedFile: Sendable {
         guard let key else { throw refusal(identities) }
         guard key.authenticates(header) else { throw AgeError.forgedHeader(path) }
         return key
+    }
+
+    /// Throws if the passphrase needs more work than usual, and the user does not allow it.
+    private func checkWork(of identities: [Identity]) throws {
+        guard header.stanzas.count == 1,
+            let factor = try ScryptWrapping.workFactor(of: header.stanzas[0]),
+            factor > ScryptWrapping.usualLimit
+        else { return }
+        let memory = ScryptWrapping.memory(factor)
+        for identity in identities {
+            guard try identity.passphrase?.mayTake(path, memory) != false else {
+                throw AgeError.muchWork(path, memory: memory)
+            }
+        }
     }
 
     private func refusal(_ identities: [Identity]) -> AgeError {

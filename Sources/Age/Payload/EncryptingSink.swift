@@ -2,26 +2,26 @@ public import Files
 internal import Synchronization
 public import SystemPackage
 
-/// Encrypts what is written to it, on all cores, and hands it on to another sink in its order.
+/// A sink that encrypts its input on all cores, and passes it on to another sink in order.
 ///
-/// One thread writes. Memory is a few MiB for each core. The owner ends with `finish()`, and with `close()`
-/// in any case.
+/// One thread writes. It takes a few MiB of memory for each core. The owner ends with `finish()`, and with `close()` in
+/// any case.
 public final class EncryptingSink: ByteSink, @unchecked Sendable {
     public let path: FilePath
 
     private let sink: AppendingSink
     private let pipeline: OrderedPipeline<SealJob>
-    // The writing thread's only.
+    // These belong to the writing thread.
     private var filling: SealJob?
     private var submitted: Int64 = 0
     private var written: Int64 = 0
 
-    /// Writes the header for those who may read.
+    /// Writes the header for the recipients.
     ///
     /// - Parameters:
-    ///   - sink: gets the encrypted file from its beginning on.
-    ///   - recipients: those who may read it.
-    ///   - threads: how many threads encrypt.
+    ///   - sink: receives the encrypted file from the beginning.
+    ///   - recipients: the recipients of the file.
+    ///   - threads: the number of threads that encrypt.
     /// - Throws: `AgeError.badRecipients`; what the sink throws.
     public init(to sink: any ByteSink, for recipients: [Recipient], threads: Int) throws {
         let key = FileKey()
@@ -31,7 +31,7 @@ public final class EncryptingSink: ByteSink, @unchecked Sendable {
         self.sink = AppendingSink(sink)
         try self.sink.append(header.encoded + nonce)
         let payloadKey = key.payloadKey(nonce: nonce)
-        // The library has new memory for each chunk.
+        // The library allocates new memory for each chunk.
         MemoryArenas.keepFreed()
         pipeline = OrderedPipeline(threads: threads, makeJob: { SealJob() }) {
             { try $0.seal(with: payloadKey) }
@@ -40,7 +40,7 @@ public final class EncryptingSink: ByteSink, @unchecked Sendable {
 
     public var collects: Bool { true }
 
-    /// Takes the next bytes, which belong behind the last ones.
+    /// Encrypts the next bytes, which must follow the previous ones.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
         precondition(offset == written, "an encrypted file grows at its end only")
         var rest = bytes[...]
@@ -51,12 +51,12 @@ public final class EncryptingSink: ByteSink, @unchecked Sendable {
         written += Int64(bytes.count)
     }
 
-    /// Encrypts what is left, ends the file and writes all of it; nothing more may follow.
+    /// Encrypts the rest, and writes the end of the file; nothing may be written afterwards.
     ///
-    /// - Returns: bytes in the encrypted file.
+    /// - Returns: the size of the encrypted file in bytes.
     /// - Throws: what the sink throws.
     public func finish() throws -> Int64 {
-        // A full one is the last as well: only an empty file ends with an empty chunk.
+        // A full job may be the last: only an empty file ends with an empty chunk.
         let last = try filling ?? pipeline.vacantJob(append)
         filling = nil
         submit(last, isLast: true)
@@ -66,12 +66,14 @@ public final class EncryptingSink: ByteSink, @unchecked Sendable {
         return sink.position
     }
 
-    /// Ends the threads; what was not written yet is dropped.
+    /// Ends the threads, and drops data that was not written yet.
     public func close() {
         pipeline.close()
     }
 
-    /// Returns a job with room; a full one is only encrypted once more follows.
+    /// Returns a job with room.
+    ///
+    /// A full job is encrypted only after more data arrives, since it may be the last.
     private func jobToFill() throws -> SealJob {
         if let job = filling {
             if job.hasRoom { return job }

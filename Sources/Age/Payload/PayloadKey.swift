@@ -1,11 +1,13 @@
 internal import Crypto
 internal import Foundation
 
-/// The key of a file's data, which is encrypted in chunks; each stands for its place, and the last for the end.
+/// The key of a file's data, which is encrypted in chunks.
+///
+/// Each chunk is bound to its index, and the last one to the end.
 struct PayloadKey: Sendable {
-    /// Bytes of a chunk before encryption; the last may have fewer.
+    /// The size in bytes of a chunk before encryption; the last one may be smaller.
     static let chunkSize = 64 << 10
-    /// Bytes of a chunk in the file.
+    /// The size in bytes of a chunk in the file.
     static let sealedSize = chunkSize + FileKey.tagSize
 
     private static let nonceSize = 12
@@ -19,11 +21,11 @@ struct PayloadKey: Sendable {
     /// Encrypts a chunk.
     ///
     /// - Parameters:
-    ///   - plain: its bytes.
-    ///   - index: its place, from 0.
-    ///   - isLast: whether none follows.
-    /// - Returns: the chunk in its encrypted form.
-    /// - Throws: if the library cannot.
+    ///   - plain: the bytes of the chunk.
+    ///   - index: the index of the chunk, from 0.
+    ///   - isLast: whether the chunk is the last one.
+    /// - Returns: the encrypted chunk.
+    /// - Throws: an error of the library.
     func seal(_ plain: UnsafeRawBufferPointer, index: Int64, isLast: Bool) throws -> SealedChunk {
         let nonce = try ChaChaPoly.Nonce(data: nonce(index, isLast))
         let box = try ChaChaPoly.seal(Self.borrowed(plain), using: key, nonce: nonce)
@@ -33,19 +35,19 @@ struct PayloadKey: Sendable {
     /// Decrypts a chunk.
     ///
     /// - Parameters:
-    ///   - sealed: its bytes in the file.
-    ///   - plain: gets them decrypted; without the tag.
-    ///   - index: its place, from 0.
-    ///   - isLast: whether none follows.
-    /// - Returns: `false` if it is not as it was written, or in another place; then `plain` is as it was.
-    /// - Throws: if the library cannot.
+    ///   - sealed: the bytes of the chunk in the file.
+    ///   - plain: receives the decrypted bytes, without the tag.
+    ///   - index: the index of the chunk, from 0.
+    ///   - isLast: whether the chunk is the last one.
+    /// - Returns: `false` if the chunk was changed or moved; `plain` does not change then.
+    /// - Throws: an error of the library.
     func open(
         _ sealed: UnsafeRawBufferPointer,
         into plain: UnsafeMutableRawBufferPointer,
         index: Int64,
         isLast: Bool
     ) throws -> Bool {
-        // In one piece: the library takes several apart byte by byte.
+        // The bytes are contiguous: the library processes several pieces byte by byte.
         var combined = Data(capacity: Self.nonceSize + sealed.count)
         combined.append(contentsOf: nonce(index, isLast))
         combined.append(Self.borrowed(sealed))
@@ -55,7 +57,7 @@ struct PayloadKey: Sendable {
         return true
     }
 
-    /// Returns bytes that somebody else keeps, and that are used at once.
+    /// Returns a view of bytes that the caller keeps while it is used.
     private static func borrowed(_ bytes: UnsafeRawBufferPointer) -> Data {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return Data() }
         return Data(
@@ -65,7 +67,7 @@ struct PayloadKey: Sendable {
         )
     }
 
-    /// Eleven bytes of the place, and one of the end.
+    /// Returns eleven bytes of the index, and one that marks the last chunk.
     private func nonce(_ index: Int64, _ isLast: Bool) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: Self.nonceSize)
         for place in 0..<8 { bytes[10 - place] = UInt8(truncatingIfNeeded: index >> (8 * place)) }
@@ -74,14 +76,14 @@ struct PayloadKey: Sendable {
     }
 }
 
-/// An encrypted chunk, as the library gives it.
+/// An encrypted chunk as the library returns it.
 struct SealedChunk {
     fileprivate let combined: Data
     fileprivate let nonceSize: Int
 
-    /// Lends its bytes in the file, and their tag.
+    /// Passes the bytes for the file, with the tag.
     func withBytes(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
-        // The nonce stands before the rest.
+        // The nonce precedes the rest.
         try combined.withUnsafeBytes { try body(.init(rebasing: $0[nonceSize...])) }
     }
 }

@@ -1,6 +1,6 @@
-/// Chunks of a file, on their way through a thread that encrypts them.
+/// Chunks of a file that a thread encrypts.
 ///
-/// One thread has it at a time; the pipeline hands it on.
+/// Only one thread uses it at a time; the pipeline hands it over.
 final class SealJob: @unchecked Sendable {
     static let chunks = 4
 
@@ -10,9 +10,9 @@ final class SealJob: @unchecked Sendable {
     )
     private var filled = 0
     private var sealed: [SealedChunk] = []
-    /// The place of its first chunk in the file.
+    /// The index of its first chunk in the file.
     var firstChunk: Int64 = 0
-    /// Whether its last chunk is the file's.
+    /// Whether its last chunk is the file's last one.
     var isLast = false
 
     deinit {
@@ -21,9 +21,9 @@ final class SealJob: @unchecked Sendable {
 
     var hasRoom: Bool { filled < plain.count }
 
-    /// Copies bytes into it, as many as it takes.
+    /// Copies as many bytes as fit.
     ///
-    /// - Returns: how many those are.
+    /// - Returns: the number of copied bytes.
     func fill(with bytes: UnsafeRawBufferPointer) -> Int {
         let part = bytes.prefix(plain.count - filled)
         UnsafeMutableRawBufferPointer(rebasing: plain[filled...])
@@ -53,7 +53,7 @@ final class SealJob: @unchecked Sendable {
         } while start < filled
     }
 
-    /// Lends the encrypted chunks, in their order.
+    /// Passes the encrypted chunks in order.
     func forEachSealed(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         for chunk in sealed { try chunk.withBytes(body) }
     }

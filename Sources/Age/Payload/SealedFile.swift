@@ -1,17 +1,17 @@
 public import Files
 
-/// A file of this process that nobody else can read: its key is nowhere but in memory.
+/// A file that only this process can read, since its key exists only in memory.
 public final class SealedFile {
     private let file: File
     private let identity: Identity
     private let sink: EncryptingSink
-    /// Bytes in it, before encryption.
+    /// The size in bytes before encryption.
     public private(set) var size: Int64 = 0
 
-    /// Begins with an empty file.
+    /// Starts with an empty file.
     ///
-    /// - Parameter file: the file, which the caller may have unlinked.
-    /// - Throws: what writing throws.
+    /// - Parameter file: the file, which may be unlinked.
+    /// - Throws: errors of writing.
     public init(_ file: File) throws {
         self.file = file
         identity = try .generate()
@@ -20,7 +20,7 @@ public final class SealedFile {
 
     /// Appends bytes.
     ///
-    /// - Throws: what writing throws.
+    /// - Throws: errors of writing.
     public func append(_ bytes: UnsafeRawBufferPointer) throws {
         try sink.write(bytes, at: size)
         size += Int64(bytes.count)
@@ -28,8 +28,8 @@ public final class SealedFile {
 
     /// Ends the file.
     ///
-    /// - Returns: its bytes.
-    /// - Throws: what writing and reading throw.
+    /// - Returns: the decrypted content.
+    /// - Throws: errors of writing and reading.
     public func finish() throws -> any ByteSource {
         _ = try sink.finish()
         return try EncryptedFile(file).decrypted(with: [identity])

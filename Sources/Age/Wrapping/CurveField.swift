@@ -1,8 +1,8 @@
-/// The field of Curve25519, for one purpose: to write a public key of Ed25519 as X25519 has it.
+/// The field of Curve25519, used only to convert a public Ed25519 key to X25519's form.
 ///
-/// No secret comes here, so that it may take its time.
+/// It handles no secrets, so it need not run in constant time.
 struct CurveField: Equatable {
-    /// The number, below 2²⁵⁶, the lowest word first; several numbers may stand for one element.
+    /// The number, below 2²⁵⁶, the lowest word first; several numbers represent the same element.
     private var words: [UInt64]
 
     private init(words: [UInt64]) {
@@ -32,10 +32,10 @@ struct CurveField: Equatable {
         ]
     )
 
-    /// Returns the Montgomery form of a point, (1 + y) / (1 − y); `nil` if it is no point of the curve.
+    /// Returns the Montgomery form of a point, (1 + y) / (1 − y); `nil` if the bytes are no point of the curve.
     ///
-    /// - Parameter bytes: 32 bytes, as Ed25519 writes a public key (RFC 8032).
-    /// - Returns: 32 bytes, as X25519 writes one (RFC 7748).
+    /// - Parameter bytes: 32 bytes in Ed25519's form (RFC 8032).
+    /// - Returns: 32 bytes in X25519's form (RFC 7748).
     static func montgomery(ofEdwards bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count == 32 else { return nil }
         var bytes = bytes
@@ -51,14 +51,14 @@ struct CurveField: Equatable {
 
     private var isReduced: Bool { self == reduced }
 
-    /// Whether it is a square, by Euler's criterion; zero is one.
+    /// Whether it is a square, by Euler's criterion; zero counts as one.
     private var isSquare: Bool {
         // (p − 1) / 2 = 2²⁵⁴ − 10
         let power = power([UInt64.max - 9, .max, .max, .max >> 2]).reduced
         return power == CurveField(1) || power == CurveField(0)
     }
 
-    /// Its inverse, by Fermat: the power p − 2.
+    /// The inverse by Fermat: the power p − 2.
     private var inverse: CurveField { power([UInt64.max - 20, .max, .max, .max >> 1]) }
 
     private var bytes: [UInt8] {
@@ -75,7 +75,7 @@ struct CurveField: Equatable {
         return result
     }
 
-    /// The only number below p that stands for the element.
+    /// The only representation below p.
     private var reduced: CurveField {
         var value = self
         while true {
@@ -101,7 +101,7 @@ struct CurveField: Equatable {
     }
 
     fileprivate static func - (left: CurveField, right: CurveField) -> CurveField {
-        // p − 1 stands for −1.
+        // p − 1 represents −1.
         left + CurveField(words: [UInt64.max - 19, .max, .max, .max >> 1]) * right
     }
 
@@ -117,7 +117,7 @@ struct CurveField: Equatable {
         return folded(product)
     }
 
-    /// Adds the upper half to the lower: 2²⁵⁶ is 38.
+    /// Adds the upper half to the lower one, since 2²⁵⁶ is congruent to 38.
     private static func folded(_ words: [UInt64]) -> CurveField {
         var sum = Array(words[..<4]) + [0]
         for index in 0..<4 {

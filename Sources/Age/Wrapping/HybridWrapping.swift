@@ -1,7 +1,7 @@
 internal import Crypto
 internal import Foundation
 
-/// Wraps a file key for a key of X25519 and of ML-KEM-768 together, which a quantum computer does not help with.
+/// The wrapping of a file key with X25519 and ML-KEM-768 together, which resists quantum computers.
 enum HybridWrapping {
     typealias PublicKey = XWingMLKEM768X25519.PublicKey
     typealias PrivateKey = XWingMLKEM768X25519.PrivateKey
@@ -24,7 +24,7 @@ enum HybridWrapping {
         )
     }
 
-    /// Returns the key of a stanza that is meant for this identity; `nil` if it is not.
+    /// Returns the file key of a stanza for this identity; `nil` if it is for another.
     static func unwrap(_ stanza: Stanza, with identity: PrivateKey) throws -> FileKey? {
         guard stanza.kind == kind else { return nil }
         try stanza.check(arguments: 1)
@@ -40,7 +40,7 @@ enum HybridWrapping {
         } catch {
             throw Stanza.Fault(reason: "a share leads to no secret")
         }
-        // A share for somebody else is only seen here.
+        // Only this step recognizes a share for another recipient.
         guard var bytes = try? receiver.open(stanza.body) else { return nil }
         return FileKey(taking: &bytes)
     }

@@ -1,9 +1,9 @@
 internal import Crypto
 internal import Foundation
 
-/// Wraps a file key for a key of SSH, of the kind Ed25519.
+/// The wrapping of a file key with an Ed25519 key of SSH.
 enum SSHWrapping {
-    static let kind = "ssh-ed25519"
+    static let kind = SSHPublicKey.kind
     private static let info = Array("age-encryption.org/v1/ssh-ed25519".utf8)
 
     static func wrap(_ key: FileKey, for recipient: SSHPublicKey) throws -> Stanza {
@@ -17,7 +17,7 @@ enum SSHWrapping {
         )
     }
 
-    /// Returns the key of a stanza that is meant for this identity; `nil` if it is not.
+    /// Returns the file key of a stanza for this identity; `nil` if it is for another.
     static func unwrap(_ stanza: Stanza, with identity: SSHPrivateKey) throws -> FileKey? {
         guard stanza.kind == kind else { return nil }
         guard stanza.arguments.count == 3 else {
@@ -34,7 +34,7 @@ enum SSHWrapping {
         )
     }
 
-    /// Returns the key that wraps; it depends on the key of SSH as it is written there too.
+    /// Returns the wrapping key, which also depends on the SSH key's wire format.
     private static func derive(
         _ secret: SharedSecret,
         _ share: Data,

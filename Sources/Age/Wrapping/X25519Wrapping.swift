@@ -1,7 +1,7 @@
 internal import Crypto
 internal import Foundation
 
-/// Wraps a file key for a key of X25519.
+/// The wrapping of a file key with X25519.
 enum X25519Wrapping {
     static let kind = "X25519"
     private static let info = Array("age-encryption.org/v1/X25519".utf8)
@@ -25,7 +25,7 @@ enum X25519Wrapping {
         )
     }
 
-    /// Returns the key of a stanza that is meant for this identity; `nil` if it is not.
+    /// Returns the file key of a stanza for this identity; `nil` if it is for another.
     static func unwrap(
         _ stanza: Stanza,
         with identity: Curve25519.KeyAgreement.PrivateKey
@@ -42,16 +42,16 @@ enum X25519Wrapping {
         return try FileKey(opening: stanza.body, with: wrappingKey)
     }
 
-    /// Returns the secret that both ends have.
+    /// Returns the shared secret.
     ///
-    /// - Throws: `Stanza.Fault` if the share is a point from which everybody gets the same.
+    /// - Throws: `Stanza.Fault` if the share is a low-order point.
     static func agree(
         _ identity: Curve25519.KeyAgreement.PrivateKey,
         _ share: some Sequence<UInt8>
     ) throws -> SharedSecret {
         let point = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: Data(share))
         let secret = try identity.sharedSecretFromKeyAgreement(with: point)
-        // All bytes are looked at, whatever they are.
+        // All bytes are read, whatever their values.
         let isZero = secret.withUnsafeBytes { $0.reduce(0) { $0 | $1 } } == 0
         guard !isZero else { throw Stanza.Fault(reason: "a share leads to no secret") }
         return secret

@@ -1,25 +1,27 @@
 internal import Crypto
 internal import Foundation
 
-/// A private key of OpenSSH, of the kind Ed25519, which has no passphrase.
+/// A private Ed25519 key of OpenSSH without a passphrase.
 struct SSHPrivateKey: Sendable {
-    static let begin = "-----BEGIN OPENSSH PRIVATE KEY-----"
-    private static let end = "-----END OPENSSH PRIVATE KEY-----"
+    private static let armor = SSHArmor("OPENSSH PRIVATE KEY")
+    static var begin: String { armor.begin }
 
     let publicKey: SSHPublicKey
-    /// The same key, as X25519 has it.
+    /// The signing secret (RFC 8032, section 5.1.5).
+    let seed: [UInt8]
+    /// The same key in X25519's form.
     let agreement: Curve25519.KeyAgreement.PrivateKey
 
-    /// Reads a file of OpenSSH.
+    /// Parses an OpenSSH file.
     ///
     /// - Throws: `AgeError.badIdentity`.
     init(file: String) throws {
         let lines = file.split(whereSeparator: \.isNewline)
             .map { $0.trimmingCharacters(in: .whitespaces) }
-        guard lines.first == Self.begin, lines.last == Self.end,
-            let data = Data(base64Encoded: lines.dropFirst().dropLast().joined())
-        else { throw AgeError.badIdentity(reason: "it is not a file of OpenSSH") }
-        try self.init(bytes: Array(data))
+        guard let bytes = Self.armor.bytes(of: lines) else {
+            throw AgeError.badIdentity(reason: "it is not a file of OpenSSH")
+        }
+        try self.init(bytes: bytes)
     }
 
     private init(bytes: [UInt8]) throws {
@@ -36,7 +38,7 @@ struct SSHPrivateKey: Sendable {
         reader = SSHReader(Array(inner))
         guard let check = reader.number(), reader.number() == check, let kind = reader.string()
         else { throw broken }
-        guard kind.elementsEqual(SSHWrapping.kind.utf8) else {
+        guard kind.elementsEqual(SSHPublicKey.kind.utf8) else {
             let name = String(decoding: kind, as: UTF8.self)
             let reason = "keys of SSH of the kind '\(name)' are not supported"
             throw AgeError.badIdentity(reason: reason)
@@ -48,6 +50,7 @@ struct SSHPrivateKey: Sendable {
     }
 
     private init(seed: ArraySlice<UInt8>, edwards: [UInt8]) throws {
+        self.seed = Array(seed)
         agreement = try Curve25519.KeyAgreement.PrivateKey(
             rawRepresentation: Data(SHA512.hash(data: seed).prefix(32))
         )
@@ -58,5 +61,17 @@ struct SSHPrivateKey: Sendable {
         guard publicKey.montgomery == CurveField.montgomery(ofEdwards: edwards) else {
             throw AgeError.badIdentity(reason: "its two halves are not of one key")
         }
+    }
+
+    /// Returns an OpenSSH file with a key that has no passphrase (PROTOCOL.key of OpenSSH).
+    static func file(seed: [UInt8], of key: SSHPublicKey, comment: String) -> String {
+        let check = (0..<4).map { _ in UInt8.random(in: 0...255) }
+        var inner = check + check + key.wire
+        inner += SSHReader.string(seed + key.edwards) + SSHReader.string(Array(comment.utf8))
+        inner += (0..<(8 - inner.count % 8) % 8).map { UInt8($0 + 1) }
+        var bytes = Array("openssh-key-v1\0".utf8)
+        for text in ["none", "none", ""] { bytes += SSHReader.string(Array(text.utf8)) }
+        bytes += [0, 0, 0, 1] + SSHReader.string(key.wire) + SSHReader.string(inner)
+        return armor.text(bytes)
     }
 }

@@ -1,0 +1,162 @@
+internal import Files
+public import Foundation
+public import SystemPackage
+
+/// A file of trusted keys in OpenSSH's format (ssh-keygen(1), "ALLOWED SIGNERS").
+///
+/// Certificates, and keys other than Ed25519, are skipped, since they sign no backups.
+public struct AllowedSigners: Sendable {
+    /// A line of the file.
+    public struct Signer: Sendable, Equatable {
+        public var key: SSHPublicKey
+        /// The names before the key, as written: the key's owners.
+        public var name: String
+        /// The line's number, from 1.
+        public var line: Int
+        fileprivate var namespaces: [String]?
+        fileprivate var validAfter: Date?
+        fileprivate var validBefore: Date?
+    }
+
+    /// The maximum size of a file in bytes.
+    public static let limit = 1 << 20
+
+    public private(set) var signers: [Signer] = []
+
+    /// Creates an empty list.
+    public init() {}
+
+    /// Parses the lines of a file.
+    ///
+    /// - Parameters:
+    ///   - text: the content of the file.
+    ///   - path: the path for messages.
+    /// - Throws: `AgeError.badSigner` with the number of an invalid line.
+    public init(_ text: String, path: FilePath) throws {
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            let line = line.trimmingCharacters(in: .whitespaces)
+            guard !line.isEmpty, !line.hasPrefix("#") else { continue }
+            do {
+                signers += try Signer(line, number: index + 1).map { [$0] } ?? []
+            } catch let fault as SignerFault {
+                throw AgeError.badSigner(path, line: index + 1, reason: fault.reason)
+            }
+        }
+    }
+
+    /// Returns the owner of a key, if the key may sign in this namespace at this time.
+    public func signer(of key: SSHPublicKey, namespace: String, at date: Date) -> Signer? {
+        signers.first { signer in
+            signer.key == key && signer.namespaces?.contains(namespace) ?? true
+                && signer.validAfter.map { $0 <= date } ?? true
+                && signer.validBefore.map { date < $0 } ?? true
+        }
+    }
+
+    /// Returns a line that trusts a key in one namespace.
+    public static func line(for key: SSHPublicKey, name: String, namespace: String) -> String {
+        // Whitespace ends a name, and commas separate names.
+        let name = String(
+            name.map { $0.isWhitespace || "\",*?!#".contains($0) || $0 == "\0" ? "_" : $0 }
+        )
+        return "\(name.isEmpty ? "_" : name) namespaces=\"\(namespace)\" \(key.text)\n"
+    }
+}
+
+private struct SignerFault: Error {
+    let reason: String
+}
+
+extension AllowedSigners.Signer {
+    /// Parses a line that is neither empty nor a comment; `nil` for a key that signs no backups.
+    fileprivate init?(_ text: String, number: Int) throws {
+        var words = Self.words(text)[...]
+        guard let name = words.popFirst(), var word = words.popFirst() else {
+            throw SignerFault(reason: "a key is missing")
+        }
+        var options: [String] = []
+        if !Self.isKind(word) {
+            options = Self.parts(word)
+            guard let next = words.popFirst() else { throw SignerFault(reason: "a key is missing") }
+            word = next
+        }
+        (self.name, line) = (name, number)
+        for option in options {
+            let parts = option.split(separator: "=", maxSplits: 1).map(String.init)
+            let value = parts.count == 2 ? parts[1].filter { $0 != "\"" } : ""
+            switch parts.first?.lowercased() {
+            case "cert-authority": return nil
+            case "namespaces": namespaces = value.split(separator: ",").map(String.init)
+            case "valid-after": validAfter = try Self.date(value)
+            case "valid-before": validBefore = try Self.date(value)
+            default: throw SignerFault(reason: "the option '\(option)' is not known")
+            }
+        }
+        guard let encoded = words.first else { throw SignerFault(reason: "a key is missing") }
+        guard word == SSHPublicKey.kind else {
+            guard Self.isKind(word) else {
+                throw SignerFault(reason: "'\(word)' is no kind of key")
+            }
+            return nil
+        }
+        guard let key = SSHPublicKey(line: "\(word) \(encoded)") else {
+            throw SignerFault(reason: "its key is damaged")
+        }
+        self.key = key
+    }
+
+    /// Returns whether a word is a kind of key, and not a list of options.
+    private static func isKind(_ word: String) -> Bool {
+        ["ssh-", "ecdsa-", "sk-"].contains(where: word.hasPrefix)
+    }
+
+    /// Splits at spaces and tabs outside of quotes.
+    private static func words(_ text: String) -> [String] {
+        split(text) { $0 == " " || $0 == "\t" }
+    }
+
+    /// Splits options at commas outside of quotes.
+    private static func parts(_ text: String) -> [String] { split(text) { $0 == "," } }
+
+    private static func split(_ text: String, at isSeparator: (Character) -> Bool) -> [String] {
+        var (parts, part, isQuoted) = ([String](), "", false)
+        for character in text {
+            if character == "\"" { isQuoted.toggle() }
+            if !isQuoted, isSeparator(character) {
+                if !part.isEmpty { parts.append(part) }
+                part = ""
+            } else {
+                part.append(character)
+            }
+        }
+        return part.isEmpty ? parts : parts + [part]
+    }
+
+    /// Parses `YYYYMMDD` or `YYYYMMDDHHMM[SS]`, with `Z` for UTC, as `ssh-keygen` does.
+    private static func date(_ text: String) throws -> Date {
+        let isUTC = text.hasSuffix("Z")
+        let digits = isUTC ? text.dropLast() : text[...]
+        guard [8, 12, 14].contains(digits.count), digits.allSatisfy({ $0.isASCII && $0.isNumber })
+        else { throw SignerFault(reason: "'\(text)' is no time") }
+        let all = digits + String(repeating: "0", count: 14 - digits.count)
+        func number(_ from: Int, _ count: Int) -> Int {
+            Int(all.dropFirst(from).prefix(count)) ?? 0
+        }
+        var calendar = Calendar(identifier: .gregorian)
+        if isUTC, let utc = TimeZone(identifier: "UTC") { calendar.timeZone = utc }
+        let parts = DateComponents(
+            year: number(0, 4),
+            month: number(4, 2),
+            day: number(6, 2),
+            hour: number(8, 2),
+            minute: number(10, 2),
+            second: number(12, 2)
+        )
+        guard parts.isValidDate(in: calendar), let date = calendar.date(from: parts) else {
+            throw SignerFault(reason: "'\(text)' is no time")
+        }
+        return date
+    }
+}

@@ -1,26 +1,32 @@
 public import Files
 public import SystemPackage
 
-/// An error with an archive; the payload names it, and the entry if there is one.
+/// An error with an archive.
+///
+/// The payload names the archive, and the entry if there is one.
 public enum ArchiveError: ExplainedError, Equatable {
     /// The file has no end record of a zip.
     case notAnArchive(FilePath, reason: String)
     /// The zip's records contradict each other or the file's length.
     case damaged(FilePath, reason: String)
-    /// An entry's data is not what its checksums or sizes say.
+    /// An entry's data does not match its checksum or sizes.
     case damagedEntry(FilePath, entry: String, reason: String)
-    /// The manifest's segment table of an entry is not that of its data.
+    /// The manifest's segment table of an entry does not match its data.
     case contradictedManifest(FilePath, entry: String)
-    /// An entry's name would lead out of the directory, or cannot be a file's.
+    /// An entry's name leads out of the directory, or cannot be a file's name.
     case unsafeEntry(FilePath, entry: String, reason: String)
-    /// Two entries have one name, or would have on a file system that ignores case.
+    /// Two entries have the same name, or would have it on a file system that ignores case.
     case duplicateEntry(FilePath, entry: String, other: String)
     /// The archive would unpack to more than the limit.
     case beyondLimit(FilePath, reason: String)
     /// An entry is encrypted.
     case encrypted(FilePath, entry: String)
-    /// An entry is compressed in a way that cannot be read here.
+    /// An entry's compression method cannot be read here.
     case unsupported(FilePath, entry: String, reason: String)
+
+    public var outcome: FailureOutcome {
+        if case .encrypted = self { .password } else { .failed }
+    }
 
     public var description: String {
         switch self {
@@ -47,7 +53,7 @@ public enum ArchiveError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .notAnArchive, .damaged, .damagedEntry:
-            "try an older backup; a copy in another place may be whole"
+            "\(Advice.list) and \(Advice.olderBackup)"
         case .contradictedManifest(let path, _):
             "try another backup; if a program packed this one anew, a copy restores without the manifest: zip -d \(name(path)) .grocerydude/manifest.json"
         case .unsafeEntry, .duplicateEntry, .beyondLimit:

@@ -1,8 +1,8 @@
-/// Deflate without a container (RFC 1951), for data that is small enough to be in memory.
+/// Raw deflate data (RFC 1951), small enough to be in memory.
 public enum RawDeflate {
     /// Deflates bytes to one stream.
     ///
-    /// - Returns: the stream; the bytes in stored blocks if nothing makes them smaller.
+    /// - Returns: the stream, or the bytes in stored blocks if compression does not make them smaller.
     public static func deflate(
         _ input: UnsafeRawBufferPointer,
         _ compression: Compression = .default
@@ -16,16 +16,17 @@ public enum RawDeflate {
         }
     }
 
-    /// Deflates bytes that are written once and fetched by many: a few as small as can be, and many as fast
-    /// as they are then still within two percent of that.
+    /// Deflates bytes that are written once and fetched by many.
+    ///
+    /// Short data gets the best compression; long data a faster one, whose result is at most two percent larger.
     public static func deflateForMany(_ input: UnsafeRawBufferPointer) -> [UInt8] {
         deflate(input, input.count > 256 << 10 ? .default : .best)
     }
 
-    /// Fills a buffer with what a stream inflates to.
+    /// Inflates a stream into a buffer.
     ///
-    /// - Returns: whether that is all: the input used, the buffer full, and the stream ended. If not, the
-    ///   buffer may hold a part.
+    /// - Returns: whether all input was used, the buffer is full, and the stream ended. Otherwise the buffer may hold a
+    ///   part.
     public static func inflate(
         _ input: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
@@ -33,9 +34,9 @@ public enum RawDeflate {
         SegmentInflater().inflate(input, into: output, isLast: true)
     }
 
-    /// Inflates a stream whose length nobody tells.
+    /// Inflates a stream of unknown length.
     ///
-    /// - Returns: `nil` if it is no whole stream, or longer than `limit` bytes.
+    /// - Returns: `nil` if the stream is incomplete, or longer than `limit` bytes.
     public static func inflate(_ input: UnsafeRawBufferPointer, limit: Int) -> [UInt8]? {
         let inflater = SegmentInflater()
         inflater.startStream()
@@ -47,7 +48,7 @@ public enum RawDeflate {
             guard let step, output.count + step.given <= limit else { return nil }
             output += part[..<step.given]
             if step.finished { return output }
-            // Without either, it would go on for ever: the stream is cut.
+            // The stream is truncated if a step neither consumes nor writes a byte.
             guard step.taken > 0 || step.given > 0 else { return nil }
             rest = UnsafeRawBufferPointer(rebasing: rest[step.taken...])
         }

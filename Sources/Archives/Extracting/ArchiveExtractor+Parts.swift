@@ -1,12 +1,12 @@
 internal import Files
 
 extension ArchiveExtractor.Item {
-    /// Calls `body` for each segment of a file in the end: that of its entry, and over it the runs of the patches,
+    /// Calls `body` for each segment of the final file: the segment of the entry, and over it the runs of the patches,
     /// oldest first.
     ///
     /// - Parameters:
-    ///   - file: where it goes; `nil` if nothing is written.
-    ///   - body: takes the segments in order.
+    ///   - file: the file to write; `nil` to write nothing.
+    ///   - body: receives the segments in order.
     /// - Throws: `ArchiveError`, `FileError`; what `body` throws.
     func forEachPart(to file: File?, _ body: (ExtractJob.Part) throws -> Void) throws {
         guard let segments, entry.isPlain else { throw entry.archive.contradiction(entry) }
@@ -49,7 +49,7 @@ extension ArchiveExtractor.Item {
 }
 
 extension ArchiveExtractor {
-    /// Checks the manifest's table against the archive: one that lies must not make us read elsewhere.
+    /// Checks the manifest's table against the archive, so that a wrong table cannot make a read leave the entry.
     static func checkTable(_ segments: [SegmentRecord], of entry: ArchiveReader.Entry) throws {
         guard segments.count == Segment.count(forSize: entry.size), entry.isPlain,
             segments.allSatisfy({ (0...Segment.compressedLimit).contains($0.length) }),

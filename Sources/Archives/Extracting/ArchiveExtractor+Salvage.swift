@@ -1,20 +1,20 @@
 public import Files
 
 extension ArchiveExtractor {
-    /// What could not be had of an entry.
+    /// The lost data of an entry.
     public enum Loss: Sendable, Equatable {
-        /// All of it.
+        /// The entry is lost completely.
         case all(reason: String)
-        /// Some segments of a file, which are zeros now.
+        /// The lost segments of a file, which are zeros now, and the number of all segments.
         case segments([Int], of: Int)
     }
 
-    /// Restores as much of an entry as verifies; used alone, without `extract`.
+    /// Restores the verified data of an entry; not to be mixed with `extract`.
     ///
     /// - Parameters:
     ///   - item: the entry.
-    ///   - damagedName: returns the name for a file of which something is lost: nobody is to take it for whole.
-    /// - Returns: what was lost; `nil` if nothing was.
+    ///   - damagedName: returns another name for an incomplete file, so that it is not mistaken for the complete one.
+    /// - Returns: the lost data; `nil` if nothing was lost.
     /// - Throws: `FileError` if the directory cannot be written; what `progressed` throws.
     public func salvage(
         _ item: Item,
@@ -47,7 +47,7 @@ extension ArchiveExtractor {
         return lost.isEmpty ? nil : .segments(lost, of: count)
     }
 
-    /// Restores an entry if all of it verifies.
+    /// Restores an entry only if all of it verifies.
     private func salvageWhole(_ item: Item) throws -> Loss? {
         let reason = try trouble {
             guard item.attributes.kind == .file, item.entry.size > 0 else { return }
@@ -63,7 +63,7 @@ extension ArchiveExtractor {
         }
     }
 
-    /// Returns why an archive cannot be read.
+    /// Returns the reason why an archive cannot be read; `nil` if it can.
     private func trouble(_ body: () throws -> Void) throws -> String? {
         do {
             try body()
@@ -75,7 +75,9 @@ extension ArchiveExtractor {
 }
 
 extension ArchiveExtractor.Item {
-    /// Calls `body` for each segment as `forEachPart` does; a patch is used as far as it verifies.
+    /// Calls `body` for each segment as `forEachPart` does.
+    ///
+    /// Each patch is used as far as it verifies.
     fileprivate func forEachPartTolerantly(_ body: (ExtractJob.Part) throws -> Void) throws {
         let buffers = SegmentBuffers()
         let overlays = Overlay.Pool()

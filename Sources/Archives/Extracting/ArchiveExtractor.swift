@@ -1,20 +1,23 @@
 public import Files
 internal import SystemPackage
 
-/// Restores archives' entries into a directory on all cores, verifying each in the same pass; or only
-/// verifies them.
+/// An extractor that restores archives' entries into a directory on all cores, and verifies each in the same pass.
 ///
-/// No symbolic link is followed below the directory, and nothing that is there is replaced. The caller
-/// ends with `finish()`, and with `close()` in any case.
+/// It can also verify without writing.
+///
+/// It follows no symbolic link below the directory, and replaces no existing file. The caller ends with `finish()`, and
+/// with `close()` in any case.
 public final class ArchiveExtractor {
-    /// An entry and what is known of it.
+    /// An entry with its attributes, segments and patches.
     public struct Item: Sendable {
         public var entry: ArchiveReader.Entry
-        /// The attributes for the file: those in the manifest if it has one, with its finer time.
+        /// The attributes for the file.
+        ///
+        /// They come from the manifest if there is one, since its time is finer.
         public var attributes: EntryAttributes
-        /// The manifest's segment table; if there is none, the CRC-32 is verified.
+        /// The manifest's segment table; without one, the CRC-32 is verified.
         public var segments: [SegmentRecord]?
-        /// The file in the end, if entries of later archives patch this one.
+        /// The final file, if entries of later archives patch this one.
         public var patched: PatchedContent?
 
         public init(
@@ -29,17 +32,28 @@ public final class ArchiveExtractor {
             self.patched = patched
         }
 
-        /// Bytes of the file in the end.
+        /// The size of the final file in bytes.
         public var size: Int64 { patched?.size ?? entry.size }
 
-        /// Sets a file's attributes once its content is written.
+        /// The bytes that it needs on a disk.
+        ///
+        /// Whole segments of zeros become holes if the manifest has their digests.
+        public var allocatedSize: Int64 {
+            let digests = patched?.digests ?? segments?.map(\.digest) ?? []
+            let zeros = digests.lazy.filter { $0 == ZeroSegment.digest }.count
+            return size - Int64(zeros) * Int64(Segment.size)
+        }
+
+        /// Sets a file's length and its attributes once its content is written.
         func finish(_ file: File, _ syncing: Syncing) throws {
-            // To look costs less than to set the same again.
+            // A look is cheaper than setting the same attributes again.
             let info = try file.info()
+            // The file may end in a hole.
+            if info.size < size { try file.truncate(to: size) }
             if let owner = attributes.owner, owner.user != info.owner || owner.group != info.group {
                 try file.setOwner(owner.user, group: owner.group)
             }
-            // A file that is given away loses its set-user-id bit.
+            // A change of the owner clears the set-user-id bit.
             if attributes.mode != info.mode || attributes.mode & 0o7000 != 0 {
                 try file.setMode(attributes.mode)
             }
@@ -48,18 +62,20 @@ public final class ArchiveExtractor {
         }
     }
 
-    /// When restored files are flushed to the disk.
+    /// The moment at which restored files are synced to the disk.
     public enum Syncing: Sendable {
-        /// Never: they are thrown away afterwards.
+        /// Never, because the files are deleted afterwards.
         case never
-        /// By the caller at the end, after the disk has begun: for many files, one call for the whole file
+        /// At the end, by the caller, while the disk is already writing. For many files, one call for the whole file
         /// system is faster.
         case byCaller
-        /// Each file and directory is flushed when it is done.
+        /// After each file and each directory.
         case each
     }
 
     private static let batchLimit = 256
+    /// The maximum number of directories in a batch.
+    ///
     /// Each holds a descriptor until its batch is done, and many batches are in flight.
     private static let batchDirectoriesLimit = 16
 
@@ -75,12 +91,12 @@ public final class ArchiveExtractor {
     /// Starts the threads.
     ///
     /// - Parameters:
-    ///   - directory: where files go; `nil` to verify only.
-    ///   - syncing: when files are flushed to the disk.
-    ///   - threads: how many threads work.
-    ///   - selects: whether to read a piece of data that is only verified; called with some bits of its
-    ///     digest, or with its checksum if it has none.
-    ///   - progressed: called on the caller's thread with how many more bytes were restored.
+    ///   - directory: the directory for the files; `nil` to verify only.
+    ///   - syncing: the moment at which files are synced to the disk.
+    ///   - threads: the number of threads.
+    ///   - selects: whether to read a piece of data that is only verified. It receives some bits of the digest, or the
+    ///     checksum if there is no digest.
+    ///   - progressed: called on the caller's thread with the number of bytes just restored.
     public init(
         into directory: Directory?,
         syncing: Syncing,
@@ -98,7 +114,9 @@ public final class ArchiveExtractor {
         self.progressed = progressed
     }
 
-    /// Restores one entry; it may be in place only after `finish()`.
+    /// Restores one entry.
+    ///
+    /// It may be in place only after `finish()`.
     public func extract(_ item: Item) throws {
         do {
             if let segments = item.segments { try Self.checkTable(segments, of: item.entry) }
@@ -131,7 +149,9 @@ public final class ArchiveExtractor {
 
     // MARK: - Files
 
-    /// Returns whether to read a piece of data: all of it, unless it is only verified.
+    /// Returns whether to read a piece of data.
+    ///
+    /// All pieces are read unless they are only verified.
     private func isSelected(_ key: UInt32) -> Bool { target != nil || selects(key) }
 
     private func extractFile(_ item: Item) throws {
@@ -188,7 +208,7 @@ public final class ArchiveExtractor {
     }
 
     private func commit(_ job: ExtractJob) throws {
-        // The file's last reference closes it, so it must not stay in an idle job.
+        // The file's last reference closes it, so an idle job must not keep it.
         let work = job.work
         job.work = .files([])
         switch work {
@@ -209,9 +229,9 @@ public final class ArchiveExtractor {
 }
 
 extension ArchiveExtractor.Item {
-    /// Reads the target of a symbolic link, verified.
+    /// Reads and verifies the target of a symbolic link.
     ///
-    /// - Returns: its bytes, of which none is NUL; at least one.
+    /// - Returns: the bytes of the target, at least one and none of them NUL.
     /// - Throws: `ArchiveError`, `FileError`.
     public func linkTarget() throws -> [UInt8] {
         let reader = entry.archive
@@ -235,7 +255,7 @@ extension ArchiveExtractor.Item {
 }
 
 extension ArchiveReader {
-    /// Returns the archive's fault if the file system refused an entry.
+    /// Returns the archive's error if an entry made the file system refuse it, or else the same error.
     func explain(_ error: FileError, _ item: ArchiveExtractor.Item) -> any Error {
         let name = item.attributes.path.description
         return switch error {

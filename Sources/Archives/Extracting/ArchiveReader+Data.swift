@@ -1,16 +1,17 @@
 internal import Files
 
 extension ArchiveReader {
-    /// Returns where an entry's data begins in the file: after its local record, which is checked against
-    /// the central one.
+    /// Returns the offset of an entry's data in the file, behind the local record.
+    ///
+    /// Checks the local record against the central one.
     ///
     /// - Parameters:
     ///   - entry: the entry.
-    ///   - withDescriptor: whether its data descriptor is checked too, which is behind its data.
+    ///   - withDescriptor: whether to check the data descriptor behind the data too.
     /// - Returns: the offset.
     /// - Throws: `ArchiveError`, `FileError`.
     func dataOffset(_ entry: Entry, withDescriptor: Bool = true) throws -> Int64 {
-        // An archive that is only looked into was not checked.
+        // An archive opened without checks may have any offset here.
         guard entry.record.offset <= directory.offset else {
             throw damage(entry, "its data lies outside the file")
         }
@@ -37,7 +38,7 @@ extension ArchiveReader {
         return offset
     }
 
-    /// Checks the data descriptor of an entry of ours: a reader of a stream knows nothing else.
+    /// Checks the data descriptor of an entry of this program's archive, since a stream reader depends on it.
     private func checkDescriptor(_ entry: Entry, dataOffset: Int64) throws {
         let expected = entry.record.descriptor.encoded()
         let offset = dataOffset + entry.compressedSize
@@ -46,15 +47,15 @@ extension ArchiveReader {
         else { throw damage(entry, "its data descriptor contradicts the directory") }
     }
 
-    /// Returns whether a local record of ours agrees with the central one on a data descriptor.
+    /// Returns whether a local record and the central one agree on a data descriptor.
     private func hasSameForm(_ local: [UInt8], _ entry: Entry) -> Bool {
         (local.uint16(at: 6) ^ entry.record.flags) & ZipRecords.descriptorFlag == 0
     }
 
-    /// Returns whether a local record has the checksum and sizes of the central one, as far as it has any.
+    /// Returns whether the checksum and sizes in a local record match the central one.
     ///
-    /// A writer that could not seek has them behind the data (4.4.4, bit 3); large ones are in an extra
-    /// field. Without a manifest, nothing else tells that a file is not as empty as the directory says.
+    /// A writer that could not seek has them behind the data (4.4.4, bit 3), and large ones are in an extra field.
+    /// Without a manifest, only these numbers reveal a file that the directory declares empty.
     private func hasSameSizes(_ local: [UInt8], _ entry: Entry) -> Bool {
         guard local.uint16(at: 6) & ZipRecords.descriptorFlag == 0 else { return true }
         func isSame(_ size: UInt32, _ other: Int64) -> Bool {
@@ -65,11 +66,13 @@ extension ArchiveReader {
             && isSame(local.uint32(at: 22), entry.size)
     }
 
-    /// Reads an entry's data from its beginning, in parts, checking its size and CRC at the end.
+    /// Reads an entry's data from the beginning, in parts.
+    ///
+    /// Checks the size and the CRC at the end.
     ///
     /// - Parameters:
     ///   - entry: the entry.
-    ///   - body: gets each part; returns `false` to read no further, and then nothing is checked.
+    ///   - body: receives each part; returns `false` to stop, so that nothing is checked.
     /// - Throws: `ArchiveError`; any error of `body`.
     public func read(_ entry: Entry, body: (UnsafeRawBufferPointer) throws -> Bool) throws {
         var checksum = Checksum()

@@ -5,11 +5,10 @@ internal import SystemPackage
 extension ArchiveReader {
     /// Reads an entry that is not plain through libzip, which checks its CRC (zip_fread(3)).
     ///
-    /// libzip is given an archive of this entry alone: two records of ours, and the data out of the source
-    /// that is open. So it does not open the path again, where there may be another file by now, nor read
-    /// the whole of a large directory for every entry.
+    /// libzip receives an archive of this entry alone: two new records, and the data from the open source. So it does
+    /// not open the path again, where another file may be now. It also does not read a large directory for every entry.
     ///
-    /// - Returns: `false` if `body` did not want all of it.
+    /// - Returns: `false` if `body` stopped before the end.
     func readWithLibzip(
         _ entry: Entry,
         to body: (UnsafeRawBufferPointer) throws -> Bool
@@ -21,7 +20,7 @@ extension ArchiveReader {
         func unsupported(_ code: CInt) -> ArchiveError {
             .unsupported(path, entry: label, reason: libzipReason(code))
         }
-        // libzip would look for what only an encrypted entry has, and call the archive inconsistent.
+        // libzip would search for a field that only encrypted entries have, and call the archive inconsistent.
         guard entry.record.method != ZipRecords.aes else {
             throw unsupported(ZIP_ER_COMPNOTSUPP)
         }

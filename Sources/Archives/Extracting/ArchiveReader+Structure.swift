@@ -1,7 +1,9 @@
 internal import Files
 
 extension ArchiveReader {
-    /// Checks all of an archive but its data; records among the data only if that is at hand.
+    /// Checks an archive except its data.
+    ///
+    /// Checks the local records only if they are available.
     ///
     /// - Throws: `ArchiveError`.
     func checkStructure(isAtHand: Bool) throws {
@@ -10,8 +12,8 @@ extension ArchiveReader {
         var total: Int64 = 0
         for index in 0..<count {
             let entry = try entry(at: index)
-            // No data of a directory proves its record: its two names prove each other. Some programs give
-            // it a size, and bytes that mean nothing.
+            // A directory has no data that confirms its record, so its two names are compared. Some programs give
+            // directories a size, and bytes without a meaning.
             if isAtHand, entry.attributes.kind == .directory { _ = try dataOffset(entry) }
             let record = entry.record
             var length = UInt64(ZipRecords.localLength + record.name.count) + record.compressedSize
@@ -43,7 +45,7 @@ extension ArchiveReader {
             let name = try nameBytes(at: index)
             return name.last == UInt8(ascii: "/") ? name.dropLast() : name
         }
-        // With the slash before all other bytes, what is below a name comes right after it.
+        // With the slash before all other bytes, the names below a directory follow directly after its name.
         let slash = UInt8(ascii: "/")
         let order = try (0..<count).sorted {
             try key($0).lexicographicallyPrecedes(key($1)) {
@@ -65,17 +67,17 @@ extension ArchiveReader {
         }
     }
 
-    /// Throws if two names differ only in case, as a file system that ignores it would see them.
+    /// Throws if two names are equal on a file system that ignores case.
     ///
-    /// Directories without an entry count too, since two of them would become one. Letters that Unicode
-    /// can write in several ways are one only if they are for the system.
+    /// Directories without an entry count too, since two of them would become one. Different Unicode forms of a letter
+    /// are equal only if the system treats them as equal.
     public func checkNamesIgnoringCase() throws {
         var seen: [FoldedName: SeenName] = [:]
         var parent: RelativePath?
         for index in 0..<count {
             let path = try entry(at: index).attributes.path
             try note(SeenName(text: path.description, isEntry: true), in: &seen)
-            // Most entries are in the directory of the one before.
+            // Most entries are in the same directory as the previous one.
             var next = path.parent
             while let directory = next, directory != parent {
                 try note(SeenName(text: directory.description, isEntry: false), in: &seen)
@@ -85,17 +87,17 @@ extension ArchiveReader {
         }
     }
 
-    /// The name of an entry, or of a directory on the way to one.
+    /// The name of an entry, or of one of its parent directories.
     private struct SeenName {
         var text: String
         var isEntry: Bool
     }
 
     #if canImport(Darwin)
-    // To Apple's file systems, as to `String`, all ways to write a letter are one.
+    // Apple's file systems, like `String`, treat all Unicode forms of a letter as equal.
     private typealias FoldedName = String
     #else
-    // Two strings may be equal although the names of the files are not.
+    // Two strings may be equal although the file names are different.
     private typealias FoldedName = [UInt8]
     #endif
 
@@ -105,7 +107,7 @@ extension ArchiveReader {
             seen[key] = name
             return
         }
-        // Names that begin with "./" are looked at only here.
+        // Only this check handles names that begin with "./".
         guard other.text.utf8.elementsEqual(name.text.utf8), !(other.isEntry && name.isEntry) else {
             throw ArchiveError.duplicateEntry(path, entry: name.text, other: other.text)
         }

@@ -1,47 +1,46 @@
 internal import Files
 
-/// The work of one thread: one segment of a large file, many small files, or one stream that cannot be
-/// cut.
+/// The work of one thread: a segment of a large file, many small files, or one indivisible stream.
 ///
-/// Nothing in it is guarded: the pipeline's lock hands it from the thread that fills it to the one that
-/// works on it, and back.
+/// No lock is needed inside: the pipeline's lock hands it from the thread that fills it to the one that works on it,
+/// and back.
 final class ExtractJob: @unchecked Sendable {
     /// One segment of a large file.
     struct Part {
         var item: ArchiveExtractor.Item
         /// A segment of the entry.
         struct Base {
-            /// Where it is in the archive.
+            /// The offset in the archive.
             var source: Int64
             var compressedLength: Int
-            /// Bytes that it inflates to.
+            /// The size in bytes after inflating.
             var length: Int
             var isLast: Bool
         }
 
-        /// `nil` behind the end of the entry.
+        /// The segment of the entry; `nil` behind the end of the entry.
         var base: Base?
-        /// The bytes of patches over it, if there are any.
+        /// The bytes of patches over the segment, if there are any.
         var overlay: Overlay?
-        /// The patches whose bytes these are, unless they were verified.
+        /// The patches with these bytes, unless they were verified.
         var unverified: [Patch] = []
-        /// Where it goes in the file.
+        /// The offset in the file.
         var destination: Int64
         var length: Int
         var digest: Digest
         var isLast: Bool
-        /// `nil` if the data is only verified.
+        /// The file to write; `nil` to verify only.
         var target: File?
     }
 
     enum Work {
         case part(Part)
-        /// Whole files, each with the directory it goes to.
+        /// Whole files, each with its directory.
         case files([(ArchiveExtractor.Item, Directory?)])
         case stream(ArchiveExtractor.Item, File?)
     }
 
     var work: Work = .files([])
-    /// Bytes before compression, for the progress.
+    /// The number of bytes before compression, for the progress.
     var size: Int64 = 0
 }

@@ -9,7 +9,7 @@ final class ExtractWorker {
         self.syncing = syncing
     }
 
-    /// The bytes of a small file that is worth a request of its own to the disk.
+    /// The minimum size in bytes of a small file that gets its own write request to the disk.
     private static let writebackThreshold = 1 << 16
 
     func run(_ job: ExtractJob) throws {
@@ -26,7 +26,7 @@ final class ExtractWorker {
         case .stream(let item, let target):
             var offset: Int64 = 0
             try item.entry.archive.read(item.entry) { bytes in
-                try target?.write(bytes, at: offset)
+                try target?.writeLeavingHoles(bytes, at: offset)
                 offset += Int64(bytes.count)
                 return true
             }
@@ -35,7 +35,7 @@ final class ExtractWorker {
 
     private func restore(_ part: ExtractJob.Part) throws {
         let bytes = try buffers.verifiedContent(of: part)
-        try part.target?.write(bytes, at: part.destination)
+        try part.target?.writeLeavingHoles(bytes, at: part.destination)
         if syncing != .never {
             part.target?.beginWriteback(from: part.destination, length: Int64(part.length))
         }
@@ -62,7 +62,7 @@ final class ExtractWorker {
         }
         guard let directory else { return }
         let file = try directory.createFile(item.attributes.path.name)
-        try file.write(bytes, at: 0)
+        try file.writeLeavingHoles(bytes, at: 0)
         if syncing != .never, bytes.count >= Self.writebackThreshold {
             file.beginWriteback(from: 0, length: Int64(bytes.count))
         }

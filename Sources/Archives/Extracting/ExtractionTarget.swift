@@ -2,15 +2,15 @@ internal import Files
 
 /// The directory that an archive is restored into.
 ///
-/// The directories on the way to the newest entry stay open, so that a deep tree is not walked from its
-/// root for each entry.
+/// The directories on the path to the newest entry stay open, so that a deep tree is not walked from its root for each
+/// entry.
 final class ExtractionTarget {
     private let root: Directory
     private let syncing: Bool
     /// The open directories below the root, outermost first, with their names.
     private var open: [(name: FileName, directory: Directory)] = []
     private var directories: [EntryAttributes] = []
-    /// Directories without an entry; kept only if they are to be flushed.
+    /// The directories without an entry; kept only if they have to be synced.
     private var implied: [Directory] = []
 
     init(_ root: Directory, syncing: Bool) {
@@ -18,7 +18,7 @@ final class ExtractionTarget {
         self.syncing = syncing
     }
 
-    /// Returns the open directory that holds a path; it is made if it is missing.
+    /// Returns the open directory that holds a path; creates it if it is missing.
     func parent(of path: RelativePath) throws -> Directory {
         let names = path.parent?.components ?? []
         let shared = zip(names, open).prefix { $0 == $1.name }.count
@@ -56,7 +56,7 @@ final class ExtractionTarget {
         try directory.setAttributes(of: name, isLink: true, mode: 0, modified: modified)
     }
 
-    /// Sets the attributes of directories, children before parents: one may be made unwritable only once
+    /// Sets the attributes of directories, children before parents, since a directory may become unwritable only after
     /// it is full.
     func finishDirectories() throws {
         for directory in implied { try directory.sync() }

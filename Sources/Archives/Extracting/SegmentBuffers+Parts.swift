@@ -3,15 +3,15 @@ internal import Files
 extension SegmentBuffers {
     private static let wrongDigest = "its SHA-256 is wrong"
 
-    /// Returns a segment of a file as it is in the end.
+    /// Returns a segment of the final file.
     ///
-    /// - Throws: `ArchiveError` if it is not what the manifest says; `FileError`.
+    /// - Throws: `ArchiveError` if it does not match the manifest; `FileError`.
     func verifiedBytes(of part: ExtractJob.Part) throws -> [UInt8] {
         let capacity = max(part.length, part.base?.length ?? 0)
         return try Array(unsafeUninitializedCapacity: capacity) { array, count in
             let space = UnsafeMutableRawBufferPointer(array)
             let bytes = try verifiedContent(of: part, in: space)
-            // Of an entry that is not compressed they stand in the buffer that they were read into.
+            // The bytes of an uncompressed entry are still in the input buffer.
             if bytes.baseAddress != UnsafeRawPointer(space.baseAddress) {
                 space.copyMemory(from: bytes)
             }
@@ -19,18 +19,19 @@ extension SegmentBuffers {
         }
     }
 
-    /// Returns a segment of a file as it is in the end, until the next call.
+    /// Returns a segment of the final file, valid until the next call.
     ///
     /// - Parameters:
     ///   - part: the segment.
-    ///   - space: where to put it together, with room for it as it is and as it was; `nil` for a buffer of this
+    ///   - space: the buffer for the segment, with room for its old and its new length; `nil` for a buffer of this
     ///     object.
-    /// - Returns: its bytes, in `space` unless nothing had to be inflated.
-    /// - Throws: `ArchiveError` if it is not what the manifest says; `FileError`.
+    /// - Returns: the bytes, in `space` unless nothing had to be inflated.
+    /// - Throws: `ArchiveError` if it does not match the manifest; `FileError`.
     func verifiedContent(
         of part: ExtractJob.Part,
         in space: UnsafeMutableRawBufferPointer? = nil
     ) throws -> UnsafeRawBufferPointer {
+        if try isOfZeros(part) { return ZeroSegment.bytes }
         let bytes = UnsafeRawBufferPointer(try content(of: part, in: space ?? self.space))
         guard Digest(of: bytes) == part.digest else {
             throw try damage(of: part)
@@ -38,7 +39,18 @@ extension SegmentBuffers {
         return bytes
     }
 
-    /// Returns the fault of a segment whose SHA-256 is wrong: that of a patch over it, or its own.
+    /// Returns whether a segment is zeros, and has exactly the compressed bytes that this program writes for zeros.
+    private func isOfZeros(_ part: ExtractJob.Part) throws -> Bool {
+        guard part.digest == ZeroSegment.digest, part.overlay == nil, let base = part.base,
+            base.length == part.length, !base.isLast,
+            base.compressedLength == ZeroSegment.deflated.count,
+            part.item.entry.record.method == ZipRecords.deflated
+        else { return false }
+        let bytes = try compressed(base.compressedLength, at: base.source, of: part.item.entry)
+        return bytes.elementsEqual(ZeroSegment.deflated)
+    }
+
+    /// Returns the error for a segment with a wrong SHA-256: that of a damaged patch over it, or the segment's own.
     private func damage(of part: ExtractJob.Part) throws -> ArchiveError {
         for patch in part.unverified where try patch.verifiedSize(self) < patch.entry.size {
             return patch.damage(Self.wrongDigest)
@@ -46,7 +58,7 @@ extension SegmentBuffers {
         return part.item.entry.archive.damage(part.item.entry, Self.wrongDigest)
     }
 
-    /// Inflates the segment of the entry, and lays the bytes of patches over it.
+    /// Inflates the segment of the entry, and copies the bytes of patches over it.
     private func content(
         of part: ExtractJob.Part,
         in space: UnsafeMutableRawBufferPointer

@@ -2,8 +2,8 @@ internal import CLibzip
 internal import Files
 internal import SystemPackage
 
-/// A zip of one entry for libzip to read (zip_source_function(3)): a local record, the data from the
-/// archive, and a directory of one record.
+/// A zip of one entry for libzip to read (zip_source_function(3)): a local record, the data from the archive, and a
+/// directory of one record.
 final class SingleEntrySource {
     private let source: any ByteSource
     private let head: [UInt8]
@@ -28,7 +28,7 @@ final class SingleEntrySource {
             offset: 0,
             hasWideSizes: max(entry.size, entry.compressedSize) >= Int64(UInt32.max)
         )
-        // Some methods have bits of their own among the flags.
+        // Some methods use flag bits of their own.
         let options = UInt8(truncatingIfNeeded: entry.record.flags & 0b110)
         var local = record.local()
         local[6] |= options
@@ -48,7 +48,7 @@ final class SingleEntrySource {
         zip_error_fini(&error)
     }
 
-    /// Opens it; libzip keeps it until the archive is discarded.
+    /// Opens the zip, which libzip keeps until the archive is discarded.
     func open(_ path: FilePath) throws -> OpaquePointer {
         let callback: zip_source_callback = { context, data, length, command in
             guard let context else { return -1 }
@@ -118,7 +118,7 @@ final class SingleEntrySource {
         ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_SUPPORTS,
     ].reduce(Int64(0)) { $0 | 1 << Int64($1.rawValue) }
 
-    /// Reads from the one of the three parts that the position is in; libzip asks again for more.
+    /// Reads from the part of the zip at the current position, as libzip asks for more.
     private func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let dataStart = Int64(head.count)
         let tailStart = dataStart + Int64(data.count)
@@ -138,7 +138,7 @@ final class SingleEntrySource {
     }
 }
 
-/// Returns a libzip error code as words (libzip(3), zip_error_strerror(3)).
+/// Returns the message for a libzip error code (libzip(3), zip_error_strerror(3)).
 func libzipReason(_ code: CInt) -> String {
     switch code {
     case ZIP_ER_CRC: return "its CRC-32 is wrong"

@@ -1,19 +1,19 @@
 public import Files
 
-/// Hashes files a segment at a time on all cores, and writes nothing.
+/// A scanner that hashes files by segments on all cores, and writes nothing.
 ///
 /// The caller ends with `close()`.
 public final class SegmentScanner {
     /// The hashes of one segment.
     public struct Scanned: Sendable {
         public var index: Int
-        /// The SHA-256 of all of it.
+        /// The SHA-256 of the segment.
         public var digest: Digest
-        /// The hash of each sector; none if nobody asked for them.
+        /// The hash of each sector; empty if there was no hasher.
         public var sectors: [UInt64]
     }
 
-    /// The work of one thread; the pipeline hands it to and fro.
+    /// The work of one thread; the pipeline hands it over and back.
     private final class Job: @unchecked Sendable {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Segment.size,
@@ -27,7 +27,7 @@ public final class SegmentScanner {
 
         func work() {
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<length])
-            scanned.digest = Digest(of: bytes)
+            scanned.digest = Digest(ofSegment: bytes)
             scanned.sectors = hasher?.hashes(of: bytes) ?? []
         }
     }
@@ -36,7 +36,7 @@ public final class SegmentScanner {
 
     /// Starts the threads.
     public init(threads: Int) {
-        // The archive's writer has its segments in memory besides.
+        // The archive's writer has its segments in memory too.
         pipeline = OrderedPipeline(threads: threads, capacity: threads + 2, makeJob: { Job() }) {
             { $0.work() }
         }
@@ -45,15 +45,15 @@ public final class SegmentScanner {
     /// Ends the threads.
     public func close() { pipeline.close() }
 
-    /// Reads a file from its beginning to its end.
+    /// Reads a file from beginning to end.
     ///
     /// - Parameters:
-    ///   - size: its size in bytes.
-    ///   - hasher: hashes its sectors; `nil` if nobody asks for them.
-    ///   - isStill: whether the file has not changed; called after each segment.
-    ///   - read: fills the buffer from an offset on, and returns how many bytes there were.
+    ///   - size: the file's size in bytes.
+    ///   - hasher: hashes the sectors; `nil` to hash none.
+    ///   - isStill: whether the file is unchanged; called after each segment.
+    ///   - read: fills the buffer from an offset, and returns the number of bytes.
     ///   - body: called with each segment, in order.
-    /// - Returns: `false` if the file ended early or was not still.
+    /// - Returns: `false` if the file ended early or changed.
     /// - Throws: the error of `isStill`, `read` or `body`.
     public func scan(
         size: Int64,
@@ -73,7 +73,7 @@ public final class SegmentScanner {
                 job.hasher = hasher
                 job.length = length
                 job.scanned.index = index
-                // A job that was taken has to come back in its turn, whatever was read.
+                // A vacant job must be submitted in its turn, whatever was read.
                 pipeline.submit(job)
                 guard try isGood.get() else {
                     try drop()

@@ -1,17 +1,17 @@
 internal import Files
 
-/// The data of an entry from its beginning to its end, inflated, a part at a time.
+/// The inflated data of an entry from beginning to end, one part at a time.
 ///
-/// A part and what inflates it are in memory, whatever the entry's size.
+/// Only one part and the decompressor are in memory, whatever the entry's size.
 final class EntryStream {
     private let entry: ArchiveReader.Entry
-    /// The compressed data that was not read yet.
+    /// The range of the compressed data that was not read yet.
     private var offset: Int64
     private var left: Int64
     private let input: UnsafeMutableRawBufferPointer
     private let output: UnsafeMutableRawBufferPointer
     private let inflater = SegmentInflater()
-    /// The compressed data that was read, and is not inflated.
+    /// The compressed data that was read, but not inflated yet.
     private var rest = UnsafeRawBufferPointer(start: nil, count: 0)
     private var isAtEnd = false
     private var given: Int64 = 0
@@ -19,8 +19,8 @@ final class EntryStream {
     /// Starts at the beginning of an entry.
     ///
     /// - Parameters:
-    ///   - entry: one that is stored or deflated.
-    ///   - partSize: how many bytes a part has at most.
+    ///   - entry: a stored or deflated entry.
+    ///   - partSize: the maximum size of a part in bytes.
     /// - Throws: `ArchiveError` if its local record contradicts the directory; `FileError`.
     init(_ entry: ArchiveReader.Entry, partSize: Int = 256 << 10) throws {
         self.entry = entry
@@ -36,10 +36,9 @@ final class EntryStream {
         output.deallocate()
     }
 
-    /// Returns the next part, until the next call; `nil` at the end.
+    /// Returns the next part, valid until the next call; `nil` at the end.
     ///
-    /// - Throws: `ArchiveError` if the data is no deflate data, or is more or less than the entry declares;
-    ///   `FileError`.
+    /// - Throws: `ArchiveError` if the data is no deflate data, or if its size is not the declared one; `FileError`.
     func next() throws -> UnsafeRawBufferPointer? {
         guard let part = try isDeflated ? inflated() : readOn() else {
             guard given == entry.size else { throw damage("it holds less than it declares") }

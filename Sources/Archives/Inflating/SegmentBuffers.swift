@@ -7,7 +7,7 @@ final class SegmentBuffers {
         byteCount: Segment.compressedLimit,
         alignment: 64
     )
-    /// Made for whoever brings no space along.
+    /// The output buffer, created for callers without a buffer of their own.
     private var output: UnsafeMutableRawBufferPointer?
 
     deinit {
@@ -15,7 +15,7 @@ final class SegmentBuffers {
         output?.deallocate()
     }
 
-    /// Space for a whole segment.
+    /// The buffer for a whole segment.
     var space: UnsafeMutableRawBufferPointer {
         if let output { return output }
         let made = UnsafeMutableRawBufferPointer.allocate(byteCount: Segment.size, alignment: 64)
@@ -23,21 +23,32 @@ final class SegmentBuffers {
         return made
     }
 
-    /// The bytes of the archive that were read last.
+    /// Returns the bytes of the archive that were read last.
     func compressed(_ length: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: input[..<length])
     }
 
-    /// Reads and inflates one segment of an entry, or all of a small one.
+    /// Reads bytes of an archive without inflating them.
+    func compressed(
+        _ length: Int,
+        at offset: Int64,
+        of entry: ArchiveReader.Entry
+    ) throws -> UnsafeMutableRawBufferPointer {
+        let data = UnsafeMutableRawBufferPointer(rebasing: input[..<length])
+        try entry.archive.source.readExactly(into: data, at: offset)
+        return data
+    }
+
+    /// Reads and inflates one segment of an entry, or all of a small entry.
     ///
     /// - Parameters:
-    ///   - offset: where it is in the archive.
-    ///   - length: how many bytes of the archive it takes.
-    ///   - size: how many it inflates to; at most a segment.
+    ///   - offset: its offset in the archive.
+    ///   - length: its length in the archive in bytes.
+    ///   - size: its size in bytes after inflating; at most a segment.
     ///   - isLast: whether the entry's data ends with it.
     ///   - entry: the entry.
-    ///   - space: where to inflate it to, with room for `size`; `nil` for a buffer of this object.
-    /// - Returns: its bytes, until the next call, in `space` or in a buffer of a whole segment.
+    ///   - space: the buffer to inflate into, with room for `size`; `nil` for a buffer of this object.
+    /// - Returns: the bytes, valid until the next call, in `space` or in a buffer for a whole segment.
     /// - Throws: `ArchiveError`, `FileError`.
     func read(
         at offset: Int64,
@@ -48,8 +59,7 @@ final class SegmentBuffers {
         in space: UnsafeMutableRawBufferPointer? = nil
     ) throws -> UnsafeMutableRawBufferPointer {
         let archive = entry.archive
-        let data = UnsafeMutableRawBufferPointer(rebasing: input[..<length])
-        try archive.source.readExactly(into: data, at: offset)
+        let data = try compressed(length, at: offset, of: entry)
         guard entry.record.method == ZipRecords.deflated else {
             guard data.count == size else {
                 throw archive.damage(entry, "its sizes contradict each other")

@@ -1,8 +1,8 @@
 internal import CIsal
 
-/// Inflates deflate data (RFC 1951), a segment or a stream at a time.
+/// A decompressor for deflate data (RFC 1951), for one segment or stream at a time.
 ///
-/// It holds the decompressor's working memory, so each thread makes one and keeps it.
+/// It holds working memory, so each thread creates one and keeps it.
 final class SegmentInflater {
     private let state: UnsafeMutableRawPointer
 
@@ -15,10 +15,10 @@ final class SegmentInflater {
         cisal_inflater_destroy(state)
     }
 
-    /// Inflates a whole segment into a buffer of just its length.
+    /// Inflates a whole segment into a buffer of exactly its size.
     ///
-    /// - Returns: whether the segment was good: all input used, the buffer filled, and the stream
-    ///   ended if it is the last one.
+    /// - Returns: whether the segment was valid: all input was used, the buffer is full, and the stream ended if the
+    ///   segment is the last one.
     func inflate(
         _ input: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer,
@@ -29,8 +29,8 @@ final class SegmentInflater {
             return false
         }
         if step.finished { return step.taken == input.count && isLast }
-        // All output came, but not the end of the last block, or the empty block of the flush; or
-        // there is more output, which ISA-L holds back if it has no room for it.
+        // All output was written, but not the end of the last block, or the flush's empty block. Or there is more
+        // output that ISA-L holds back because the buffer is full.
         let rest = UnsafeRawBufferPointer(rebasing: input[step.taken...])
         var extra: UInt8 = 0
         let end = withUnsafeMutableBytes(of: &extra) { inflatePart(rest, into: $0) }
@@ -38,14 +38,14 @@ final class SegmentInflater {
         return end.taken == rest.count && end.finished == isLast
     }
 
-    /// Starts a stream that is given in parts to `inflatePart`.
+    /// Starts a stream whose parts are passed to `inflatePart`.
     func startStream() {
         cisal_inflater_reset(state)
     }
 
-    /// Inflates as much of a stream's next input as the output has room for.
+    /// Inflates as much of a stream's next input as fits into the output.
     ///
-    /// - Returns: how much was taken and given, and whether the stream ended; `nil` if the data is not
+    /// - Returns: the numbers of bytes consumed and written, and whether the stream ended; `nil` if the data is no
     ///   deflate data.
     func inflatePart(
         _ input: UnsafeRawBufferPointer,

@@ -2,46 +2,47 @@ public import Files
 internal import Synchronization
 public import SystemPackage
 
-/// The content of a file in an archive, read at any place: only the segments that are asked for are read,
-/// inflated and verified.
+/// The content of a file in an archive, readable at any offset.
 ///
-/// A file that is put together from several archives is read in the same way: over a segment of its entry lie
-/// the runs of the patches, as far as the segment has changed at all.
+/// Only the requested segments are read, inflated and verified.
+///
+/// A file put together from several archives is read in the same way. The runs of the patches lie over a segment of the
+/// entry if the segment has changed at all.
 public final class EntrySource: ByteSource {
     public let path: FilePath
     public let size: Int64
 
     private let item: ArchiveExtractor.Item
     private let digests: [Digest]
-    /// Where each segment of the entry begins in its archive, and at the end where the last one ends.
+    /// The offset of each segment in the archive, and the end of the last one.
     private let places: [Int64]
-    /// Oldest first.
+    /// The runs of the patches, oldest first.
     private let patches: [PatchRuns]
     private let cache: SegmentCache
     private let readsAhead: Bool
     private let ahead = Mutex(Ahead())
 
-    /// What a reader who goes on and on will ask for next.
+    /// The segments that a sequential reader will request next.
     private struct Ahead {
-        /// The segment that was read last.
+        /// The index of the segment that was read last.
         var last = -2
-        /// Those after it, each of which a thread of its own reads.
+        /// The next segments, each of which its own thread reads.
         var next: [(index: Int, work: BackgroundWork<[UInt8]>)] = []
     }
 
-    /// Whether a file can be read so: a manifest tells its segments.
+    /// Returns whether a file can be read in this way, which needs the segment table of a manifest.
     ///
-    /// In an archive of another program the data is one stream, of which no part inflates alone.
+    /// In another program's archive the data is one stream, whose parts cannot be inflated alone.
     public static func canRead(_ item: ArchiveExtractor.Item) -> Bool {
         item.segments != nil && item.entry.isPlain && item.attributes.kind == .file
     }
 
-    /// Begins to read a file; nothing but its local record is read at once.
+    /// Opens a file; only its local record is read at first.
     ///
     /// - Parameters:
-    ///   - item: a file that `canRead` says can be read.
-    ///   - cache: keeps its segments.
-    ///   - readsAhead: whether the next segments may be read before they are asked for; not if that is fetched.
+    ///   - item: a file for which `canRead` returns `true`.
+    ///   - cache: the cache for its segments.
+    ///   - readsAhead: whether to read the next segments ahead; not for a source that has to be fetched.
     /// - Throws: `ArchiveError` if the table of its segments contradicts the archive; `FileError`.
     public init(
         _ item: ArchiveExtractor.Item,
@@ -62,7 +63,7 @@ public final class EntrySource: ByteSource {
         self.item = item
         self.cache = cache
         self.readsAhead = readsAhead
-        // A descriptor says nothing that is not verified as well.
+        // The descriptor has only data that is verified anyway.
         var place =
             segments.isEmpty ? 0 : try entry.archive.dataOffset(entry, withDescriptor: false)
         var places = [place]
@@ -74,7 +75,7 @@ public final class EntrySource: ByteSource {
         patches = try (item.patched?.patches ?? []).map { try PatchRuns($0, cache: cache) }
     }
 
-    deinit { cache.forget(ObjectIdentifier(self)) }
+    deinit { cache.forget(ObjectIdentifier(self), of: digests.count) }
 
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         let count = Int(min(Int64(buffer.count), max(0, size - offset)))
@@ -92,7 +93,7 @@ public final class EntrySource: ByteSource {
         return count
     }
 
-    /// Returns a segment, which is perhaps still there.
+    /// Returns a segment, from the cache if possible.
     func segment(_ index: Int) throws -> [UInt8] {
         let key = SegmentCache.Key(source: ObjectIdentifier(self), index: index)
         if let bytes = cache.bytes(key) { return bytes }
@@ -102,7 +103,7 @@ public final class EntrySource: ByteSource {
         return bytes
     }
 
-    /// Waits for a segment that a thread reads already; `nil` if none does.
+    /// Waits for a segment that a thread is already reading; returns `nil` if there is none.
     private func takeAhead(_ index: Int) throws -> [UInt8]? {
         guard readsAhead else { return nil }
         let work = ahead.withLock { ahead -> BackgroundWork<[UInt8]>? in
@@ -114,14 +115,14 @@ public final class EntrySource: ByteSource {
         return try work?.wait()
     }
 
-    /// Begins to read the segments after one, if that came after the one before it.
+    /// Starts to read the segments after one, if the reads are sequential.
     private func readAhead(of index: Int) {
         guard readsAhead else { return }
         let useless = ahead.withLock { ahead -> [BackgroundWork<[UInt8]>] in
             defer { ahead.last = index }
             let wanted = (index + 1)..<min(index + 1 + cache.ahead, digests.count)
             guard ahead.last == index - 1, !wanted.isEmpty else { return [] }
-            // The reader went somewhere else.
+            // The reader has moved to another place.
             let others = ahead.next.filter { !wanted.contains($0.index) }
             ahead.next.removeAll { !wanted.contains($0.index) }
             for next in wanted where !ahead.next.contains(where: { $0.index == next }) {
@@ -154,7 +155,7 @@ public final class EntrySource: ByteSource {
             )
         }
         let length = Segment.length(at: index, ofSize: size)
-        // One with the digest of the entry's has not changed, whatever lies over it.
+        // A segment with the entry's digest is unchanged, even if a patch lies over it.
         let isAsItWas = base?.length == length && segments[index].digest == digests[index]
         var part = ExtractJob.Part(
             item: item,

@@ -1,11 +1,11 @@
 internal import Files
 internal import Synchronization
 
-/// The runs of a patch, found for any segment of its file.
+/// The runs of a patch, available for any segment of its file.
 ///
-/// A patch is read from its beginning to the place that is asked for, once; only where its runs are is kept.
+/// A patch is read only once, from the beginning to the requested place. Only the offsets of its runs are kept.
 final class PatchRuns: Sendable {
-    /// A run, and where its bytes are in the patch.
+    /// A run, and the offset of its bytes in the patch.
     private struct Place {
         var run: Patch.Run
         var bytes: Int64
@@ -13,7 +13,7 @@ final class PatchRuns: Sendable {
 
     private struct State {
         var places: [Place] = []
-        /// Where the next run's head is in the patch.
+        /// The offset of the next run's head in the patch.
         var next: Int64 = 0
     }
 
@@ -22,9 +22,9 @@ final class PatchRuns: Sendable {
     private let overlays: Overlay.Pool
     private let state = Mutex(State())
 
-    /// Begins to read a patch.
+    /// Opens a patch.
     ///
-    /// - Throws: `ArchiveError` if its table contradicts the archive, or it is larger than it can be.
+    /// - Throws: `ArchiveError` if its table contradicts the archive, or if the patch is impossibly large.
     init(_ patch: Patch, cache: SegmentCache) throws {
         try patch.checkSize()
         self.patch = patch
@@ -35,8 +35,8 @@ final class PatchRuns: Sendable {
     /// Reads the runs in one segment of the file.
     ///
     /// - Parameters:
-    ///   - index: the segment.
-    ///   - overlay: gets their bytes; made if there are any.
+    ///   - index: the index of the segment.
+    ///   - overlay: receives the bytes; created if there are any.
     /// - Throws: `ArchiveError`, `DamagedBytes`, `FileError`.
     func readRuns(ofSegment index: Int, into overlay: inout Overlay?) throws {
         let start = Int64(index) * Int64(Segment.size)
@@ -47,7 +47,7 @@ final class PatchRuns: Sendable {
                 state.places.append(place)
                 state.next = place.bytes + Int64(place.run.length)
             }
-            // Runs rise, so those of a segment stand together.
+            // The offsets of runs increase, so the runs of a segment are adjacent.
             let first = state.places.partitioningIndex { $0.run.offset >= start }
             return Array(state.places[first...].prefix { $0.run.offset < end })
         }
@@ -72,7 +72,9 @@ final class PatchRuns: Sendable {
 }
 
 extension Array {
-    /// Returns the first index from which on all elements are as they should be; none before it is.
+    /// Returns the first index at which the condition holds.
+    ///
+    /// It must hold for all later elements.
     fileprivate func partitioningIndex(where isBehind: (Element) -> Bool) -> Int {
         var range = 0..<count
         while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {

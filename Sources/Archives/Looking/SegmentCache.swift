@@ -1,11 +1,12 @@
 internal import Synchronization
 
-/// Segments that were inflated and verified, and may be asked for again; several sources share one, with the
-/// buffers that they are inflated in.
+/// A cache of inflated and verified segments.
 ///
-/// Of those that do not fit, the one goes that was asked for the longest time ago.
+/// Several sources share one, together with the buffers for inflating.
+///
+/// If the cache is full, the least recently used segment is removed.
 public final class SegmentCache: Sendable {
-    /// Names a segment of a source.
+    /// The identity of a segment of a source.
     struct Key: Hashable {
         var source: ObjectIdentifier
         var index: Int
@@ -16,12 +17,12 @@ public final class SegmentCache: Sendable {
         var used: UInt64
     }
 
-    /// Buffers that one reader after the other uses.
+    /// Buffers for one reader at a time.
     private struct Spare: @unchecked Sendable {
         let buffers = SegmentBuffers()
     }
 
-    /// The most buffers that are kept while nobody uses them.
+    /// The maximum number of unused buffers that are kept.
     private static let sparesLimit = 4
 
     private struct State {
@@ -30,28 +31,28 @@ public final class SegmentCache: Sendable {
         var size = 0
     }
 
-    /// The most bytes that are kept.
+    /// The maximum number of bytes that are kept.
     public let limit: Int
-    /// The most segments that a source reads before they are asked for.
+    /// The maximum number of segments that a source reads ahead.
     public let ahead: Int
     private let state = Mutex(State())
     private let spares = Mutex<[Spare]>([])
     /// The memory of overlays.
     let overlays = Overlay.Pool()
 
-    /// Makes an empty one.
+    /// Creates an empty cache.
     ///
     /// - Parameters:
-    ///   - limit: the most bytes that are kept; a lookup in a database needs few segments, and a scan each of
-    ///     them once.
-    ///   - ahead: the most segments that a source reads before they are asked for. Two threads inflate no faster
-    ///     than SQLite scans; while one waits for them, a third keeps them busy.
+    ///   - limit: the maximum number of bytes that are kept. A lookup in a database needs few segments, and a scan
+    ///     needs each of them once.
+    ///   - ahead: the maximum number of segments that a source reads ahead. Two threads inflate no faster than SQLite
+    ///     scans; a third keeps them busy while one waits.
     public init(limit: Int = 6 << 20, ahead: Int = 3) {
         self.limit = limit
         self.ahead = ahead
     }
 
-    /// Returns a segment; `nil` if it is not kept.
+    /// Returns a segment; `nil` if it is not in the cache.
     func bytes(_ key: Key) -> [UInt8]? {
         state.withLock { state in
             state.clock += 1
@@ -60,7 +61,6 @@ public final class SegmentCache: Sendable {
         }
     }
 
-    /// Keeps a segment.
     func keep(_ bytes: [UInt8], as key: Key) {
         state.withLock { state in
             guard state.kept[key] == nil else { return }
@@ -76,18 +76,26 @@ public final class SegmentCache: Sendable {
         }
     }
 
-    /// Runs `body` with buffers that nobody else is using.
+    /// Runs `body` with buffers that are otherwise unused.
     func withBuffers<Result>(_ body: (SegmentBuffers) throws -> Result) rethrows -> Result {
         let own = spares.withLock { $0.popLast() } ?? Spare()
         defer { spares.withLock { if $0.count < Self.sparesLimit { $0.append(own) } } }
         return try body(own.buffers)
     }
 
-    /// Gives up all segments of a source that is gone: another may get its identity.
-    func forget(_ source: ObjectIdentifier) {
+    /// Removes all segments of a closed source, since another source may get its identity.
+    ///
+    /// - Parameters:
+    ///   - source: the source.
+    ///   - count: the number of its segments.
+    func forget(_ source: ObjectIdentifier, of count: Int) {
         state.withLock { state in
-            for (key, kept) in state.kept where key.source == source {
-                state.kept[key] = nil
+            let keys =
+                count < state.kept.count
+                ? (0..<count).map { Key(source: source, index: $0) }
+                : state.kept.keys.filter { $0.source == source }
+            for key in keys {
+                guard let kept = state.kept.removeValue(forKey: key) else { continue }
                 state.size -= kept.bytes.count
             }
         }

@@ -1,14 +1,14 @@
 internal import Files
 internal import Synchronization
 
-/// The bytes of patches that lie over one segment of a file, those of later patches over those of earlier ones.
+/// The bytes of patches over one segment of a file; bytes of later patches replace those of earlier ones.
 ///
-/// However many patches there are, it has the memory of one segment. One thread fills it, and then it is
-/// only read.
+/// It has the memory of one segment, whatever the number of patches. One thread fills it, and afterwards it is only
+/// read.
 final class Overlay: @unchecked Sendable {
-    /// Memory of overlays that are no more, for the next ones.
+    /// The memory of released overlays, for reuse.
     ///
-    /// A segment's memory that one thread gets and another frees, again and again, grows what the C library keeps.
+    /// If one thread allocates segments and another frees them, again and again, the C library's memory grows.
     final class Pool: Sendable {
         private struct Spare: @unchecked Sendable {
             var spaces: [UnsafeMutableRawBufferPointer] = []
@@ -18,12 +18,12 @@ final class Overlay: @unchecked Sendable {
 
         deinit { spare.withLock { $0.spaces.forEach { $0.deallocate() } } }
 
-        /// Adds the bytes of a run to what lies over a segment.
+        /// Adds the bytes of a run to the overlay of a segment.
         ///
         /// - Parameters:
         ///   - run: the run.
-        ///   - start: where the segment begins in the file.
-        ///   - overlay: made if nothing lies over the segment yet.
+        ///   - start: the offset of the segment in the file.
+        ///   - overlay: the overlay; created if there is none yet.
         ///   - fill: fills the space for the bytes; if it throws, nothing is added.
         func add(
             _ run: Patch.Run,
@@ -50,7 +50,9 @@ final class Overlay: @unchecked Sendable {
 
     private let pool: Pool
     private let bytes: UnsafeMutableRawBufferPointer
-    /// Where bytes lie in the segment; in the order of the patches, so that they may overlap.
+    /// The ranges in the segment.
+    ///
+    /// They are in the order of the patches, and may overlap.
     private var places: [Range<Int>] = []
 
     private init(_ pool: Pool) {
@@ -72,7 +74,9 @@ final class Overlay: @unchecked Sendable {
         }
     }
 
-    /// Copies the bytes to their places; those behind the end of the content were cut off later.
+    /// Copies the bytes to their places.
+    ///
+    /// Bytes beyond the end of the content were truncated later.
     func lay(over content: UnsafeMutableRawBufferPointer) {
         for place in places {
             let range = place.clamped(to: 0..<content.count)

@@ -1,11 +1,11 @@
 public import Files
 
-/// The entry of an archive that holds the runs of bytes by which a file of an older archive differs.
+/// An archive's entry with the runs of bytes that differ from a file of an older archive.
 public struct Patch: Sendable {
     public var entry: ArchiveReader.Entry
     /// The manifest's segment table of the entry.
     public var segments: [SegmentRecord]
-    /// Bytes that the patched file has.
+    /// The size of the patched file in bytes.
     public var fileSize: Int64
 
     public init(_ entry: ArchiveReader.Entry, segments: [SegmentRecord], fileSize: Int64) {
@@ -14,9 +14,9 @@ public struct Patch: Sendable {
         self.fileSize = fileSize
     }
 
-    /// Some bytes of the file that are as the patch has them.
+    /// A range of the file whose bytes come from the patch.
     struct Run {
-        /// Where in the file.
+        /// The offset in the file.
         var offset: Int64
         var length: Int
 
@@ -26,8 +26,8 @@ public struct Patch: Sendable {
     /// Reads the head of a run.
     ///
     /// - Parameters:
-    ///   - head: its bytes.
-    ///   - last: the run before it.
+    ///   - head: the bytes of the head.
+    ///   - last: the previous run.
     /// - Returns: the run.
     /// - Throws: `ArchiveError` if it cannot be the next run of this file.
     func run(_ head: some Collection<UInt8>, after last: Run?) throws -> Run {
@@ -40,9 +40,9 @@ public struct Patch: Sendable {
         return Run(offset: Int64(offset), length: length)
     }
 
-    /// Reads the patch as far as its bytes are what the manifest says.
+    /// Reads the patch as far as its bytes match the manifest.
     ///
-    /// - Returns: how many bytes of it these are: all, or whole segments before one that is not.
+    /// - Returns: the number of matching bytes: all, or the whole segments before the first wrong one.
     /// - Throws: `ArchiveError` if its table contradicts the archive; `FileError`.
     func verifiedSize(_ buffers: SegmentBuffers) throws -> Int64 {
         try ArchiveExtractor.checkTable(segments, of: entry)
@@ -58,7 +58,7 @@ public struct Patch: Sendable {
         return size
     }
 
-    /// The patch as an entry of its own, whose bytes are the runs.
+    /// The patch as an ordinary entry, whose bytes are the runs.
     var item: ArchiveExtractor.Item {
         .init(entry: entry, attributes: entry.attributes, segments: segments)
     }
@@ -70,19 +70,19 @@ public struct Patch: Sendable {
         }
     }
 
-    /// The fault of a patch that ends too early.
+    /// The error for a patch that ends within a run.
     var endsWithinRun: ArchiveError { damage("it ends within a run") }
 
     func damage(_ reason: String) -> ArchiveError { entry.archive.damage(entry, reason) }
 }
 
-/// A file that is put together: an entry of one archive, and patches of later ones.
+/// A file put together from an entry of one archive and the patches of later ones.
 public struct PatchedContent: Sendable {
-    /// Bytes of the file in the end.
+    /// The size of the final file in bytes.
     public var size: Int64
-    /// The SHA-256 of each of its segments in the end.
+    /// The SHA-256 of each segment of the final file.
     public var digests: [Digest]
-    /// Oldest first.
+    /// The patches, oldest first.
     public var patches: [Patch]
 
     public init(size: Int64, digests: [Digest], patches: [Patch]) {

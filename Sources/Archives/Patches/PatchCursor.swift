@@ -1,23 +1,25 @@
 internal import Files
 
-/// Reads the runs of a patch from its beginning to its end, a segment of the file at a time.
+/// A reader of the runs of a patch from beginning to end, one segment of the file at a time.
 ///
-/// The SHA-256 of the patch is not looked at: that of each segment of the file in the end tells as much. If it
-/// is wrong, `Patch.verifiedSize` finds whose fault it is.
+/// The SHA-256 of the patch is not checked, since the digest of each final segment proves as much. If that digest is
+/// wrong, `Patch.verifiedSize` finds the damaged part.
 final class PatchCursor {
-    /// There is one for each of up to twelve patches.
+    /// The size of a part in bytes.
+    ///
+    /// There is one part for each of up to twelve patches.
     private static let partSize = 64 << 10
 
     private let patch: Patch
     private let stream: EntryStream
     private let overlays: Overlay.Pool
-    /// Bytes of the patch that may be used and were not taken.
+    /// The number of usable bytes of the patch that were not consumed yet.
     private var left: Int64
-    /// Whether these are all of it.
+    /// Whether all bytes of the patch are usable.
     private let isWhole: Bool
-    /// Of the part that was read last, the bytes that were not taken.
+    /// The bytes of the last part that were not consumed yet.
     private var part = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// The run whose head was read last, and whether its bytes were taken.
+    /// The run whose head was read last, and whether its bytes were consumed.
     private var run: Patch.Run?
     private var isTaken = true
 
@@ -26,8 +28,8 @@ final class PatchCursor {
     /// - Parameters:
     ///   - patch: the patch.
     ///   - overlays: the memory of overlays.
-    ///   - size: how many of its bytes may be used; `nil` for all.
-    /// - Throws: `ArchiveError` if the table contradicts the archive, or the patch is larger than it can be.
+    ///   - size: the number of usable bytes; `nil` for all.
+    /// - Throws: `ArchiveError` if the table contradicts the archive, or if the patch is impossibly large.
     init(_ patch: Patch, _ overlays: Overlay.Pool, upTo size: Int64? = nil) throws {
         try ArchiveExtractor.checkTable(patch.segments, of: patch.entry)
         try patch.checkSize()
@@ -38,11 +40,13 @@ final class PatchCursor {
         stream = try EntryStream(patch.entry, partSize: Self.partSize)
     }
 
-    /// Takes the runs in one segment of the file; those of earlier ones were taken.
+    /// Reads the runs in one segment of the file.
+    ///
+    /// The runs of earlier segments must have been read.
     ///
     /// - Parameters:
-    ///   - index: the segment.
-    ///   - overlay: gets their bytes; made if there are any.
+    ///   - index: the index of the segment.
+    ///   - overlay: receives the bytes; created if there are any.
     /// - Throws: `ArchiveError`, `FileError`.
     func takeRuns(ofSegment index: Int, into overlay: inout Overlay?) throws {
         let start = Int64(index) * Int64(Segment.size)
@@ -55,11 +59,11 @@ final class PatchCursor {
         }
     }
 
-    /// Returns the run whose bytes come next; `nil` at the end of the patch.
+    /// Returns the run with the next bytes; `nil` at the end of the patch.
     private func nextRun() throws -> Patch.Run? {
         guard isTaken else { return run }
         guard left > 0 else {
-            // It throws if there is more than the entry declares.
+            // This throws if there is more data than the entry declares.
             if isWhole, part.isEmpty { _ = try stream.next() }
             return nil
         }

@@ -1,24 +1,26 @@
 internal import Files
 
-/// The bytes of a patch that is written: for each run its offset (8 bytes) and its length (4), little-endian,
-/// and its bytes; see `Documentation/ArchiveFormat.md`.
+/// The bytes of a new patch: for each run its offset (8 bytes) and its length (4), little-endian, and its bytes; see
+/// `Documentation/ArchiveFormat.md`.
 ///
-/// It is read from its beginning to its end.
+/// It is read from beginning to end.
 public struct PatchLayout {
     static let headLength: Int64 = 12
 
-    /// Ascending, none over the boundary of a segment.
+    /// The runs, ascending; none crosses the boundary of a segment.
     private let runs: [Range<Int64>]
-    /// Bytes of the patch.
+    /// The size of the patch in bytes.
     public let size: Int64
-    /// The run that comes next, and how many bytes of it, with its head, were read.
+    /// The index of the next run, and how many bytes of it, including its head, were read.
     private var next = 0
-    private var taken: Int64 = 0
+    private var taken = 0
+    /// The bytes of that run, after they were read.
+    private var bytes: [UInt8] = []
 
     /// Lays out a patch.
     ///
-    /// - Parameter ranges: the ranges of the file, ascending and not overlapping; those that touch become one
-    ///   run as far as segments allow it.
+    /// - Parameter ranges: the ranges of the file, ascending and without overlaps. Adjacent ranges become one run
+    ///   within a segment.
     public init(of ranges: some Sequence<Range<Int64>>) {
         var runs: [Range<Int64>] = []
         let segment = Int64(Segment.size)
@@ -41,33 +43,36 @@ public struct PatchLayout {
     /// Reads the next bytes of the patch.
     ///
     /// - Parameters:
-    ///   - buffer: filled as far as the patch goes.
-    ///   - read: reads the file: fills the buffer from an offset on, and returns how many bytes there were.
-    /// - Returns: how many bytes there were; fewer if the file ended early.
-    /// - Throws: the error of `read`.
+    ///   - buffer: filled up to the end of the patch.
+    ///   - read: reads the file: fills the buffer from an offset, and returns the number of bytes.
+    ///   - accepts: whether the bytes of a run at an offset are the expected ones.
+    /// - Returns: the number of bytes. There are fewer if the file ended early, or if a run was not accepted.
+    /// - Throws: the error of `read` or `accepts`.
     public mutating func read(
         into buffer: UnsafeMutableRawBufferPointer,
-        from read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int
+        from read: (UnsafeMutableRawBufferPointer, Int64) throws -> Int,
+        accepting accepts: (UnsafeRawBufferPointer, Int64) throws -> Bool
     ) throws -> Int {
         var filled = 0
         while filled < buffer.count, next < runs.count {
             let run = runs[next]
-            let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-            if taken < Self.headLength {
-                let head = Self.head(of: run)[Int(taken)...].prefix(room.count)
-                room.copyBytes(from: head)
-                filled += head.count
-                taken += Int64(head.count)
-                continue
+            if taken == 0 {
+                bytes = Self.head(of: run) + [UInt8](repeating: 0, count: run.count)
+                let isGood = try bytes.withUnsafeMutableBytes { bytes in
+                    let content = UnsafeMutableRawBufferPointer(
+                        rebasing: bytes[Int(Self.headLength)...]
+                    )
+                    return try read(content, run.lowerBound) == run.count
+                        && accepts(UnsafeRawBufferPointer(content), run.lowerBound)
+                }
+                guard isGood else { return filled }
             }
-            let start = run.lowerBound + taken - Self.headLength
-            let length = min(Int64(room.count), run.upperBound - start)
-            let space = UnsafeMutableRawBufferPointer(rebasing: room[..<Int(length)])
-            let count = try read(space, start)
-            filled += count
-            taken += Int64(count)
-            guard count == space.count else { return filled }
-            if start + length == run.upperBound { (next, taken) = (next + 1, 0) }
+            let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            let part = bytes[taken...].prefix(room.count)
+            room.copyBytes(from: part)
+            filled += part.count
+            taken += part.count
+            if taken == bytes.count { (next, taken) = (next + 1, 0) }
         }
         return filled
     }

@@ -1,15 +1,15 @@
 internal import Files
 
 extension ArchiveWriter {
-    /// Adds an entry of another archive, or a file that is put together from several, with its present attributes.
+    /// Adds an entry of another archive, or a file put together from several archives, with the item's attributes.
     ///
-    /// All of its data is verified. Segments are not deflated anew if they are as they were.
+    /// All of its data is verified. Unchanged segments are not compressed again.
     ///
     /// - Parameters:
-    ///   - item: the entry, of an archive of ours.
-    ///   - progressed: called with how many more bytes were taken.
-    /// - Throws: `ArchiveError`, `FileError`; also a later call, or `drain()`, tells of data that is not
-    ///   as its manifest says. What `progressed` throws.
+    ///   - item: the entry of an archive that this program made.
+    ///   - progressed: called with the number of bytes just copied.
+    /// - Throws: `ArchiveError`, `FileError`; what `progressed` throws. A later call, or `drain()`, may throw too if
+    ///   data does not match its manifest.
     public func add(
         copying item: ArchiveExtractor.Item,
         progressed: (Int64) throws -> Void

@@ -1,27 +1,27 @@
 public import Files
 internal import SystemPackage
 
-/// Writes a zip archive by appending to a file: entries go in from one thread, are compressed and
-/// hashed on all cores, and are written in the order in which they came.
+/// A writer of a zip archive, which only appends to a file.
 ///
-/// Nothing that was written is written again. An entry of one segment is written once all of it is
-/// known. A larger one has its checksum and sizes behind its data. If its file vanishes or changes
-/// under way, it is given up: it is ended as a reader of a stream expects, and the central directory
-/// does not name it.
+/// Entries come from one thread, are compressed and hashed on all cores, and are written in their order.
 ///
-/// libzip's writer does not serve: it wants to know all entries before it reads the first, so that no
-/// file could be left out. This one needs a few MiB for each core.
+/// Written bytes never change. An entry of one segment is written after all of it is known. A larger entry has its
+/// checksum and sizes behind its data. If its file vanishes or changes meanwhile, the entry is given up: it ends as a
+/// stream reader expects, and the central directory does not contain it.
+///
+/// libzip's writer cannot be used: it needs all entries before it reads the first, so no file could be left out. This
+/// writer needs a few MiB for each core.
 ///
 /// The caller ends with `finish()`, and with `close()` in any case.
 public final class ArchiveWriter {
-    /// An entry whose local record has been written, and what has been written of its data.
+    /// An entry whose local record was written, and the part of its data that was written.
     private struct OpenEntry {
         var record: EntryRecord
         var content: WrittenEntry
         var checksum = Checksum()
     }
 
-    /// The most bytes that a path may have: a record has 16 bits for its length.
+    /// The maximum length of a path in bytes, since a record has 16 bits for it.
     public static let pathLimit = Int(UInt16.max)
 
     private let sink: AppendingSink
@@ -29,23 +29,23 @@ public final class ArchiveWriter {
     private let written: (WrittenEntry) throws -> Void
     private var filling: WriteJob?
     private var open: OpenEntry?
-    /// How many large entries were begun, and which of them is being given up.
+    /// The number of large entries so far, and the number of the one that is being given up.
     private(set) var largeEntries = 0
     private var givenUp: Int?
     private let central: Spool
     private var entryCount: UInt64 = 0
-    /// Files that were not as they were to be read, and are not in the archive.
+    /// The files that changed before they were read, and are not in the archive.
     private var refused: [EntryAttributes] = []
 
     /// Starts an archive at the beginning of an empty file, or of a stream.
     ///
     /// - Parameters:
-    ///   - sink: the file, which the caller syncs, or the stream; beside its path is kept what is written
-    ///     last, if that is much.
-    ///   - compression: how hard to compress.
-    ///   - threads: how many threads compress.
-    ///   - segments: how many segments may be in flight; `nil` for enough that no thread waits for the caller.
-    ///   - written: called on the caller's thread for each entry once it is in the archive, in order.
+    ///   - sink: the file, which the caller syncs, or the stream. Large data for the end of the archive is kept beside
+    ///     its path.
+    ///   - compression: the compression level.
+    ///   - threads: the number of threads that compress.
+    ///   - segments: the maximum number of segments in flight; `nil` for enough to keep all threads busy.
+    ///   - written: called on the caller's thread for each entry that was written, in order.
     public init(
         to sink: any ByteSink,
         compression: Compression,
@@ -62,8 +62,8 @@ public final class ArchiveWriter {
         self.written = written
     }
 
-    /// Adds an entry whose content is at hand, and at most one segment: a directory, a link with its
-    /// target, a short file.
+    /// Adds an entry with available content of at most one segment: a directory, a link with its target, or a short
+    /// file.
     public func add(_ attributes: EntryAttributes, content: [UInt8] = []) throws {
         let wasAdded = try add(attributes, size: Int64(content.count)) { buffer, _ in
             buffer.copyBytes(from: content)
@@ -72,17 +72,16 @@ public final class ArchiveWriter {
         precondition(wasAdded)
     }
 
-    /// Adds a file by reading it from its beginning to its end.
+    /// Adds a file by reading it from beginning to end.
     ///
     /// - Parameters:
-    ///   - attributes: those to write.
-    ///   - size: its size in bytes.
-    ///   - isStill: whether the file has not changed; called after each segment, so that an entry is given
-    ///     up early.
-    ///   - read: fills the buffer from an offset on, and returns how many bytes there were.
-    /// - Returns: `false` if the file ended early or was not still. It is then not in the archive.
-    /// - Throws: the error of `isStill` or `read`, and then too the file is not in the archive; `FileError`
-    ///   if the archive cannot be written.
+    ///   - attributes: the attributes to write.
+    ///   - size: the file's size in bytes.
+    ///   - isStill: whether the file is unchanged; called after each segment, so that an entry can be given up early.
+    ///   - read: fills the buffer from an offset, and returns the number of bytes.
+    /// - Returns: `false` if the file ended early or changed. It is not in the archive then.
+    /// - Throws: the error of `isStill` or `read`, so that the file is not in the archive; `FileError` if the archive
+    ///   cannot be written.
     public func add(
         _ attributes: EntryAttributes,
         size: Int64,
@@ -117,13 +116,13 @@ public final class ArchiveWriter {
 
     /// Adds a short file that another thread opens and reads.
     ///
-    /// It may turn out later that it cannot be read, is another by then, or changes meanwhile. Then it is not in the
-    /// archive, and `takeRefused()` names it.
+    /// The thread may find that the file cannot be read, was replaced, or changes. Then the file is not in the archive,
+    /// and `takeRefused()` returns it.
     ///
     /// - Parameters:
-    ///   - attributes: those to write.
-    ///   - file: the file, of at most one segment; its directory stays open as long as it waits.
-    ///   - accepts: whether it may come in, by all of its bytes; called on another thread.
+    ///   - attributes: the attributes to write.
+    ///   - file: the file, of at most one segment; its directory stays open while it waits.
+    ///   - accepts: whether to add the file, given all of its bytes; called on another thread.
     /// - Throws: `FileError` if the archive cannot be written.
     public func add(
         _ attributes: EntryAttributes,
@@ -137,10 +136,10 @@ public final class ArchiveWriter {
         try jobToFill().append(piece, length: Int(file.info.size))
     }
 
-    /// How many files were refused, and were not taken yet.
+    /// The number of refused files that were not returned yet.
     public var refusedCount: Int { refused.count }
 
-    /// Returns the files that were refused until now, once; after `drain()`, all of them.
+    /// Returns the files refused so far, each only once; after `drain()`, all of them.
     public func takeRefused() -> [EntryAttributes] {
         defer { refused = [] }
         return refused
@@ -159,7 +158,7 @@ public final class ArchiveWriter {
         return true
     }
 
-    /// Adds an entry that was compressed while it was made.
+    /// Adds an entry whose content was compressed while it was produced.
     public func add(_ deferred: DeferredEntry) throws {
         try drain()
         let data = try deferred.close()
@@ -171,9 +170,9 @@ public final class ArchiveWriter {
         try appendCentral(record)
     }
 
-    /// Writes all that is in flight, and the central directory.
+    /// Writes everything in flight, and the central directory.
     ///
-    /// - Returns: the archive's size in bytes. It is not on the disk before the caller syncs it.
+    /// - Returns: the archive's size in bytes. The caller has to sync it to the disk.
     public func finish() throws -> Int64 {
         try drain()
         let start = sink.position
@@ -188,14 +187,14 @@ public final class ArchiveWriter {
         return sink.position
     }
 
-    /// Ends the threads; what was not written yet is dropped.
+    /// Ends the threads, and drops data that was not written yet.
     public func close() {
         pipeline.close()
     }
 
-    // MARK: - In order
+    // MARK: - Writing in order
 
-    /// Begins a large entry, whose segments come one by one.
+    /// Begins a large entry, whose segments are submitted one by one.
     func beginLarge() {
         submitFilling()
         largeEntries += 1
@@ -226,10 +225,10 @@ public final class ArchiveWriter {
 
     /// Gives up the large entry whose segments are being submitted.
     ///
-    /// Those in flight are dropped, and often none was written. If some were, the entry is ended
-    /// properly, so that a reader of a stream finds the next one.
+    /// Segments in flight are dropped. Often none was written; otherwise the entry is ended properly, so that a stream
+    /// reader finds the next one.
     private func giveUp() throws {
-        // The job that was not submitted is empty: it stays for the next entry.
+        // The job that was not submitted is empty, and stays for the next entry.
         givenUp = largeEntries
         try drain()
         givenUp = nil
@@ -259,7 +258,7 @@ public final class ArchiveWriter {
         var record = makeRecord(
             attributes,
             size: piece.entrySize,
-            // A stored entry cannot have a descriptor: nothing else says where its data ends.
+            // A stored entry cannot have a descriptor, since nothing else marks the end of its data.
             isDeflated: isLarge || piece.deflated != nil
         )
         record.hasDescriptor = isLarge
@@ -320,8 +319,7 @@ public final class ArchiveWriter {
             case .link: 0o120000
             }
         let isDirectory = attributes.kind == .directory
-        // A segment that does not shrink grows by five bytes in each 64 KiB, and an entry that is given up
-        // by an end.
+        // An incompressible segment grows by five bytes for each 64 KiB, and an entry that is given up gets an end.
         let largest = UInt64(size) + UInt64(size) / 8192 + 1024
         return EntryRecord(
             name: attributes.path.bytes + (isDirectory ? [UInt8(ascii: "/")] : []),
@@ -340,4 +338,29 @@ public final class ArchiveWriter {
         try central.append(record.central())
         entryCount += 1
     }
+}
+
+/// A written entry, for the manifest.
+public struct WrittenEntry: Sendable {
+    public var attributes: EntryAttributes
+    /// The size in bytes before compression.
+    public var size: Int64
+    /// The segments of its data, in order.
+    public var segments: [SegmentRecord]
+    /// The size in bytes in the archive.
+    public var compressedSize: Int64
+}
+
+/// The compression level of an archive's data.
+///
+/// All levels give standard deflate or stored data.
+public enum Compression: String, CaseIterable, Sendable {
+    /// ISA-L level 1.
+    case fast
+    /// ISA-L level 2.
+    case `default`
+    /// zlib level 9: many times slower, for one or two percent less.
+    case best
+    /// No compression: the data is stored.
+    case none
 }

@@ -1,9 +1,9 @@
 internal import Files
 public import SystemPackage
 
-/// An entry whose content is made while others are written, and kept compressed until they are.
+/// An entry whose content is produced while others are written, and is kept compressed until then.
 public final class DeferredEntry {
-    let attributes: EntryAttributes
+    public let attributes: EntryAttributes
     private let deflater: SegmentDeflater
     private let data: Spool
     private var pending: [UInt8] = []
@@ -14,22 +14,22 @@ public final class DeferredEntry {
     /// Starts an entry.
     ///
     /// - Parameters:
-    ///   - attributes: those to write.
-    ///   - compression: how hard to compress; the entry is compressed in any case.
-    ///   - directory: where the content is kept if it is large.
+    ///   - attributes: the attributes to write.
+    ///   - compression: the compression level; the entry is compressed in any case.
+    ///   - directory: the directory for the content if it is large.
     public init(_ attributes: EntryAttributes, compression: Compression, in directory: FilePath) {
         self.attributes = attributes
         deflater = SegmentDeflater(compression == .none ? .fast : compression)
         data = Spool(in: directory)
     }
 
-    /// Appends to its content.
+    /// Appends bytes to the content.
     public func append(_ bytes: some Collection<UInt8>) throws {
         pending.append(contentsOf: bytes)
         if pending.count >= Segment.size / 4 { try compress(isLast: false) }
     }
 
-    /// Ends the content, and returns it, compressed.
+    /// Ends the content, and returns the compressed data.
     func close() throws -> Spool {
         try compress(isLast: true)
         return data
@@ -53,5 +53,34 @@ public final class DeferredEntry {
             }
         }
         pending.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Deflate's stored blocks (RFC 1951, 3.2.4), for segments of a stream that do not shrink.
+enum StoredBlocks {
+    private static let blockSize = 65_535
+
+    /// Passes the block headers and the bytes between them to `write`, and returns their total length.
+    static func write(
+        _ input: UnsafeRawBufferPointer,
+        isLast: Bool,
+        to write: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows -> Int {
+        var written = 0
+        var rest = input[...]
+        repeat {
+            let block = rest.prefix(blockSize)
+            rest = rest.dropFirst(block.count)
+            let length = UInt16(block.count)
+            let header: [UInt8] = [
+                isLast && rest.isEmpty ? 1 : 0,
+                UInt8(truncatingIfNeeded: length), UInt8(truncatingIfNeeded: length >> 8),
+                UInt8(truncatingIfNeeded: ~length), UInt8(truncatingIfNeeded: ~length >> 8),
+            ]
+            try header.withUnsafeBytes(write)
+            try write(UnsafeRawBufferPointer(rebasing: block))
+            written += header.count + block.count
+        } while !rest.isEmpty
+        return written
     }
 }

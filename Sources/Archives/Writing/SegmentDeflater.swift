@@ -1,10 +1,12 @@
 internal import CIsal
 internal import CZlib
 
-/// Compresses segments one at a time: each inflates alone, and all together are one deflate stream
-/// (RFC 1951), whose segments but the last end on a full flush.
+/// A compressor for one segment at a time.
 ///
-/// It holds the compressor's working memory, so each thread makes one and keeps it.
+/// Each segment inflates alone, and all together are one deflate stream (RFC 1951). Every segment except the last ends
+/// with a full flush.
+///
+/// It holds working memory, so each thread creates one and keeps it.
 final class SegmentDeflater {
     private enum Engine {
         case isal(UnsafeMutableRawPointer)
@@ -35,7 +37,7 @@ final class SegmentDeflater {
 
     /// Deflates one segment.
     ///
-    /// - Returns: the compressed length, or `nil` if it would not be smaller than `capacity`.
+    /// - Returns: the compressed length; `nil` if it would not be smaller than `capacity`.
     func deflate(
         _ input: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawPointer,
@@ -62,7 +64,7 @@ final class SegmentDeflater {
             stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self)
             stream.pointee.avail_out = UInt32(capacity)
             let status = CZlib.deflate(stream, isLast ? Z_FINISH : Z_FULL_FLUSH)
-            // A flush that filled the output may have more output: it counts as not fitting.
+            // A flush that filled the output may have more output, so it counts as too large.
             let isWhole =
                 isLast ? status == Z_STREAM_END : status == Z_OK && stream.pointee.avail_out > 0
             return isWhole ? capacity - Int(stream.pointee.avail_out) : nil
@@ -71,14 +73,14 @@ final class SegmentDeflater {
         }
     }
 
-    /// Returns whether a large piece may shrink: whether one of a few samples of it does.
+    /// Returns whether a large piece may shrink, judged by a few samples of it.
     ///
-    /// Photos, films and encrypted data do not, and to find that out of all of it takes a third of the time of their
-    /// backup. A sample is longer than what is likely to be repeated in it.
+    /// Photos, films and encrypted data do not shrink. To find this out from all data would take a third of the
+    /// backup's time. A sample is longer than a typical repetition distance.
     /// - Parameters:
     ///   - input: the piece.
-    ///   - output: space for a sample.
-    /// - Returns: `true` also if the piece is short, or `best` is wanted, and nothing was tried.
+    ///   - output: the space for a sample.
+    /// - Returns: `true` also if the piece is short, or if `best` is wanted, without a sample.
     func mayShrink(
         _ input: UnsafeRawBufferPointer,
         trying output: UnsafeMutableRawBufferPointer
@@ -98,7 +100,7 @@ final class SegmentDeflater {
 
     private static let samples = 5
     private static let sampleSize = 16 << 10
-    /// A sample that gets shorter than this says that the rest may as well.
+    /// The maximum compressed length of a sample from data that is worth compressing.
     private static let leastShrunk = sampleSize - sampleSize / 64
 
     private static func isal(level: UInt32) -> UnsafeMutableRawPointer {

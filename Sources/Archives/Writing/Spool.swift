@@ -2,10 +2,12 @@ internal import Age
 internal import Files
 internal import SystemPackage
 
-/// Bytes that are made now and wanted later: in memory while they are few, then in a file without a
-/// name, so that memory does not grow with the number of an archive's entries.
+/// Bytes that are produced now and needed later.
 ///
-/// They tell the names of all files, so that the file is encrypted, whether the archive is or not.
+/// Few bytes are kept in memory, many in a file without a name, so that memory does not grow with the number of
+/// entries.
+///
+/// The bytes contain the names of all files, so the file is always encrypted.
 final class Spool {
     private static let chunk = 1 << 20
 
@@ -13,13 +15,13 @@ final class Spool {
     private var tail: [UInt8] = []
     private var file: SealedFile?
 
-    /// - Parameter directory: where to make the file, if one is needed.
+    /// - Parameter directory: the directory for the file, if one is needed.
     init(in directory: FilePath) {
         self.directory = directory
         tail.reserveCapacity(4096)
     }
 
-    /// Bytes so far.
+    /// The number of bytes so far.
     var count: Int64 { (file?.size ?? 0) + Int64(tail.count) }
 
     func append(_ bytes: some Collection<UInt8>) throws {
@@ -32,13 +34,13 @@ final class Spool {
     }
 
     private func makeFile() throws -> SealedFile {
-        // Its name goes with the directory, and its bytes with the last reference.
+        // The name is deleted with the directory, and the bytes with the last reference.
         try ScratchDirectory.with(in: directory) {
             try SealedFile(File.create($0.appending("spool")))
         }
     }
 
-    /// Gives all bytes to `body`, in order, in parts; nothing may be appended any more.
+    /// Passes all bytes to `body`, in parts and in order; afterwards nothing may be appended.
     func forEachPart(_ body: ([UInt8]) throws -> Void) throws {
         if let source = try file?.finish() {
             let size = try source.size

@@ -2,37 +2,37 @@ internal import Files
 
 /// The work of one thread: one segment of a large file, or many small entries.
 ///
-/// Nothing in it is guarded: the pipeline's lock hands it from the thread that fills it to the one that
-/// works on it, and back.
+/// No lock is needed inside: the pipeline's lock hands it from the thread that fills it to the one that works on it,
+/// and back.
 final class WriteJob: @unchecked Sendable {
-    /// A whole small entry, or one segment of a large one.
+    /// A small entry, or one segment of a large entry.
     struct Piece {
-        /// The entry that begins here; `nil` in the later segments of a large one.
+        /// The entry that begins with this piece; `nil` in the later segments of a large entry.
         var begins: EntryAttributes?
         /// The entry's size before compression.
         var entrySize: Int64
-        /// The number of the large entry that it is a segment of; `nil` in a small one.
+        /// The number of the large entry that contains the segment; `nil` for a small entry.
         var largeEntry: Int?
         var isLast: Bool
-        /// Where it is in `input`.
+        /// The range in `input`.
         var range = 0..<0
-        /// The place that its bytes are to be taken from; `nil` if they are there.
+        /// The source of the bytes; `nil` if they are already there.
         var source: Source?
 
         // The result.
-        /// Where it is in `output`; `nil` if it did not shrink.
+        /// The range in `output`; `nil` if the piece did not shrink.
         var deflated: Range<Int>?
         var checksum: UInt32 = 0
         var digest = Digest.ofNothing
-        /// Whether its file was not as it was to be read.
+        /// Whether its file changed before it was read.
         var isRefused = false
     }
 
-    /// A place that bytes are taken from by the thread that works on them.
+    /// A source from which the working thread reads the bytes.
     enum Source {
         /// A segment of another archive.
         case part(ExtractJob.Part)
-        /// A whole file, if its beginning is accepted.
+        /// A whole file, if its bytes are accepted.
         case file(WalkedFile, accepts: @Sendable (UnsafeRawBufferPointer) -> Bool)
     }
 
@@ -61,17 +61,17 @@ final class WriteJob: @unchecked Sendable {
         pieces.count < Self.piecesLimit && filled + size <= input.count
     }
 
-    /// Whether there is room for a file that waits to be opened.
+    /// Returns whether there is room for a file that is opened later.
     func hasRoom(for file: WalkedFile) -> Bool {
         hasRoom(for: Int(file.info.size)) && directories.hasRoom(for: file.directory)
     }
 
-    /// The part of the input that the next piece fills.
+    /// Returns the part of the input for the next piece.
     func space(_ size: Int) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: input[filled..<(filled + size)])
     }
 
-    /// Adds a piece whose bytes stand in the space for it, or come there.
+    /// Adds a piece whose bytes are in the space for it, or will be read into it.
     func append(_ piece: Piece, length: Int) {
         var piece = piece
         if case .file(let file, _) = piece.source { directories.add(file.directory) }
@@ -86,8 +86,9 @@ final class WriteJob: @unchecked Sendable {
         directories = HeldDirectories()
     }
 
-    /// Calls `body` with each piece, its place in the input, and the rest of the output, which is large enough for
-    /// it; `body` returns how much of that it used.
+    /// Calls `body` with each piece, its part of the input, and the unused part of the output, which is large enough.
+    ///
+    /// `body` returns how much of the output it used.
     func forEachPiece(
         _ body: (inout Piece, UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer) throws
             -> Int?

@@ -1,19 +1,20 @@
 internal import Files
 
-/// One thread's compressor and buffers: hashes and compresses the pieces of jobs.
+/// One thread's compressor and buffers, which hash and compress the pieces of jobs.
 final class WriteWorker {
     private let deflater: SegmentDeflater
-    /// For what is copied out of other archives.
+    /// The buffers for data copied from other archives.
     private lazy var buffers = SegmentBuffers()
 
     init(_ compression: Compression) {
         deflater = SegmentDeflater(compression)
     }
 
-    /// Hashes and compresses all pieces; one that is to be copied is verified, and compressed only if it is not as
-    /// it was.
+    /// Hashes and compresses all pieces.
     ///
-    /// - Throws: `ArchiveError`, `FileError` if what is to be copied cannot be read.
+    /// A piece to copy is verified, and compressed only if it has changed.
+    ///
+    /// - Throws: `ArchiveError`, `FileError` if data to copy cannot be read.
     func run(_ job: WriteJob) throws {
         try job.forEachPiece { piece, space, output in
             let source = piece.source
@@ -27,15 +28,16 @@ final class WriteWorker {
             case nil: break
             }
             let bytes = UnsafeRawBufferPointer(space)
-            piece.checksum = Checksum(of: bytes).value
-            piece.digest = Digest(of: bytes)
+            let isZero = ZeroSegment.isEqual(bytes)
+            piece.checksum = isZero ? ZeroSegment.checksum : Checksum(of: bytes).value
+            piece.digest = isZero ? ZeroSegment.digest : Digest(of: bytes)
             return deflate(bytes, of: piece, into: output)
         }
     }
 
-    /// Reads a file, if it is the one that was come upon, and stays so.
+    /// Reads a file if it is the one found by the walk and does not change.
     ///
-    /// - Returns: `false` if anything is otherwise: the caller then tries again, and tells.
+    /// - Returns: `false` otherwise; the caller then tries again, and reports it.
     private static func read(
         _ walked: WalkedFile,
         into space: UnsafeMutableRawBufferPointer,
@@ -44,11 +46,13 @@ final class WriteWorker {
         guard let file = try? walked.directory.fileOfAnyKind(walked.name),
             (try? file.read(into: space, at: 0)) == space.count
         else { return false }
-        // Its record tells after the reading that it was that file, and the same, all the time.
+        // Equal metadata after the reading proves that it is the same file, unchanged.
         return accepts(UnsafeRawBufferPointer(space)) && (try? file.info()) == walked.info
     }
 
-    /// Copies a segment of another archive: its bytes there, if they are the segment as it is in the end.
+    /// Copies a segment of another archive.
+    ///
+    /// Its compressed bytes are copied if the segment has not changed.
     private func copy(
         _ source: ExtractJob.Part,
         as piece: inout WriteJob.Piece,
@@ -56,15 +60,17 @@ final class WriteWorker {
         into output: UnsafeMutableRawBufferPointer
     ) throws -> Int? {
         let bytes = try buffers.verifiedContent(of: source)
-        piece.checksum = Checksum(of: bytes).value
         piece.digest = source.digest
+        piece.checksum =
+            source.digest == ZeroSegment.digest
+            ? ZeroSegment.checksum : Checksum(of: bytes).value
         switch source.copiedLength {
         case nil:
             if let length = deflate(bytes, of: piece, into: output) { return length }
         case .some(let length) where length < bytes.count:
             output.copyMemory(from: buffers.compressed(length))
             return length
-        // It did not shrink then.
+        // The segment did not shrink.
         default: break
         }
         space.copyMemory(from: bytes)
@@ -77,7 +83,11 @@ final class WriteWorker {
         of piece: WriteJob.Piece,
         into output: UnsafeMutableRawBufferPointer
     ) -> Int? {
-        // It has to become smaller, so the input's length is room enough.
+        if !piece.isLast, piece.digest == ZeroSegment.digest {
+            output.copyBytes(from: ZeroSegment.deflated)
+            return ZeroSegment.deflated.count
+        }
+        // The result must be smaller, so the input's length is enough room.
         guard bytes.count > 1, let base = output.baseAddress,
             deflater.mayShrink(bytes, trying: output)
         else { return nil }
@@ -91,7 +101,7 @@ final class WriteWorker {
 }
 
 extension ExtractJob.Part {
-    /// Bytes of its archive, if they are the segment as it is in the end.
+    /// The number of bytes to copy from the archive, if they are the final segment.
     fileprivate var copiedLength: Int? {
         guard let base, overlay == nil, base.length == length, base.isLast == isLast else {
             return nil

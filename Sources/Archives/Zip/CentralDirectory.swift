@@ -1,24 +1,23 @@
 internal import Files
 internal import SystemPackage
 
-/// The central directory of a zip, read strictly: a contradiction is refused, and nothing is guessed.
+/// The central directory of a zip, read strictly: contradictions are refused, and nothing is guessed.
 ///
-/// A record is read when it is asked for, which is faster for one or two; or all are read at once, and
-/// kept.
+/// Records are read on request, which is faster for a few, or all at once and kept.
 struct CentralDirectory {
     private enum Records {
-        /// Where each begins in `bytes`.
+        /// The offset of each record in `bytes`.
         case starts([UInt32])
         case parsed([CentralRecord])
     }
 
-    /// The most entries that an archive may have.
+    /// The maximum number of entries of an archive.
     static let entriesLimit = 16_000_000
 
-    /// The bytes from the first record to the last.
+    /// The bytes of all records.
     let bytes: [UInt8]
     private var records: Records
-    /// Where the directory begins in the file.
+    /// The offset of the directory in the file.
     let offset: UInt64
 
     var count: Int {
@@ -46,7 +45,7 @@ struct CentralDirectory {
             count: Int(end.directorySize),
             at: Int64(end.directoryOffset)
         )
-        // Some programs have an entry for the directory itself, "./", which is no file of it.
+        // Some programs have an entry for the directory itself, "./", which is no file.
         let bytes = bytes
         let starts = try Self.index(bytes, count: Int(end.entries), path: path).filter { start in
             let name = Int(start) + ZipRecords.centralLength
@@ -73,7 +72,7 @@ struct CentralDirectory {
         guard position <= bytes.count else {
             throw ArchiveError.damaged(path, reason: "its directory ends early")
         }
-        // A digital signature may follow the records (4.3.13), and nothing else.
+        // Only a digital signature may follow the records (4.3.13).
         guard
             position == bytes.count
                 || bytes.count - position >= 6
@@ -93,7 +92,7 @@ struct CentralDirectory {
         records = .parsed(parsed)
     }
 
-    /// Returns the record with an index.
+    /// Returns the record at an index.
     func record(at index: Int) throws(CentralRecord.Fault) -> CentralRecord {
         switch records {
         case .starts(let starts): try CentralRecord(bytes, at: Int(starts[index]))
@@ -101,7 +100,7 @@ struct CentralDirectory {
         }
     }
 
-    /// Whether a record has the form that `ArchiveWriter` gives them; asked before they are parsed.
+    /// Whether any record has the form that `ArchiveWriter` uses; valid only before `parse`.
     var hasOwnForm: Bool {
         guard case .starts(let starts) = records else { preconditionFailure("too late") }
         return starts.reversed().contains { CentralRecord.hasOwnForm(bytes, at: Int($0)) }

@@ -1,6 +1,6 @@
 /// A record of the central directory (4.3.12).
 ///
-/// There may be millions: it refers to the directory's bytes instead of holding a name of its own.
+/// There may be millions of records, so a record refers to the directory's bytes for its name.
 struct CentralRecord {
     /// A contradiction in a record; the text is for `ArchiveError.damaged`.
     struct Fault: Error {
@@ -9,9 +9,9 @@ struct CentralRecord {
 
     let compressedSize: UInt64
     let size: UInt64
-    /// Where the local record is.
+    /// The offset of the local record.
     let offset: UInt64
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// The modification time in nanoseconds since 1970-01-01 UTC.
     let modified: Int64
     let checksum: UInt32
     let externalAttributes: UInt32
@@ -25,15 +25,15 @@ struct CentralRecord {
     private let nameStart: UInt32
     private let unicodeStart: UInt32
 
-    /// Where its name is.
+    /// The range of its name in the directory.
     var name: Range<Int> { Int(nameStart)..<(Int(nameStart) + Int(nameLength)) }
 
-    /// Where its name in UTF-8 is, if the other one is not and that is known.
+    /// The range of its name in UTF-8, if that is another one and is known.
     var unicodeName: Range<Int>? {
         unicodeLength == 0 ? nil : Int(unicodeStart)..<(Int(unicodeStart) + Int(unicodeLength))
     }
 
-    /// Whether its attributes are a mode, in their upper half.
+    /// Whether the upper half of its attributes is a mode.
     var isUnix: Bool { host == ZipRecords.unixHost || host == ZipRecords.macHost }
 
     /// Whether a data descriptor follows its data.
@@ -49,8 +49,9 @@ struct CentralRecord {
         )
     }
 
-    /// Reads the record that starts at an index of the directory's bytes, whose fixed part and lengths
-    /// lie within them.
+    /// Reads the record at an index of the directory's bytes.
+    ///
+    /// Its fixed part and its lengths must lie within the bytes.
     init(_ bytes: [UInt8], at start: Int) throws(Fault) {
         flags = bytes.uint16(at: start + 8)
         method = bytes.uint16(at: start + 10)
@@ -91,10 +92,10 @@ struct CentralRecord {
         unicodeLength = UInt16(unicodeName.count)
     }
 
-    /// Returns where the name in Info-ZIP's Unicode path field is (4.6.9), beside one in an unknown code page.
+    /// Returns the range of the name in Info-ZIP's Unicode path field (4.6.9), for a name in an unknown code page.
     ///
-    /// The range is empty if the field is of another version, or of another name: some programs rename an
-    /// entry and leave the field.
+    /// The range is empty if the field has another version, or belongs to another name: some programs rename an entry
+    /// and leave the field unchanged.
     private static func unicodeName(
         in field: Range<Int>,
         of bytes: [UInt8],
@@ -108,11 +109,11 @@ struct CentralRecord {
         return String(validating: bytes[unicodeName], as: UTF8.self) == nil ? 0..<0 : unicodeName
     }
 
-    /// Returns whether a record has the form that only `ArchiveWriter` gives records.
+    /// Returns whether a record has the form that only `ArchiveWriter` uses.
     ///
-    /// That is: made by Unix with our versions, no comment, nothing in the fields that we leave empty, a
-    /// data descriptor only behind deflated data, and of the extra fields only the time's, as long as in
-    /// the local record. After 2038 the time does not fit there, and DOS's must be as late.
+    /// Such a record was made by Unix with this program's versions, has no comment, and leaves unused fields empty. It
+    /// has a data descriptor only behind deflated data, and only the time's extra field, as long as in the local
+    /// record. After 2038 the time does not fit into that field, and the DOS time must be as late.
     static func hasOwnForm(_ bytes: [UInt8], at start: Int) -> Bool {
         let (version, needed) = (bytes.uint16(at: start + 4), bytes.uint16(at: start + 6))
         let flags = bytes.uint16(at: start + 8) & ~ZipRecords.utf8Flag
@@ -143,7 +144,7 @@ struct CentralRecord {
     ) throws(Fault) {
         var position = start + ZipRecords.centralLength + Int(bytes.uint16(at: start + 28))
         let end = position + Int(bytes.uint16(at: start + 30))
-        // Fewer than four bytes at the end are padding that some programs leave.
+        // Fewer than four bytes at the end are padding of some programs.
         while position + 4 <= end {
             let length = Int(bytes.uint16(at: position + 2))
             let field = (position + 4)..<(position + 4 + length)
@@ -162,7 +163,7 @@ private struct WideSizes {
     var compressedSize: UInt64
     var offset: UInt64
 
-    /// Takes the 64-bit values for the fields that say they have one (4.5.3).
+    /// Reads the 64-bit values of the fields that refer to them (4.5.3).
     mutating func widen(_ bytes: [UInt8], _ field: Range<Int>) throws(CentralRecord.Fault) {
         var rest = field
         func next() throws(CentralRecord.Fault) -> UInt64 {

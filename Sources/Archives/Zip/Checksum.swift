@@ -11,15 +11,15 @@ public struct Checksum {
         append(bytes)
     }
 
-    /// Takes in more bytes.
+    /// Appends bytes.
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         value = crc32_gzip_refl(value, start, UInt64(bytes.count))
     }
 
-    /// Takes in `length` more bytes, whose own checksum is known.
+    /// Appends `length` bytes whose own checksum is known.
     mutating func append(_ next: UInt32, length: Int) {
-        // Of nothing, or of anything whose checksum is 0, nothing is left to shift.
+        // A checksum of 0 needs no shift.
         guard value != 0 else { return value = next }
         value = UInt32(truncatingIfNeeded: crc32_combine(UInt(value), UInt(next), length))
     }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The date and time of DOS: local time, two seconds apart, from 1980 to 2107 (4.4.6).
+/// The date and time of DOS: local time in steps of two seconds, from 1980 to 2107 (4.4.6).
 enum DOSTime {
     static func of(_ nanoseconds: Int64) -> (date: UInt16, time: UInt16) {
         var seconds = time_t(nanoseconds.floorDivided(by: 1_000_000_000))
@@ -27,7 +27,7 @@ enum DOSTime {
 }
 
 extension Int64 {
-    /// Returns the quotient rounded down, also below zero.
+    /// Returns the quotient rounded down, also for negative numbers.
     func floorDivided(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

@@ -1,6 +1,6 @@
 internal import Files
 
-/// Finds the end record of a zip, or the 64-bit one if it has one.
+/// A search for the end record of a zip, or for its 64-bit one.
 struct EndLocator {
     let source: any ByteSource
     let size: UInt64
@@ -11,14 +11,14 @@ struct EndLocator {
         let tailLength = Int(min(size, UInt64(ZipRecords.endLength + Int(UInt16.max))))
         let tailOffset = size - UInt64(tailLength)
         let tail = try source.readExactly(count: tailLength, at: Int64(tailOffset))
-        // Only once: a hostile tail may have thousands of signatures with zeros behind them.
+        // This is computed only once: a malicious tail may have thousands of signatures followed by zeros.
         let used = (tail.lastIndex { $0 != 0 } ?? -1) + 1
         var hasBytesBehind = false
         for position in stride(from: tailLength - ZipRecords.endLength, through: 0, by: -1)
         where tail.uint32(at: position) == ZipRecords.endSignature {
             let commentEnd =
                 position + ZipRecords.endLength + Int(tail.uint16(at: position + 20))
-            // Some programs fill up their last block with zeros.
+            // Some programs fill their last block with zeros.
             if (used...tailLength).contains(commentEnd) {
                 return try read(tail, at: position, offset: tailOffset + UInt64(position))
             }
@@ -60,7 +60,7 @@ struct EndLocator {
         return end
     }
 
-    /// Returns the 64-bit end record, if its locator stands before the end record (4.3.14, 4.3.15).
+    /// Returns the 64-bit end record, if its locator precedes the end record (4.3.14, 4.3.15).
     private func wideEnd(before offset: UInt64) throws -> (record: EndRecord, offset: UInt64)? {
         let locatorLength = UInt64(ZipRecords.zip64LocatorLength)
         let recordLength = UInt64(ZipRecords.zip64EndLength)

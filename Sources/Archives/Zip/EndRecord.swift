@@ -1,4 +1,4 @@
-/// The end of a zip: where its central directory is (4.3.14 to 4.3.16).
+/// The end of a zip, with the place of its central directory (4.3.14 to 4.3.16).
 struct EndRecord {
     var entries: UInt64
     var directoryOffset: UInt64

@@ -1,25 +1,25 @@
 /// The local and the central record of an entry.
 struct EntryRecord {
-    /// The name's bytes; a directory's end with `/`.
+    /// The name's bytes; a directory's name ends with `/`.
     var name: [UInt8]
     var method: UInt16
     var checksum: UInt32
     var compressedSize: UInt64
     var size: UInt64
-    /// st_mode.
+    /// The file's st_mode.
     var mode: UInt32
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// The modification time in nanoseconds since 1970-01-01 UTC.
     var modified: Int64
-    /// Where the local record is.
+    /// The offset of the local record.
     var offset: UInt64
-    /// Whether the local record has room for 64-bit sizes; decided before the data is written.
+    /// Whether the local record has room for 64-bit sizes, decided before the data is written.
     var hasWideSizes: Bool
-    /// Whether checksum and sizes are not in the local record, but in a data descriptor behind the data.
+    /// Whether the checksum and sizes are in a data descriptor behind the data instead of the local record.
     var hasDescriptor = false
 
     private static let limit = UInt64(UInt32.max)
 
-    /// The local file header (4.3.7).
+    /// Returns the local file header (4.3.7).
     func local() -> [UInt8] {
         var known = self
         if hasDescriptor { (known.checksum, known.compressedSize, known.size) = (0, 0, 0) }
@@ -32,7 +32,7 @@ struct EntryRecord {
         return record.bytes
     }
 
-    /// The central directory header (4.3.12).
+    /// Returns the central directory header (4.3.12).
     func central() -> [UInt8] {
         var wide: [UInt64] = []
         if hasWideSizes { wide += [size, compressedSize] }
@@ -97,5 +97,57 @@ struct EntryRecord {
             extra.append(UInt32(bitPattern: seconds))
         }
         return extra.bytes
+    }
+}
+
+/// The checksum and sizes behind an entry's data, for a local record written before they were known (4.3.9).
+struct DataDescriptor {
+    var checksum: UInt32
+    var compressedSize: UInt64
+    var size: UInt64
+    /// Whether the sizes have 64 bits, because the local record has the field for them (4.3.9.2).
+    var isWide: Bool
+
+    /// Returns the length in bytes.
+    static func length(isWide: Bool) -> Int { isWide ? 24 : 16 }
+
+    /// Returns the bytes, with the signature that most readers expect (4.3.9.3).
+    func encoded() -> [UInt8] {
+        var record = RecordBuilder()
+        record.append(ZipRecords.descriptorSignature)
+        record.append(checksum)
+        for value in [compressedSize, size] {
+            if isWide {
+                record.append(value)
+            } else {
+                record.append(UInt32(truncatingIfNeeded: value))
+            }
+        }
+        return record.bytes
+    }
+}
+
+/// A builder of records from little-endian numbers.
+struct RecordBuilder {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+    mutating func append(_ value: [UInt8]) {
+        bytes.append(contentsOf: value)
+    }
+}
+
+extension [UInt8] {
+    /// Returns the little-endian number at an index.
+    func uint16(at index: Int) -> UInt16 {
+        UInt16(self[index]) | UInt16(self[index + 1]) << 8
+    }
+    func uint32(at index: Int) -> UInt32 {
+        UInt32(uint16(at: index)) | UInt32(uint16(at: index + 2)) << 16
+    }
+    func uint64(at index: Int) -> UInt64 {
+        UInt64(uint32(at: index)) | UInt64(uint32(at: index + 4)) << 32
     }
 }

@@ -1,4 +1,4 @@
-/// The records of a zip, as APPNOTE.TXT 6.3 lays them out (section numbers below are its own).
+/// The records of a zip according to APPNOTE.TXT 6.3, whose section numbers are used below.
 enum ZipRecords {
     static let localSignature: UInt32 = 0x0403_4B50
     static let descriptorSignature: UInt32 = 0x0807_4B50
@@ -16,7 +16,7 @@ enum ZipRecords {
 
     static let stored: UInt16 = 0
     static let deflated: UInt16 = 8
-    /// Encrypted by AES; the method of what was encrypted is in an extra field.
+    /// The method of an AES-encrypted entry; an extra field has the method of the data before encryption.
     static let aes: UInt16 = 99
 
     /// Bit 0: encrypted; bit 3: sizes behind the data; bit 11: the name is UTF-8.
@@ -28,9 +28,9 @@ enum ZipRecords {
     static let timestampExtra: UInt16 = 0x5455
     static let unicodePathExtra: UInt16 = 0x7075
 
-    /// "Made by" Unix, whose file attributes are a mode in the upper half.
+    /// The "made by" value of Unix, whose upper half of the file attributes is a mode.
     static let unixHost: UInt8 = 3
     static let macHost: UInt8 = 19
-    /// "Version made by" of a record of ours, without the version.
+    /// The "version made by" of this program's records, without the version.
     static let madeByUnix = UInt16(unixHost) << 8
 }

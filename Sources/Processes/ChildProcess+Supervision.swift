@@ -10,10 +10,10 @@ internal import Glibc
 #endif
 
 extension ChildProcess {
-    /// How long a program may take.
+    /// The time limits of a program.
     public struct Limits: Sendable {
         public var timeout: Duration
-        /// How long it has between SIGTERM and SIGKILL.
+        /// The time between SIGTERM and SIGKILL.
         public var grace: Duration
 
         public init(timeout: Duration, grace: Duration = .seconds(5)) {
@@ -22,13 +22,13 @@ extension ChildProcess {
         }
     }
 
-    /// The end of a program that was watched.
+    /// The result of a supervised program.
     public struct Outcome: Sendable, Equatable {
         public enum Reason: Sendable, Equatable {
             case ended(Ending)
-            /// It was ended because it took too long.
+            /// It was ended because it exceeded the time limit.
             case tookTooLong
-            /// It was ended because its caller wanted to stop.
+            /// It was ended because the caller wanted to stop.
             case interrupted
         }
 
@@ -37,19 +37,19 @@ extension ChildProcess {
         public var leftOutputOpen: Bool
     }
 
-    /// Runs the program in a session of its own (setsid(2)) and watches it.
+    /// Runs the program in its own session (setsid(2)) and supervises it.
     ///
-    /// If it takes too long or is interrupted, its whole process group gets SIGTERM, and a while later
-    /// SIGKILL. If it ends by itself, its processes in the background are left alone, and not waited
-    /// for: its output is read until its own end.
+    /// If it takes too long or is interrupted, its whole process group gets SIGTERM, and SIGKILL after a grace period.
+    /// If it ends by itself, its background processes are left alone. They are not waited for: output is read only
+    /// until the program's own end.
     ///
     /// - Parameters:
-    ///   - limits: how long it may take.
-    ///   - standardInput: read from here instead of from `input`; it is closed once the program has it.
-    ///   - checkCancellation: called often; an error that it throws interrupts the program.
-    ///   - receiveErrors: gets its standard error as it comes; if there is none, `receive` gets that too.
-    ///   - receive: gets its standard output as it comes.
-    /// - Returns: how it ended.
+    ///   - limits: the time limits.
+    ///   - standardInput: the source to read from instead of `input`; closed after the program has received it.
+    ///   - checkCancellation: called often; throws to interrupt the program.
+    ///   - receiveErrors: receives its standard error in parts; if `nil`, `receive` gets that too.
+    ///   - receive: receives its standard output in parts.
+    /// - Returns: the result.
     /// - Throws: `ProcessError` if it could not be started.
     public func run(
         _ limits: Limits,
@@ -86,7 +86,7 @@ extension ChildProcess {
         )
     }
 
-    /// Starts the program with one pipe for both outputs, or one for each, and runs `body` beside it.
+    /// Starts the program with one pipe for both outputs or one for each, and runs `body` meanwhile.
     private func start(
         input: FileDescriptorInput,
         _ pipes: [PipeEnds],
@@ -117,27 +117,26 @@ extension ChildProcess {
         }
     }
 
-    /// Kills the program that is being watched, with all of its group, at once.
+    /// Kills the supervised program and its whole group at once.
     ///
-    /// For a signal handler that ends this process: it makes only calls that are safe there
-    /// (signal-safety(7)).
+    /// It is for a signal handler that ends this process, and makes only calls that are safe there (signal-safety(7)).
     public static func killWatched() {
         let group = Watch.group.load(ordering: .relaxed)
         if group > 0 { kill(-group, SIGKILL) }
     }
 }
 
-/// Watches one program until it has ended.
+/// The supervision of one program until it has ended.
 ///
-/// The program is not reaped before that, so that no other process gets its number, or its group's.
+/// The program is not reaped before that, so that no other process gets its number or its group's.
 private struct Watch {
-    /// The group of the program that is watched, for `killWatched()`; if there are several, of the last.
+    /// The group of the supervised program, for `killWatched()`; if there are several, of the last one.
     static let group = Atomic<Int32>(0)
 
-    /// How long to read the rest of the output, which a process in the background may go on writing.
+    /// The time to read the rest of the output, since a background process may continue to write.
     private static let lastWords = Duration.milliseconds(200)
 
-    /// One output of the program, and whoever receives it.
+    /// One output of the program, and its receiver.
     struct Output {
         let descriptor: FileDescriptor
         let receive: @Sendable ([UInt8]) -> Void
@@ -151,11 +150,11 @@ private struct Watch {
 
         /// Reads as much as a pipe holds, without waiting.
         ///
-        /// - Returns: whether there was something to read.
+        /// - Returns: whether there was any data.
         mutating func read() -> Bool {
             guard isOpen else { return false }
             let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-                // It fails if there is nothing yet.
+                // The read fails if there is no data yet.
                 let buffer = UnsafeMutableRawBufferPointer(buffer)
                 guard let read = try? descriptor.read(into: buffer) else { return }
                 if read == 0 { isOpen = false }
@@ -192,11 +191,11 @@ private struct Watch {
         await drain()
     }
 
-    /// Ends the whole group, gently first.
+    /// Ends the whole group, with SIGTERM first.
     private mutating func end(_ process: pid_t) async {
         kill(-process, SIGTERM)
         let start = ContinuousClock.now
-        // The program may be gone while others of its group are not: they keep the output open.
+        // The program may have ended while others of its group keep the output open.
         while ContinuousClock.now - start < limits.grace {
             if Self.hasEnded(process), !isOutputOpen { break }
             if !read() { await Self.pause() }
@@ -221,9 +220,9 @@ private struct Watch {
         return hasRead
     }
 
-    /// Waits, so shortly that nobody notices, and long enough to cost nothing.
+    /// Waits for a time that is unnoticeable, but long enough to keep the loop cheap.
     private static func pause() async {
-        // Not `Task.sleep` alone: a cancelled task does not sleep.
+        // `Task.sleep` alone does not suffice, since a cancelled task does not sleep.
         await Task { try? await Task.sleep(for: .milliseconds(5)) }.value
     }
 

@@ -1,4 +1,4 @@
-internal import Files
+public import Files
 internal import Subprocess
 internal import SystemPackage
 
@@ -8,14 +8,14 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A program that runs as a child of this one; it never gets a terminal.
+/// A program that runs as a child process, usually without a terminal.
 public struct ChildProcess: Sendable {
-    /// The program's name, looked for in `PATH`, or its path.
+    /// The program's path, or its name in `PATH`.
     public var program: String
     public var arguments: [String]
-    /// Changes to this process's environment; `nil` takes a variable out.
+    /// The changes to this process's environment; `nil` removes a variable.
     public var environment: [String: String?]
-    /// Its standard input, of at most 64 KiB: as much as a pipe holds.
+    /// The standard input, at most the 64 KiB that fit into a pipe.
     public var input: [UInt8]
 
     public init(
@@ -30,25 +30,25 @@ public struct ChildProcess: Sendable {
         self.input = input
     }
 
-    /// Returns a command line, for `/bin/sh -c`.
+    /// Returns a process that runs a command line with `/bin/sh -c`.
     public static func shell(
         _ line: String,
         environment: [String: String?] = [:]
     ) -> ChildProcess {
-        // The limit with which this program was started, not the one that it has raised.
+        // This is the limit with which this program was started, before it raised it.
         let limit = OpenFilesLimit.original.map { "ulimit -S -n \($0); " } ?? ""
         return ChildProcess("/bin/sh", ["-c", limit + line], environment: environment)
     }
 
-    /// How a program ended by itself.
+    /// The way in which a program ended by itself.
     public enum Ending: Sendable, Equatable {
-        /// With an exit code.
+        /// It ended with an exit code.
         case exited(Int32)
-        /// By a signal.
+        /// A signal ended it.
         case signalled(Int32)
     }
 
-    /// The output of a program, and how it ended.
+    /// The output of a program, and the way in which it ended.
     public struct Capture: Sendable {
         public var ending: Ending
         public var output: [UInt8]
@@ -59,9 +59,9 @@ public struct ChildProcess: Sendable {
     private static let outputLimit = 64 << 20
     private static let errorsLimit = 1 << 20
 
-    /// Runs the program to its end, however long that takes, and keeps all that it writes.
+    /// Runs the program to its end without a time limit, and returns its whole output.
     ///
-    /// It shares this process's group, so that a terminal interrupts both.
+    /// It stays in this process's group, so that a terminal interrupts both.
     ///
     /// - Throws: `ProcessError`.
     public func capture() async throws -> Capture {
@@ -83,9 +83,9 @@ public struct ChildProcess: Sendable {
         )
     }
 
-    /// Returns the end of a pipe with the input in it.
+    /// Returns the reading end of a pipe that contains the input.
     ///
-    /// It is filled before anybody reads it: writing to a program that has ended brings a SIGPIPE.
+    /// The pipe is filled before the program starts: writing to a program that has ended raises SIGPIPE.
     func openInput() throws -> FileDescriptor {
         guard input.count <= Self.inputLimit else {
             throw ProcessError.cannotRun(program, reason: "its input is larger than 64 KiB")
@@ -126,7 +126,7 @@ public struct ChildProcess: Sendable {
 }
 
 extension FileDescriptor {
-    /// Lets reads and writes fail at once instead of waiting (O_NONBLOCK of open(2)).
+    /// Makes reads and writes fail at once instead of waiting (O_NONBLOCK of open(2)).
     func stopBlocking() {
         _ = fcntl(rawValue, F_SETFL, fcntl(rawValue, F_GETFL) | O_NONBLOCK)
     }
@@ -137,6 +137,45 @@ extension ChildProcess.Ending {
         switch status {
         case .exited(let code): self = .exited(code)
         case .signaled(let number): self = .signalled(number)
+        }
+    }
+}
+
+extension ChildProcess {
+    /// Runs the program to its end on this process's terminal.
+    ///
+    /// Its standard output goes to this process's standard error, since it is no answer of this program.
+    ///
+    /// - Returns: the way in which it ended.
+    /// - Throws: `ProcessError`.
+    public func runOnTerminal() async throws -> Ending {
+        do {
+            let result = try await Subprocess.run(
+                configuration,
+                input: .currentStandardInput,
+                output: .currentStandardError,
+                error: .currentStandardError
+            )
+            return Ending(result.terminationStatus)
+        } catch let error as SubprocessError {
+            throw processError(error)
+        }
+    }
+}
+
+/// An error in starting a program.
+///
+/// The payload contains its name.
+public enum ProcessError: ExplainedError, Equatable {
+    /// The program is not in `PATH`.
+    case notInstalled(String)
+    /// The system could not start or observe the program.
+    case cannotRun(String, reason: String)
+
+    public var description: String {
+        switch self {
+        case .notInstalled(let program): "'\(program)' is not installed"
+        case .cannotRun(let program, let reason): "cannot run '\(program)': \(reason)"
         }
     }
 }

@@ -1,14 +1,14 @@
-/// Cuts the output of a program into lines, in whatever parts it comes.
+/// A reader that splits a program's output, which arrives in parts, into lines.
 public struct LineReader: Sendable {
     private var rest: [UInt8] = []
-    /// A line that is longer is cut, in bytes.
+    /// The maximum length of a line in bytes; a longer one is split.
     private let limit: Int
 
     public init(limit: Int = 4096) {
         self.limit = limit
     }
 
-    /// Returns the lines that are whole now, without their ends.
+    /// Returns the lines that are complete now, without their ends.
     public mutating func lines(_ bytes: [UInt8]) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         for byte in bytes {
@@ -22,7 +22,7 @@ public struct LineReader: Sendable {
         return lines
     }
 
-    /// Returns the bytes after the last line's end, if there are any.
+    /// Returns the bytes after the last line break, if there are any.
     public mutating func finish() -> [UInt8]? {
         guard !rest.isEmpty else { return nil }
         defer { rest = [] }

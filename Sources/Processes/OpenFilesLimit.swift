@@ -6,11 +6,11 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// How many files this program may have open at once (setrlimit(2)).
+/// The maximum number of files that this program may have open at once (setrlimit(2)).
 public enum OpenFilesLimit {
-    /// More than the 1,024 that most systems begin with, since a cut holds every store open.
+    /// The wanted limit. It exceeds the 1,024 of most systems, since a cut keeps every store open.
     ///
-    /// Far more would cost time when all are closed for a child; macOS gives no more than OPEN_MAX.
+    /// A far larger one would cost time when all descriptors are closed for a child; macOS allows at most OPEN_MAX.
     #if canImport(Darwin)
     private static let resource = RLIMIT_NOFILE
     private static let wanted: rlim_t = 10_240
@@ -21,10 +21,10 @@ public enum OpenFilesLimit {
 
     private static let before = Mutex<rlim_t?>(nil)
 
-    /// The limit before it was raised, for the user's commands: more breaks programs that use select(2).
+    /// The limit before it was raised, for the user's commands, since a higher one breaks programs that use select(2).
     static var original: UInt64? { before.withLock { $0.map { UInt64($0) } } }
 
-    /// Raises it as far as the system lets everybody; if that is refused, it stays as it is.
+    /// Raises the limit as far as the system allows without privileges; a refusal is ignored.
     public static func raise() {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return }

@@ -1,46 +1,45 @@
 public import SystemPackage
 
-/// A remote folder that lists, brings and removes many files at the cost of one.
+/// A remote folder that lists, transfers and removes many files at the cost of one.
 ///
-/// It is for files whose names say what is in them, so that two of one name are one file: none of the
-/// promises about taken names is needed.
+/// It is for files whose names describe their content, so that two files of one name are equal. The promises about
+/// taken names do not apply.
 public protocol BatchFolder: RemoteFolder {
-    /// Returns the files of several folders at once, hidden ones too.
+    /// Returns the files of several folders at once, including hidden ones.
     ///
-    /// - Parameter folders: each the names of subfolders on the way from this one; none of them is this one
-    ///   itself.
-    /// - Returns: by folder; one that is not there has none.
-    /// - Throws: `RemoteError.missing` if the remote folder itself is not there.
+    /// - Parameter folders: the folders, each as the names of the subfolders from this one; none is this folder itself.
+    /// - Returns: the files by folder; none for a missing folder.
+    /// - Throws: `RemoteError.missing` if the remote folder itself does not exist.
     func list(_ folders: [[String]]) async throws -> [[String]: [RemoteFile]]
 
-    /// Puts files of this machine into the folder; they stay where they are.
+    /// Uploads files of this machine, which stay where they are.
     ///
-    /// What is there already with the same size is taken for the file; what is there with another one is a
-    /// part of it, and is replaced. Where the server shows a file while it comes, it is seen before it is whole.
+    /// An existing file of the same size is taken for the new one. One of another size is an incomplete upload, and is
+    /// replaced. Some servers show a file before it is complete.
     /// - Parameters:
-    ///   - files: where they are, and where they go.
-    ///   - scratch: a directory for what this machine needs meanwhile.
-    /// - Throws: `RemoteError`; some files may be there then.
+    ///   - files: the paths of the files, and their places in the folder.
+    ///   - scratch: a directory for temporary data on this machine.
+    /// - Throws: `RemoteError`; some files may have been uploaded then.
     func upload(_ files: [(path: FilePath, place: BatchPlace)], scratch: FilePath) async throws
 
-    /// Copies files of the folder into a directory of this machine, in subdirectories as they are there.
+    /// Downloads files of the folder into a directory of this machine, with the same subdirectories.
     ///
     /// - Parameters:
-    ///   - places: the files; of those that are not there nothing comes.
+    ///   - places: the files; missing ones are skipped.
     ///   - directory: an empty directory.
-    ///   - scratch: a directory for what this machine needs meanwhile.
-    /// - Throws: `RemoteError`; some files may have come then, and parts of others.
+    ///   - scratch: a directory for temporary data on this machine.
+    /// - Throws: `RemoteError`; some files may have been downloaded then, completely or in part.
     func download(_ places: [BatchPlace], to directory: FilePath, scratch: FilePath) async throws
 
-    /// Removes files, those that are there.
+    /// Removes files, and ignores missing ones.
     ///
-    /// - Throws: `RemoteError`; some files may be gone then.
+    /// - Throws: `RemoteError`; some files may have been removed then.
     func delete(_ places: [BatchPlace], scratch: FilePath) async throws
 }
 
 /// The place of a file in a remote folder.
 public struct BatchPlace: Hashable, Sendable {
-    /// The names of the subfolders on the way to it.
+    /// The names of the subfolders from the remote folder to the file.
     public var folders: [String]
     public var name: String
 
@@ -49,6 +48,6 @@ public struct BatchPlace: Hashable, Sendable {
         self.name = name
     }
 
-    /// The way to it from the remote folder, with slashes.
+    /// The path from the remote folder, with slashes.
     public var path: String { (folders + [name]).joined(separator: "/") }
 }

@@ -2,17 +2,17 @@ public import Files
 internal import Foundation
 public import SystemPackage
 
-/// A directory of this machine: a synchronised folder, a mounted disk.
+/// A directory on this machine, such as a synchronised folder or a mounted disk.
 public struct LocalFolder: RemoteFolder {
     private let root: FilePath
-    /// The names of the subfolders on the way from the root.
+    /// The names of the subfolders from the root.
     private let steps: [String]
     private let fileSystem: any FileSystem
 
     public var path: FilePath { steps.reduce(root) { $0.appending($1) } }
     public var description: String { printable(path) }
 
-    /// Names a directory, which need not be there yet.
+    /// Creates a folder on a directory, which need not exist yet.
     public init(_ path: FilePath, fileSystem: any FileSystem = LocalFileSystem()) {
         self.init(path, [], fileSystem)
     }
@@ -32,7 +32,7 @@ public struct LocalFolder: RemoteFolder {
         let path = path
         return try directory.names().compactMap { name in
             guard let text = String(validating: name.bytes, as: UTF8.self),
-                // It may have gone since the names were read.
+                // The file may be gone since the names were read.
                 let info = try? directory.info(name), info.kind == .file
             else { return nil }
             return RemoteFile(
@@ -59,11 +59,11 @@ public struct LocalFolder: RemoteFolder {
         } catch FileError.exists(target) {
             throw RemoteError.exists(address, name: name)
         } catch let error as FileError where Self.isSame(file, target) {
-            // It has its new name, and could lose neither that nor the old one.
+            // The file has its new name, and can lose neither that nor the old one.
             throw RemoteError.notSynced(address, name: name, error)
         }
         try sync(after: name, path)
-        // The file has left its old directory, too.
+        // The file has also left its old directory.
         if !steps.isEmpty, file.removingLastComponent() == root { try sync(after: name, root) }
         return RemoteFile(name: name, size: size, location: target)
     }
@@ -114,7 +114,7 @@ public struct LocalFolder: RemoteFolder {
         }
     }
 
-    /// Brings a file from elsewhere under a hidden name first, so that it is seen only when it is whole.
+    /// Copies a file from another place under a hidden name first, so that it becomes visible only when it is complete.
     private func copy(_ file: FilePath, as target: FilePath) throws {
         let partial = root.appending(PartialName.make())
         do {
@@ -128,7 +128,7 @@ public struct LocalFolder: RemoteFolder {
 
     /// Flushes directories to the disk.
     ///
-    /// - Throws: `RemoteError.notSynced`: the change is made all the same.
+    /// - Throws: `RemoteError.notSynced`; the change was made all the same.
     private func sync(after name: String, _ directories: FilePath...) throws {
         do {
             for directory in directories { try fileSystem.sync(directory) }
@@ -137,15 +137,15 @@ public struct LocalFolder: RemoteFolder {
         }
     }
 
-    /// Returns whether two names are of one file.
+    /// Returns whether two paths lead to the same file.
     private static func isSame(_ path: FilePath, _ other: FilePath) -> Bool {
         guard let info = try? FileInfo(of: path) else { return false }
         return info.identity == (try? FileInfo(of: other))?.identity
     }
 
-    /// Makes the subfolders on the way that are not there yet.
+    /// Creates the missing subfolders of the path.
     ///
-    /// - Throws: `RemoteError.notASubfolder` if something else has a name on the way.
+    /// - Throws: `RemoteError.notASubfolder` if something else has one of the names.
     private func make() throws {
         var path = root
         while try open() == nil {
@@ -156,19 +156,19 @@ public struct LocalFolder: RemoteFolder {
                 do {
                     try fileSystem.createDirectory(path)
                 } catch FileError.exists(path) {
-                    // Another run was faster, or someone has put something else there.
+                    // Another run created it first, or something else has the name.
                 }
                 try fileSystem.sync(parent)
             }
         }
     }
 
-    /// Opens the directory, following no symbolic link below the root: a file behind one is not ours.
+    /// Opens the directory, without following any symbolic link below the root, since a file behind one is foreign.
     ///
-    /// This comes before the verbs of `FileSystem`, which take paths: someone who may change the folder
-    /// can still put a link there in between.
+    /// This precedes the operations of `FileSystem`, which take paths. A user who may change the folder could still
+    /// create a link in between.
     ///
-    /// - Returns: `nil` if a subfolder is not there.
+    /// - Returns: `nil` if a subfolder does not exist.
     /// - Throws: `RemoteError.missing`, `.notAFolder`, `.notASubfolder`.
     private func open() throws -> Directory? {
         var directory: Directory
@@ -187,7 +187,7 @@ public struct LocalFolder: RemoteFolder {
             } catch FileError.failed(_, _, .notDirectory),
                 FileError.failed(_, _, .tooManySymbolicLinkLevels)
             {
-                throw RemoteError.notASubfolder(printable(root), name: step)
+                throw RemoteError.notASubfolder(printable(directory.path), name: step)
             }
         }
         return directory

@@ -1,37 +1,51 @@
 public import Files
 
-/// An error with a remote folder; the payload names it by its address.
+/// An error with a remote folder.
+///
+/// The payload contains its address.
 public enum RemoteError: ExplainedError, Equatable {
-    /// There is no such folder.
+    /// The folder does not exist.
     case missing(String)
-    /// It is not a folder.
+    /// The path is no folder.
     case notAFolder(String)
-    /// A link to somewhere else, or a file, is in the place of a subfolder.
+    /// A link or a file has the name of a subfolder.
     case notASubfolder(String, name: String)
-    /// There is no such file in it.
+    /// The folder has no such file.
     case noFile(String, name: String)
-    /// A file of that name is in it already.
+    /// A file of that name exists already.
     case exists(String, name: String)
-    /// It was done, but is not known to be on the disk: a loss of power may undo it.
+    /// The change was made, but a loss of power may undo it, since it may not be synced to the disk.
     case notSynced(String, name: String, FileError)
     /// rclone's configuration has no such remote.
     case noRemote(String)
-    /// No connection to it could be made; the last reason.
+    /// No connection could be made; the payload has the last reason.
     case unreachable(String, reason: String)
-    /// It stopped answering: nothing moved for so long.
+    /// The remote stopped answering: nothing moved for this time.
     case stalled(String, after: Duration)
-    /// It stopped answering when a file that it has was to get this name.
+    /// The remote stopped answering while an uploaded file was to get this name.
     case unsure(String, name: String, reason: String)
-    /// It does not take the user's name, password or key.
+    /// The remote rejects the user's name, password or key.
     case unauthorized(String, reason: String)
-    /// It may be read, but not written.
+    /// The folder may be read, but not written.
     case readOnly(String, reason: String)
-    /// It is full, or a quota is used up.
+    /// The remote is full, or a quota is used up.
     case noSpace(String, reason: String)
-    /// rclone failed; the reason is its own last line.
+    /// rclone failed; the reason is its last line.
     case rclone(String, reason: String)
     /// rclone is not installed.
     case noRclone(String)
+
+    public var outcome: FailureOutcome {
+        switch self {
+        case .missing, .notAFolder, .noFile, .noRemote: .notFound
+        case .unauthorized: .password
+        case .noSpace: .noSpace
+        case .notSynced: .partial
+        case .exists, .notASubfolder, .rclone, .noRclone, .unreachable, .stalled, .unsure,
+            .readOnly:
+            .failed
+        }
+    }
 
     public var description: String {
         switch self {
@@ -65,29 +79,30 @@ public enum RemoteError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .missing(let address) where !address.hasPrefix("rclone:"):
-            "if its disk is mounted, make it with: mkdir -p '\(address)'"
+            "if its disk is mounted, make it with: mkdir -p \(shellWord(address))"
         case .missing(let address):
-            "make it with: rclone mkdir '\(Self.place(address))'"
+            "make it with: rclone mkdir \(shellWord(Self.place(address)))"
         case .rclone, .noRemote: "see 'rclone listremotes' and 'rclone config'"
         case .unreachable, .stalled:
             "see that the network and the server work, then try again; the next backup removes what was uploaded in part"
         case .unauthorized(let address, _):
-            "see 'rclone config'; for an account that was linked, run: rclone config reconnect '\(Self.remote(address))'"
+            "see 'rclone config'; for an account that was linked, run: rclone config reconnect \(shellWord(Self.remote(address)))"
         case .unsure: "see what is there once it answers again"
         case .readOnly:
             "see the permissions of the account, and the space that is left there, or name another folder"
         case .noSpace(let address, _):
-            "see what is used with: rclone about '\(Self.remote(address))'"
-        case .notAFolder: "name a directory"
+            "see what is used with: rclone about \(shellWord(Self.remote(address)))"
+        case .notAFolder: "name a directory with '--remote'"
         case .notASubfolder(let address, let name):
-            "see what it is, and move it away: mv '\(address)/\(name)' '\(address)/\(name).mine'"
+            "see what it is, and move it away: mv \(shellWord("\(address)/\(name)")) \(shellWord("\(address)/\(name)")).mine"
         case .noRclone: "install it with: apt-get install rclone"
-        case .notSynced: "see what is on the disk; for its errors run 'dmesg'"
-        case .noFile, .exists: nil
+        case .notSynced: "see what the disk has with 'grocerydude list'; for its errors run 'dmesg'"
+        case .noFile: "\(Advice.list) to see what is there"
+        case .exists: nil
         }
     }
 
-    /// Whether it says only why a file did not come or go.
+    /// Whether it only explains a failed transfer.
     public var isOfTransfer: Bool {
         switch self {
         case .unreachable, .stalled, .readOnly, .noSpace, .rclone: true
@@ -95,7 +110,7 @@ public enum RemoteError: ExplainedError, Equatable {
         }
     }
 
-    /// Whether the remote did not answer: another question would take as long.
+    /// Whether the remote did not answer, so that another request would take as long.
     package var isOfConnection: Bool {
         switch self {
         case .unreachable, .stalled, .unsure, .noRclone, .noRemote, .unauthorized: true
@@ -103,12 +118,12 @@ public enum RemoteError: ExplainedError, Equatable {
         }
     }
 
-    /// rclone's name of a folder: `remote:path`.
+    /// Returns rclone's name of a folder: `remote:path`.
     private static func place(_ address: String) -> String {
         String(address.dropFirst(RcloneFolder.scheme.count))
     }
 
-    /// rclone's name of the remote that a folder is on: `remote:`.
+    /// Returns rclone's name of the remote of a folder: `remote:`.
     private static func remote(_ address: String) -> String {
         let place = place(address)
         return place.lastIndex(of: ":").map { String(place[...$0]) } ?? place

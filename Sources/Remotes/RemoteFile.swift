@@ -1,16 +1,17 @@
+internal import Files
 public import Foundation
 public import SystemPackage
 
 /// A file in a remote folder.
 public struct RemoteFile: Sendable, Equatable {
     public var name: String
-    /// Bytes.
+    /// The size in bytes.
     public var size: Int64
     /// The file's path, if it can be read on this machine without downloading it.
     public var location: FilePath?
-    /// The file's own modification time, if the folder tells one; a copy may have another.
+    /// The file's modification time, if the folder reports one; a copy may have another.
     public var modified: Date?
-    /// The hash that it had when it was uploaded from here, if the remote knows one.
+    /// The hash at its upload from this machine, if the remote knows one.
     public var hash: RemoteHash?
 
     public init(
@@ -25,8 +26,9 @@ public struct RemoteFile: Sendable, Equatable {
         self.modified = modified
     }
 
-    /// Returns whether both are one file; its time is no part of it.
+    /// Returns whether both are the same file; the time is ignored.
     public static func == (left: RemoteFile, right: RemoteFile) -> Bool {
-        left.name == right.name && left.size == right.size && left.location == right.location
+        left.name.exact == right.name.exact && left.size == right.size
+            && left.location == right.location
     }
 }

@@ -1,77 +1,125 @@
 public import SystemPackage
 
-/// A folder that archives live in; its description is its address, as `--remote` takes it.
+/// A folder for archives.
 ///
-/// Every implementation keeps these promises, and one contract suite holds all of them to it:
-/// - A file becomes visible under its name whole or not at all.
-/// - A file that was uploaded can be listed and read at once.
+/// Its description is its address in the form of `--remote`.
+///
+/// Every implementation keeps these promises, and one contract suite tests all implementations:
+/// - A file becomes visible under its name only when it is complete.
+/// - An uploaded file can be listed and read at once.
 /// - A file is never overwritten.
 /// - Deleting a missing file succeeds.
 public protocol RemoteFolder: Sendable, CustomStringConvertible {
-    /// Returns all files, hidden ones too, in no order; none for a subfolder that is not there.
+    /// Returns all files in any order, including hidden ones; none for a missing subfolder.
     ///
-    /// - Throws: `RemoteError.missing` if the remote folder itself is not there.
+    /// - Throws: `RemoteError.missing` if the remote folder itself does not exist.
     func list() async throws -> [RemoteFile]
 
-    /// Puts a file of this machine into the folder, and takes it away from its old place.
+    /// Moves a file of this machine into the folder.
     ///
-    /// The file's content must be on the disk already. When this returns, so is its new name.
-    /// - Returns: the file, as it is listed.
-    /// - Throws: `RemoteError.exists` if the name is taken; `.notSynced` if the file is there, but
-    ///   may not be on the disk.
+    /// The file's content must be synced to the disk before. When this returns, the new name is synced too.
+    /// - Returns: the file as it is listed.
+    /// - Throws: `RemoteError.exists` if the name is taken; `.notSynced` if the file was uploaded but may not be synced
+    ///   to the disk.
     @discardableResult
     func upload(_ file: FilePath, as name: String) async throws -> RemoteFile
 
-    /// Copies a file of the folder to a new file of this machine.
+    /// Downloads a file of the folder to a new file of this machine.
     ///
-    /// - Throws: `RemoteError.noFile` if it is not there.
+    /// - Throws: `RemoteError.noFile` if the file does not exist.
     func download(_ name: String, to path: FilePath) async throws
 
-    /// Reads a range of a file; of one that ends earlier, as much of it as there is.
+    /// Reads a range of a file; returns fewer bytes if the file ends earlier.
     ///
-    /// Some servers know no ranges and send the beginning of the file instead, and nothing tells: the
-    /// caller must be able to see that bytes are not those that it asked for.
-    /// - Throws: `RemoteError.noFile` if it is not there.
+    /// Some servers do not support ranges, and send the beginning of the file without an error. The caller must be able
+    /// to recognize wrong bytes.
+    /// - Throws: `RemoteError.noFile` if the file does not exist.
     func download(_ name: String, range: Range<Int64>) async throws -> [UInt8]
 
-    /// Moves a file to another name or folder without bringing it to this machine.
+    /// Moves a file to another name or folder without transferring it to this machine.
     ///
-    /// When this returns, the new name is on the disk.
+    /// When this returns, the new name is synced to the disk.
     /// - Parameters:
-    ///   - name: the file's name here.
+    ///   - name: the file's present name.
     ///   - folder: this folder, or another one at any depth of the same remote folder.
-    ///   - newName: the file's name there.
-    /// - Throws: `RemoteError.noFile` if it is not there, `.exists` if the new name is taken,
-    ///   `.notSynced` if it was moved, but may not be on the disk.
+    ///   - newName: the file's new name.
+    /// - Throws: `RemoteError.noFile` if the file does not exist, `.exists` if the new name is taken, `.notSynced` if
+    ///   it was moved but the move may not be synced to the disk.
     func move(_ name: String, to folder: any RemoteFolder, as newName: String) async throws
 
-    /// Removes a file, if it is there.
+    /// Removes a file if it exists.
     ///
-    /// - Throws: `RemoteError.notSynced` if it was removed, but that may not be on the disk.
+    /// - Throws: `RemoteError.notSynced` if the file was removed but the removal may not be synced to the disk.
     func delete(_ name: String) async throws
 
-    /// Returns a hidden name that nobody else has, for a file that gets its own name later.
+    /// Returns a unique hidden name for a file that gets its own name later.
     ///
-    /// If it never does, `removeLeftovers` knows whose it is.
+    /// If it never does, `removeLeftovers` recognizes its machine.
     func makePartialName() -> String
 
-    /// Removes what killed uploads of this machine left, and after a day those of others.
+    /// Removes the leftovers of this machine's killed uploads, and those of other machines after a day.
     ///
-    /// - Returns: the names of what this machine had left.
+    /// - Returns: the names of this machine's leftovers.
     func removeLeftovers() async throws -> [String]
 
-    /// Returns a folder in this one, which need not be there before something is put into it.
+    /// Returns a folder in this one, which need not exist before a file is put into it.
     ///
-    /// On this machine it must be a directory, not a link that leads elsewhere.
+    /// On this machine it must be a directory, not a link to another place.
     func subfolder(_ name: String) -> any RemoteFolder
 }
 
 extension RemoteFolder {
-    /// The folder's name in messages, and in the memory of backups.
+    /// The folder's name in messages and in the catalog.
     public var address: String { description }
 
     public func makePartialName() -> String { PartialName.make() }
 
-    /// Removes nothing: whoever locks the directory removes what is left in it.
+    /// Removes nothing: the run that locks the directory removes the leftovers in it.
     public func removeLeftovers() async throws -> [String] { [] }
+}
+
+/// The names of files that are being written.
+///
+/// They are hidden, and never listed as backups.
+public enum PartialName {
+    public static let prefix = ".grocerydude-"
+    static let suffix = ".partial"
+
+    /// Returns a unique name.
+    public static func make() -> String {
+        "\(prefix)\(UInt64.random(in: 0 ... .max))\(suffix)"
+    }
+
+    /// Returns whether a name has this form.
+    public static func matches(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && name.hasSuffix(suffix)
+    }
+}
+
+/// An event in the communication with a remote.
+public enum RemoteEvent: Sendable, Equatable {
+    /// The direction of a transfer.
+    public enum Direction: Sendable {
+        case upload, download
+    }
+
+    /// The transfer of a file begins; the payload has its size in bytes.
+    case began(Direction, total: Int64)
+    /// The number of bytes since the last event; 0 for mere activity.
+    case advanced(Int64)
+    /// The remote with this address has been silent for a while.
+    case waiting(for: String, since: Duration)
+}
+
+/// The space of a remote in bytes, as far as the remote reports it.
+public struct RemoteSpace: Sendable, Equatable, Codable {
+    public var total: Int64?
+    public var used: Int64?
+    public var free: Int64?
+
+    public init(total: Int64? = nil, used: Int64? = nil, free: Int64? = nil) {
+        self.total = total
+        self.used = used
+        self.free = free
+    }
 }

@@ -2,24 +2,24 @@ internal import Files
 internal import Synchronization
 internal import SystemPackage
 
-// For those who read here and there, and cannot begin again: SQLite in the middle of a query.
+// Support for readers with random access that cannot start again, such as SQLite during a query.
 extension RemoteRange {
-    /// The least bytes that are fetched at once: one request costs as much time as many bytes.
+    /// The minimum number of bytes to fetch at once, since a request costs as much time as many bytes.
     private static let leastBlock: Int64 = 256 << 10
-    /// The most bytes that are fetched at once for one who reads on and on.
+    /// The maximum number of bytes to fetch at once for a sequential reader.
     private static let greatestBlock: Int64 = 4 << 20
-    /// Bytes that are kept: a record and the data behind it are in one part.
+    /// The number of bytes that are kept, so that a record and the data behind it are available together.
     private static let keptBytes = 8 << 20
 
-    /// Lets a reader from now on wait until what it asks for has been fetched.
+    /// Makes reads wait from now on until the requested bytes have been fetched.
     ///
-    /// That blocks its thread, which must be one of its own: see `WorkThread.run`. What is fetched then is
-    /// given up again soon, so that memory does not grow.
+    /// This blocks the thread, which must not be a task's: see `WorkThread.run`. The fetched bytes are released soon,
+    /// so that memory does not grow.
     public func beginWaiting() {
         awaited.withLock { $0 = $0 ?? [] }
     }
 
-    /// Fills a buffer from what was fetched, and fetches the rest.
+    /// Fills a buffer with fetched bytes, and fetches the missing ones.
     func wait(for wanted: Range<Int64>, into buffer: UnsafeMutableRawBufferPointer) throws {
         var position = wanted.lowerBound
         while position < wanted.upperBound {
@@ -33,7 +33,7 @@ extension RemoteRange {
         }
     }
 
-    /// Returns bytes from a place on, or before it.
+    /// Returns a piece that contains the byte at an offset.
     private func part(at offset: Int64, upTo end: Int64) throws -> Piece {
         let (piece, next) = piece(at: offset)
         if let piece { return piece }
@@ -53,7 +53,7 @@ extension RemoteRange {
         return part
     }
 
-    /// Returns how many bytes to fetch at a place: more and more for one who goes on from there.
+    /// Returns the number of bytes to fetch at an offset; it grows for a sequential reader.
     private func block(at offset: Int64) -> Int64 {
         let last = awaited.withLock { $0?.last }
         guard let last, last.end == offset else { return Self.leastBlock }

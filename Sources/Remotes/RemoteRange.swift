@@ -2,17 +2,19 @@ public import Files
 internal import Synchronization
 public import SystemPackage
 
-/// A file of a remote folder, of which the end is fetched, and then as much as is asked for.
+/// A file of a remote folder.
 ///
-/// It is for those who want a little of a large file: what was fetched stays in memory.
+/// First its end is fetched, and then the requested ranges.
+///
+/// It is for readers that need a little of a large file: fetched bytes stay in memory.
 public final class RemoteRange: ByteSource {
-    /// The reason that a file cannot be read in parts; as a whole it may well be.
+    /// An error that keeps a file from being read in parts; the whole file may still be readable.
     public enum Failure: ExplainedError, Equatable {
-        /// There is less of it than was listed.
+        /// The file is shorter than listed.
         case changed(FilePath)
-        /// All that is asked for is more than memory should hold.
+        /// The requested bytes exceed the memory limit.
         case tooMuch(FilePath)
-        /// Nobody has fetched these bytes.
+        /// These bytes were not fetched.
         case notFetched(FilePath, Range<Int64>)
 
         public var description: String {
@@ -27,7 +29,7 @@ public final class RemoteRange: ByteSource {
         public var hint: String? { nil }
     }
 
-    /// The bytes from a place on.
+    /// The bytes from an offset on.
     struct Piece {
         var start: Int64
         var bytes: [UInt8]
@@ -37,28 +39,31 @@ public final class RemoteRange: ByteSource {
         func contains(_ offset: Int64) -> Bool { start <= offset && offset < end }
     }
 
-    /// The end records, the central directory and the manifest of an archive of a thousand files have half
-    /// as many bytes.
+    /// The number of bytes to fetch at the end.
+    ///
+    /// The end records, the central directory and the manifest of an archive of a thousand files take half as many.
     private static let tail: Int64 = 512 << 10
-    /// The header of an encrypted archive for two people has a tenth as many.
+    /// The number of bytes to fetch at the beginning.
+    ///
+    /// The header of an encrypted archive for two recipients takes a tenth as many.
     private static let beginning: Int64 = 4 << 10
-    /// Bytes that are fetched at once.
+    /// The maximum number of bytes to fetch at once.
     private static let most: Int64 = 16 << 20
-    /// Bytes that are kept; an archive of a million files takes most of them.
+    /// The maximum number of bytes that are kept; an archive of a million files takes most of them.
     private static let limit: Int64 = 256 << 20
 
     public let path: FilePath
     public let size: Int64
     let folder: any RemoteFolder
-    /// In order; between two of them there is something that was not fetched.
+    /// The fetched pieces, in order; there are gaps between them.
     private let pieces = Mutex<[Piece]>([])
-    /// The bytes that were fetched for a reader that waits, the newest last; `nil` if none waits.
+    /// The pieces fetched for a waiting reader, newest last; `nil` if no reader waits.
     let awaited = Mutex<[Piece]?>(nil)
 
-    /// Names a file, as it was listed.
+    /// Creates a source from a listed file.
     public init(_ file: RemoteFile, in folder: any RemoteFolder) {
         path = FilePath(file.name)
-        // Some remotes do not know it, and say -1.
+        // Some remotes do not know the size, and report -1.
         size = max(0, file.size)
         self.folder = folder
     }
@@ -82,7 +87,7 @@ public final class RemoteRange: ByteSource {
         return wanted.count
     }
 
-    /// Returns the piece that has a byte, and where the next piece begins behind it.
+    /// Returns the piece with the byte at an offset, and the start of the next piece.
     func piece(at offset: Int64) -> (piece: Piece?, next: Int64) {
         pieces.withLock { pieces in
             (
@@ -92,20 +97,19 @@ public final class RemoteRange: ByteSource {
         }
     }
 
-    /// Fetches the first bytes, for whoever wants no more of the gap after them.
+    /// Fetches the first bytes, for a reader that does not need the gap behind them.
     ///
     /// - Throws: `RemoteError`; `Failure`.
     public func fetchBeginning() async throws {
         try await fetch(0..<min(size, Self.beginning))
     }
 
-    /// Runs `body`, and runs it again as often as it reads something that was not there: that is fetched
-    /// in between.
+    /// Runs `body`, and repeats it as long as it reads missing bytes, which are fetched in between.
     ///
     /// - Parameters:
-    ///   - beyondTail: whether the end is wanted in any case.
-    ///   - body: reads.
-    /// - Returns: what `body` returns.
+    ///   - beyondTail: whether to fetch the end in any case.
+    ///   - body: reads the file.
+    /// - Returns: the result of `body`.
     /// - Throws: what `body` throws; `RemoteError`; `Failure`.
     public func fetching<Result>(
         beyondTail: Bool = true,
@@ -122,10 +126,10 @@ public final class RemoteRange: ByteSource {
         }
     }
 
-    /// Returns a range with the gap after it: what is wanted ends most often where the last piece begins.
+    /// Returns a range extended over the gap behind it, since reads usually end where the last piece begins.
     private func extended(_ range: Range<Int64>) -> Range<Int64> {
         pieces.withLock { pieces in
-            // Its end may have been fetched, or its beginning.
+            // The beginning or the end of the range may have been fetched already.
             let before = pieces.last { $0.start <= range.lowerBound && range.lowerBound < $0.end }
             let start = before?.end ?? range.lowerBound
             let next = pieces.first { $0.start > start }?.start ?? size

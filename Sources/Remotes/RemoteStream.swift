@@ -2,12 +2,12 @@ public import Files
 internal import Synchronization
 public import SystemPackage
 
-/// A file that is uploaded under a hidden name while it is made.
+/// A file that is uploaded under a hidden name while it is produced.
 public final class RemoteStream: Sendable {
     /// The hidden name.
     public var name: String { hiddenName.withLock(\.self) }
     private let hiddenName: Mutex<String>
-    /// Takes the bytes; a write fails once the upload has.
+    /// The sink for the bytes; a write fails after the upload has failed.
     public let sink: OutgoingStream
     private let upload: Task<RemoteHash?, any Error>
     private let remove: @Sendable (String) async throws -> Void
@@ -26,24 +26,25 @@ public final class RemoteStream: Sendable {
 
     func rename(to name: String) { hiddenName.withLock { $0 = name } }
 
-    /// Ends the file, and waits until the remote has all of it.
+    /// Ends the file, and waits until the remote has received all of it.
     ///
-    /// - Returns: the hash by which both ends were found the same, if the remote knows one.
+    /// - Returns: the hash that rclone compared on both sides, if the remote has one.
     /// - Throws: `RemoteError`.
     public func finish() async throws -> RemoteHash? {
         sink.close()
         return try await upload.value
     }
 
-    /// Returns why the upload failed, once it has.
+    /// Returns the error of the upload if it failed.
     public func failure() async -> (any Error)? {
         if case .failure(let error) = await upload.result { error } else { nil }
     }
 
-    /// Ends the upload at once, and removes what there is of the file; once the user wants to stop, the
-    /// next run removes it.
+    /// Cancels the upload, and removes the incomplete file.
+    ///
+    /// If the user wants to stop, the next run removes it.
     public func giveUp() async {
-        // Before the stream is closed: its end would look like the file's.
+        // This precedes the end of the stream, which would look like the end of the file.
         upload.cancel()
         _ = await upload.result
         sink.close()
@@ -51,18 +52,18 @@ public final class RemoteStream: Sendable {
     }
 }
 
-/// A remote folder that may take files while they are made.
+/// A remote folder that may accept files while they are produced.
 public protocol StreamingFolder: RemoteFolder {
-    /// Asks the remote whether it takes a file of which the size is not known.
+    /// Returns whether the remote accepts a file of unknown size.
     func takesStreams() async throws -> Bool
 
-    /// Begins to upload a file under a hidden name.
+    /// Starts to upload a file under a hidden name.
     ///
     /// - Parameters:
     ///   - name: the name that it may get.
-    ///   - size: about how many bytes it will have.
-    ///   - directory: the sink's path is in it: a place on this machine for what belongs to the file.
-    /// - Returns: the file, to be written; its caller ends with `finish()` or `giveUp()`.
+    ///   - size: the approximate size in bytes.
+    ///   - directory: the directory of the sink's path, for local data of the file.
+    /// - Returns: the file to write; the caller ends it with `finish()` or `giveUp()`.
     /// - Throws: `FileError`.
     func beginUpload(
         as name: String,
@@ -70,8 +71,8 @@ public protocol StreamingFolder: RemoteFolder {
         from directory: FilePath
     ) async throws -> RemoteStream
 
-    /// Gives a file that was uploaded whole, and has that many bytes, its name.
+    /// Gives its name to a completely uploaded file of the given size in bytes.
     ///
-    /// - Throws: `RemoteError.exists` if the name is taken; the file is then where it was.
+    /// - Throws: `RemoteError.exists` if the name is taken; the file keeps its hidden name then.
     func publish(_ stream: RemoteStream, of size: Int64, as name: String) async throws
 }

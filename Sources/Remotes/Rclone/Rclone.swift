@@ -5,70 +5,77 @@ internal import SystemPackage
 
 /// rclone (https://rclone.org) as a child process that is watched while it runs.
 ///
-/// Not every backend of rclone obeys its options for timeouts: it is ended if nothing moves.
+/// Not every backend of rclone obeys its timeout options, so rclone is ended if nothing moves.
 public struct Rclone: Sendable {
-    /// How long to try to reach a remote; zero is for ever.
+    /// The time limit for connecting to a remote; zero for none.
     public var connectTimeout: Duration = .seconds(10)
-    /// How long a remote may say nothing; zero is for ever.
+    /// The time limit for a remote's silence; zero for none.
     public var idleTimeout: Duration = .seconds(60)
-    /// Receives what goes on, on any thread.
+    /// A closure that receives events, on any thread.
     public var report: @Sendable (RemoteEvent) -> Void = { _ in }
-    /// Throws once the user wants to stop; called often.
+    /// A closure that throws if the user wants to stop; called often.
     public var checkCancellation: @Sendable () throws -> Void = {}
 
-    /// Bytes a second that a remote copies at least, if it has to copy a file by itself.
+    /// The minimum speed, in bytes per second, of a copy that the remote makes by itself.
     static let serverRate: Int64 = 10 << 20
 
     private static let outputLimit = 64 << 20
-    /// How long rclone has to end once it is asked to.
+    /// The time that rclone has to end after it is asked to.
     private static let grace = Duration.seconds(2)
-    /// How often rclone tells of progress.
+    /// The interval of rclone's progress reports.
     private static let interval = "500ms"
 
     // rclone's exit codes (https://rclone.org/docs/#exit-code).
     private static let directoryNotFound: CInt = 3
     private static let fileNotFound: CInt = 4
 
-    /// Changes to rclone's environment; `nil` takes a variable out.
+    /// The changes to rclone's environment; `nil` removes a variable.
+    ///
+    /// Some of rclone's own variables are not passed on.
     public var environment: [String: String?] = [:]
-    /// Known to this machine alone: by it the machine knows its own partial uploads again.
+    /// The secret of this machine by which it recognizes its own partial uploads.
     public var machine: String?
 
     public init() {}
 
     /// One run of rclone.
     struct Job {
-        /// The command and its arguments, without options of this type's.
+        /// The command and its arguments, without the options that this type adds.
         var arguments: [String]
-        /// The folder that it is about, as messages name it.
+        /// The address of the folder, for messages.
         var address: String
-        /// The name of the file that it is about.
+        /// The mask for secrets in rclone's messages.
+        var mask = RcloneMask("")
+        /// The name of the file, if the run is about one.
         var file: String?
         /// Whether it changes the remote.
         var isWriting = false
-        /// Whether it puts a file into a folder that was listed before.
+        /// Whether it uploads a file into a folder that was listed before.
         var isUpload = false
-        /// Bytes that the remote may have to copy or to put together before it answers.
+        /// The number of bytes that the remote may have to copy or assemble before it answers.
         var serverBytes: Int64 = 0
-        /// The file that comes or goes, if its progress is to be told.
+        /// The transfer whose progress is reported.
         var transfer: (direction: RemoteEvent.Direction, total: Int64)?
-        /// What rclone reads; nothing if there is none.
+        /// The input of rclone; `nil` for none.
         var input: FileDescriptor?
 
-        init(_ arguments: [String], of address: String) {
-            self.arguments = arguments
+        /// Creates a run from a command with options, and from its operands.
+        ///
+        /// An operand that begins with a hyphen is not mistaken for an option.
+        init(_ command: [String], on operands: [String], of address: String) {
+            arguments = command + ["--"] + operands
             self.address = address
         }
     }
 
-    /// The end of a run that succeeded.
+    /// The result of a successful run.
     struct Outcome {
         var output: [UInt8]
-        /// rclone's own count of what it did.
+        /// rclone's statistics of the run.
         var counts: RcloneLog.Counts
     }
 
-    /// Runs rclone to its end and returns its standard output, of at most 64 MiB.
+    /// Runs rclone to the end and returns its standard output, at most 64 MiB.
     ///
     /// - Throws: `RemoteError`; the error of `checkCancellation`.
     @discardableResult
@@ -80,7 +87,7 @@ public struct Rclone: Sendable {
         return Outcome(output: output.withLock(\.self), counts: counts)
     }
 
-    /// Runs rclone to its end; `receive` gets its standard output as it comes.
+    /// Runs rclone to the end; `receive` gets its standard output in parts.
     ///
     /// - Throws: `RemoteError`; the error of `checkCancellation`.
     func run(
@@ -94,7 +101,7 @@ public struct Rclone: Sendable {
         let process = ChildProcess(
             "rclone",
             options(for: job) + job.arguments,
-            environment: Self.cleared.merging(environment) { $1 }
+            environment: Self.changes(to: environment)
         )
         let outcome: ChildProcess.Outcome
         do {
@@ -121,7 +128,7 @@ public struct Rclone: Sendable {
         }
     }
 
-    /// Returns how long a run may go on without anything moving.
+    /// Returns the time limit for a run in which nothing moves.
     func patience(for job: Job) -> Duration {
         guard idleTimeout > .zero else { return .zero }
         return idleTimeout + .seconds(job.serverBytes / Self.serverRate)
@@ -134,17 +141,9 @@ public struct Rclone: Sendable {
             "--timeout", Self.text(patience(for: job)), "--retries", "1",
             "--ask-password=false",
         ]
-            // Some backends try again in silence. To dump a request needs as much memory as it has bytes.
+            // Some backends retry silently. Dumping a request takes as much memory as the request.
             + (job.isUpload || job.input != nil ? [] : ["--dump", "headers"])
     }
-
-    /// Takes out what would send rclone's log elsewhere, or does not go with the options above.
-    private static let cleared: [String: String?] = Dictionary(
-        uniqueKeysWithValues: [
-            "LOG_FILE", "LOG_LEVEL", "LOG_FORMAT", "VERBOSE", "QUIET", "PROGRESS", "INTERACTIVE",
-            "DRY_RUN", "SYSLOG", "STATS_ONE_LINE", "DUMP", "USE_JSON_LOG",
-        ].map { ("RCLONE_\($0)", nil) }
-    )
 
     private static func text(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components

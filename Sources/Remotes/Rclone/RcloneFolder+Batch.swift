@@ -2,7 +2,7 @@ internal import Files
 internal import Foundation
 public import SystemPackage
 
-// One process each, however many files there are.
+// Each operation is one process, whatever the number of files.
 extension RcloneFolder: BatchFolder {
     public func list(_ folders: [[String]]) async throws -> [[String]: [RemoteFile]] {
         let depth = (folders.map(\.count).max() ?? 0) + 1
@@ -22,7 +22,7 @@ extension RcloneFolder: BatchFolder {
         scratch: FilePath
     ) async throws {
         guard !files.isEmpty else { return }
-        // rclone copies a tree: one of links to the files.
+        // rclone copies a directory tree, which consists of links to the files.
         let tree = try ScratchDirectory(in: scratch)
         let fileSystem = LocalFileSystem()
         var size: Int64 = 0
@@ -55,13 +55,13 @@ extension RcloneFolder: BatchFolder {
     public func delete(_ places: [BatchPlace], scratch: FilePath) async throws {
         guard !places.isEmpty else { return }
         try await withList(of: places, scratch) { list in
-            try await run(["delete", "--files-from-raw", list, place], isWriting: true)
+            try await run(["delete", "--files-from-raw", list], isWriting: true)
         }
         memory.change()
     }
 
-    // What the other side has with the same size is there already. The size is the bytes that go to the
-    // remote; nil if they come from it.
+    // Files of the same size on the other side count as copied. The size is the number of bytes that go to the remote;
+    // nil for a download.
     private func copy(
         _ places: [BatchPlace],
         from source: String,
@@ -72,9 +72,8 @@ extension RcloneFolder: BatchFolder {
     ) async throws {
         try await withList(of: places, scratch) { list in
             var job = job(
-                ["copy", "--files-from-raw", list, "--no-traverse", "--size-only"]
-                    + ["--ignore-checksum=false", "--ignore-size=false", "--ignore-existing=false"]
-                    + options + [source, target]
+                ["copy", "--files-from-raw", list, "--no-traverse", "--size-only"] + options,
+                on: [source, target]
             )
             if let size {
                 (job.isWriting, job.isUpload, job.serverBytes) = (true, true, size)
@@ -84,7 +83,7 @@ extension RcloneFolder: BatchFolder {
         }
     }
 
-    /// Lends the path of a list of files, a line each.
+    /// Passes the path of a list of files, one per line.
     private func withList(
         of places: [BatchPlace],
         _ scratch: FilePath,

@@ -10,7 +10,7 @@ extension RcloneFolder: StreamingFolder {
             }
             var Features: Features
         }
-        let output = try await run(["backend", "features", place]).output
+        let output = try await run(["backend", "features"]).output
         let described = try? JSONDecoder().decode(Described.self, from: Data(output))
         return described?.Features.PutStream ?? false
     }
@@ -22,10 +22,10 @@ extension RcloneFolder: StreamingFolder {
     ) async throws -> RemoteStream {
         let partial = UploadClaim(of: memory.machine, to: name).name
         let sink = try OutgoingStream(directory.appending(partial))
-        var job = top.job(["rcat"] + Self.comparing + [top.path(of: partial)], of: partial)
+        var job = top.job(["rcat"], on: [top.path(of: partial)], of: partial)
         job.isWriting = true
         job.isUpload = true
-        // While the stores are counted, nothing comes for a while.
+        // No data arrives for a while, as the stores are counted.
         job.serverBytes = size
         job.input = sink.reading
         let upload = Task { [job, rclone] in try await rclone.run(job).counts.hash }
@@ -37,7 +37,7 @@ extension RcloneFolder: StreamingFolder {
         if let old = UploadClaim(stream.name), old.isOf(memory.machine, to: name) {
             claim = old
         } else {
-            // The name that it was to have is taken.
+            // The intended name is taken.
             try await top.move(stream.name, to: top, as: claim.name)
             stream.rename(to: claim.name)
         }

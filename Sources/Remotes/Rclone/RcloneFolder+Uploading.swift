@@ -3,16 +3,16 @@ internal import Foundation
 public import SystemPackage
 
 extension RcloneFolder {
-    /// How often another machine is waited for that wants the same name, and how long each time.
+    /// The number of waits for another machine that wants the same name, and the length of each.
     private static let rivalTries = 10
     private static let rivalPause = Duration.milliseconds(500)
 
     @discardableResult
     public func upload(_ file: FilePath, as name: String) async throws -> RemoteFile {
         let info = try FileInfo(of: file)
-        // Better told before the upload than after it, when it is found out for good.
+        // An early error is better than one after the upload, where the name is checked reliably.
         if memory.files == nil { _ = try await top.list() }
-        if steps.isEmpty, memory.files?.contains(where: { $0.name == name }) == true {
+        if steps.isEmpty, memory.files?.contains(where: { $0.name.exact == name.exact }) == true {
             throw RemoteError.exists(address, name: name)
         }
         let claim = UploadClaim(of: memory.machine, to: name)
@@ -21,7 +21,7 @@ extension RcloneFolder {
             uploaded.hash = try await bring(file, info, as: claim)
             try await take(name, with: claim)
         } catch RemoteError.exists(let address, let name) {
-            // It need not come again to get another name.
+            // The file need not be uploaded again to get another name.
             memory.wait(info, claim)
             throw RemoteError.exists(address, name: name)
         } catch {
@@ -38,9 +38,9 @@ extension RcloneFolder {
         return uploaded
     }
 
-    /// Brings a file to the remote folder under the name of a claim.
+    /// Uploads a file to the remote folder under the name of a claim.
     ///
-    /// - Returns: the hash by which both ends were found the same, if the remote knows one.
+    /// - Returns: the hash that rclone compared on both sides, if the remote has one.
     private func bring(
         _ file: FilePath,
         _ info: FileInfo,
@@ -51,8 +51,7 @@ extension RcloneFolder {
             return nil
         }
         let target = top.path(of: claim.name)
-        let arguments = ["copyto", "--no-traverse"] + Self.comparing + [file.string, target]
-        var job = top.job(arguments, of: claim.name)
+        var job = top.job(["copyto", "--no-traverse"], on: [file.string, target], of: claim.name)
         job.isWriting = true
         job.isUpload = true
         job.serverBytes = info.size
@@ -61,21 +60,23 @@ extension RcloneFolder {
         return try await rclone.run(job).counts.hash
     }
 
-    /// Makes sure that a name is free, and that no other machine takes it meanwhile.
+    /// Checks that a name is free, and that no other machine takes it meanwhile.
     ///
-    /// A machine that sees a claim that precedes its own gives way; one that sees another claim waits
-    /// until that is gone. So of two that claim before they look, at most one goes on.
+    /// A machine that sees a claim with priority gives up; one that sees any other claim waits until that is gone. So
+    /// of two machines that claim before they look, at most one continues.
     func take(_ name: String, with claim: UploadClaim) async throws {
         var rivals: [UploadClaim] = []
         for _ in 0..<Self.rivalTries {
             let files = try await top.list()
             let names = steps.isEmpty ? files : try await list()
             rivals = files.compactMap { UploadClaim($0.name) }.filter { $0.isRival(of: claim) }
-            guard !names.contains(where: { $0.name == name }),
+            guard !names.contains(where: { $0.name.exact == name.exact }),
                 !rivals.contains(where: { $0.precedes(claim) })
             else { throw RemoteError.exists(address, name: name) }
-            // A list that lags tells nothing of those that came after this one.
-            if rivals.isEmpty, files.contains(where: { $0.name == claim.name }) { return }
+            // A listing without this claim is late, and says nothing about later claims.
+            if rivals.isEmpty, files.contains(where: { $0.name.exact == claim.name.exact }) {
+                return
+            }
             try rclone.checkCancellation()
             try await Task.sleep(for: Self.rivalPause)
         }
@@ -84,16 +85,16 @@ extension RcloneFolder {
 
     /// Gives an uploaded file its name.
     ///
-    /// - Throws: `RemoteError.exists`; `.unsure` if the remote does not tell whether it has it.
+    /// - Throws: `RemoteError.exists`; `.unsure` if the remote does not say whether the file has the name.
     func give(_ name: String, to claim: UploadClaim, size: Int64) async throws {
         let target = path(of: name)
-        let arguments = ["moveto", "--ignore-existing", top.path(of: claim.name), target]
-        var job = job(arguments, of: name)
+        let operands = [top.path(of: claim.name), target]
+        var job = job(["moveto", "--ignore-existing"], on: operands, of: name)
         job.isWriting = true
         job.serverBytes = size
         memory.change()
         do {
-            // If somebody else has the name, rclone leaves the file in its place and is content.
+            // If the name is taken, rclone leaves the file where it is, and reports success.
             guard try await rclone.run(job).counts.renames > 0 else {
                 throw RemoteError.exists(address, name: name)
             }
@@ -102,15 +103,15 @@ extension RcloneFolder {
         } catch let error as RemoteError where error.isOfConnection {
             throw RemoteError.unsure(address, name: name, reason: explain(error))
         } catch let error as RemoteError {
-            // The answer alone may have been lost.
+            // Only the answer may have been lost.
             if try await !isGiven(name, to: claim, size: size) { throw error }
         }
     }
 
-    /// Finds out whether a file got its name, and removes it if it did not.
+    /// Returns whether a file got its name, and removes it if it did not.
     private func isGiven(_ name: String, to claim: UploadClaim, size: Int64) async throws -> Bool {
         do {
-            let file = try await listNow().first { $0.name == name }
+            let file = try await listNow().first { $0.name.exact == name.exact }
             guard try await top.contains(claim.name) else { return file?.size == size }
             try await top.delete(claim.name)
             return false
@@ -119,8 +120,8 @@ extension RcloneFolder {
         }
     }
 
-    /// Returns a clearer error if the remote tells that a file did not fit: not every server says so as it
-    /// refuses the file.
+    /// Returns a clearer error if the remote has too little space, since not every server says so when it refuses a
+    /// file.
     private func clearer(_ error: any Error, sending size: Int64) async -> any Error {
         switch error {
         case RemoteError.rclone(_, let reason), RemoteError.readOnly(_, let reason):
@@ -130,13 +131,13 @@ extension RcloneFolder {
         }
     }
 
-    /// Whether there is no point in asking the remote for anything more.
+    /// Returns whether further requests to the remote are pointless.
     private static func isHopeless(_ error: any Error) -> Bool {
         (error as? RemoteError)?.isOfConnection ?? (error is CancellationError)
     }
 
     public func makePartialName() -> String {
-        // No other file is to have that name: it keeps nobody waiting.
+        // The name is unique, so it blocks nobody.
         UploadClaim(of: memory.machine, to: PartialName.make()).name
     }
 
@@ -149,7 +150,7 @@ extension RcloneFolder {
             let pattern = "/\(PartialName.prefix)\(memory.machine)-*\(PartialName.suffix)"
             try await removeFiles(like: pattern, [])
         }
-        // One that is younger than a day may be an upload of another machine.
+        // A file younger than a day may be another machine's upload.
         if own.count < names.count {
             let pattern = "/\(PartialName.prefix)*\(PartialName.suffix)"
             try await removeFiles(like: pattern, ["--min-age", "24h"])
@@ -159,6 +160,6 @@ extension RcloneFolder {
 
     private func removeFiles(like pattern: String, _ options: [String]) async throws {
         let arguments = ["delete", "--max-depth", "1", "--include", pattern] + options
-        try await top.run(arguments + [top.place], isWriting: true)
+        try await top.run(arguments, isWriting: true)
     }
 }

@@ -2,9 +2,9 @@ internal import Files
 internal import Foundation
 internal import Processes
 
-/// rclone's log, as it writes it with `--use-json-log` (https://rclone.org/docs/#use-json-log).
+/// rclone's log in the format of `--use-json-log` (https://rclone.org/docs/#use-json-log).
 struct RcloneLog {
-    /// rclone's own count of what it did, all of it since it began.
+    /// rclone's statistics since it started.
     struct Counts: Decodable, Equatable {
         var bytes: Int64 = 0
         var transfers = 0
@@ -12,14 +12,14 @@ struct RcloneLog {
         var renames = 0
         var deletes = 0
         var lastError: String?
-        /// The hash by which rclone found both ends of a transfer the same, if there is one that both know.
+        /// The hash that rclone compared on both sides of a transfer, if both know one.
         var hash: RemoteHash?
 
         init() {}
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            // A version may leave out what is 0.
+            // Some versions omit zeros.
             bytes = try container.decodeIfPresent(Int64.self, forKey: .bytes) ?? 0
             transfers = try container.decodeIfPresent(Int.self, forKey: .transfers) ?? 0
             checks = try container.decodeIfPresent(Int.self, forKey: .checks) ?? 0
@@ -39,23 +39,25 @@ struct RcloneLog {
         var stats: Counts?
     }
 
+    /// The mask for secrets in messages.
+    var mask = RcloneMask("")
     private var reader = LineReader(limit: 1 << 20)
     private(set) var counts = Counts()
-    /// The last error in making a connection that was tried again.
+    /// The last connection error after which rclone retried.
     private(set) var connectionError: String?
-    /// The error by which the remote refused the name, password or key.
+    /// The error by which the remote rejected the name, password or key.
     private(set) var refusal: String?
-    /// How many requests were answered, as far as the log tells.
+    /// The number of answered requests in the log.
     private var answers = 0
     private var errors: [String] = []
-    /// The last line that was no JSON: the error that ended rclone.
+    /// The last line that was no JSON: the error with which rclone ended.
     private var lastText: String?
 
     private static let quiet: Set = ["debug", "info", "notice", "warning"]
 
-    /// Takes what rclone wrote.
+    /// Processes rclone's output.
     ///
-    /// - Returns: whether rclone did something since the last time.
+    /// - Returns: whether rclone has made progress since the last call.
     mutating func receive(_ bytes: [UInt8]) -> Bool {
         let before = (counts, answers)
         for line in reader.lines(bytes) { take(line) }
@@ -69,7 +71,7 @@ struct RcloneLog {
         if let line = reader.finish() { take(line) }
     }
 
-    /// Forgets that a connection failed, since there is one again.
+    /// Forgets a connection error, since there is a connection again.
     mutating func forgetConnectionError() { connectionError = nil }
 
     private mutating func take(_ bytes: [UInt8]) {
@@ -95,18 +97,18 @@ struct RcloneLog {
             answers += 1
         } else if let hash = RemoteHash(compared: message) {
             counts.hash = hash
-        } else if let reason = Self.triedAgain(message) {
+        } else if let reason = Self.triedAgain(message).map({ mask($0) }) {
             if reason.contains("dial ") { connectionError = reason }
             if RemoteError.isUnauthorized(reason) { refusal = reason }
         }
     }
 
-    /// The reason of a failure, in rclone's words.
+    /// The reason for a failure, in rclone's words.
     var reason: String {
         let text = lastText ?? ""
-        if text.contains("file system for") { return text }
+        if text.contains("file system for") { return mask(text) }
         let reason = counts.lastError ?? errors.last ?? text
-        return reason.isEmpty ? "it said nothing" : Self.plain(reason)
+        return reason.isEmpty ? "it said nothing" : mask(Self.plain(reason))
     }
 
     /// Returns a line without its date.
@@ -115,7 +117,7 @@ struct RcloneLog {
             .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// Returns the error in "low level retry 1/10 (error …)", or of one request ("Error: …").
+    /// Returns the error in "low level retry 1/10 (error …)", or that of a request ("Error: …").
     private static func triedAgain(_ message: String) -> String? {
         if message.hasPrefix("Error: ") { return String(message.dropFirst(7)) }
         guard message.contains("low level retry") else { return nil }

@@ -1,38 +1,42 @@
 internal import Files
 internal import Synchronization
 
-/// What one run knows of a remote folder from its last listing, so that few processes are started.
+/// One run's knowledge of a remote folder from its last listing, which saves processes.
 ///
-/// The folder and its subfolders share it. Nothing is decided by it alone that could lose a file: what
-/// it tells may have changed since.
+/// The folder and its subfolders share it. It may be outdated, so no decision that could lose a file relies on it
+/// alone.
 final class RcloneMemory: Sendable {
     private struct State {
-        /// The files of the folder, as they were listed last.
+        /// The files of the folder in its last listing.
         var files: [RemoteFile]?
-        /// The files of hidden subfolders, listed with it; each is used once.
+        /// The files of hidden subfolders, listed with it; each list is used once.
         var ahead: [String: [RemoteFile]]?
-        /// Those subfolders that were asked for since.
+        /// The subfolders whose lists were used since.
         var asked: Set<String> = []
         var listed = ContinuousClock.now
-        /// The file of this machine that was uploaded last and has not got its name, and its claim.
+        /// The last uploaded file of this machine that has no name yet, and its claim.
         var waiting: (file: FileInfo, claim: UploadClaim)?
     }
 
-    /// For how long a subfolder's list is taken that came with the folder's.
+    /// The time for which a subfolder's list from the folder's listing is used.
     private static let freshness = Duration.seconds(600)
 
     private let state = Mutex(State())
-    /// What stands for this machine in its claims.
+    /// The name of this machine in its claims.
     let machine: String
 
-    init(machine: String) {
+    /// The mask for secrets in the folder's address.
+    let mask: RcloneMask
+
+    init(machine: String, mask: RcloneMask) {
         self.machine = machine
+        self.mask = mask
     }
 
-    /// The files of the folder when it was listed last; `nil` if it was not.
+    /// The files of the folder in its last listing; `nil` if there was none.
     var files: [RemoteFile]? { state.withLock { $0.files } }
 
-    /// Takes a list of the folder and of its hidden subfolders.
+    /// Stores a list of the folder and of its hidden subfolders.
     func take(_ files: [RemoteFile], subfolders: [String: [RemoteFile]]?) {
         state.withLock {
             $0.files = files
@@ -42,10 +46,10 @@ final class RcloneMemory: Sendable {
         }
     }
 
-    /// Returns the files of a subfolder, if they were listed with the folder and not asked for since.
+    /// Returns the files of a subfolder, if they were listed with the folder and not returned before.
     func takeSubfolder(_ name: String) -> [RemoteFile]? {
         state.withLock { state in
-            // Not twice: somebody who asks again wants to know of changes.
+            // A second request wants to see changes.
             guard RcloneFolder.isListedAhead(name), let ahead = state.ahead,
                 ContinuousClock.now - state.listed < Self.freshness,
                 state.asked.insert(name).inserted
@@ -54,17 +58,17 @@ final class RcloneMemory: Sendable {
         }
     }
 
-    /// Forgets what a change makes untrue.
+    /// Forgets lists that a change makes outdated.
     func change() {
         state.withLock { $0.ahead = nil }
     }
 
-    /// Remembers that a file was uploaded, but did not get its name.
+    /// Remembers an uploaded file that did not get its name.
     func wait(_ file: FileInfo, _ claim: UploadClaim) {
         state.withLock { $0.waiting = (file, claim) }
     }
 
-    /// Returns the claim of a file that was uploaded and did not get its name.
+    /// Returns the claim of an uploaded file that did not get its name.
     func waiting(_ file: FileInfo) -> UploadClaim? {
         state.withLock { state in
             guard let waiting = state.waiting, waiting.file.identity == file.identity,

@@ -1,22 +1,22 @@
 internal import Foundation
 internal import Processes
 
-/// A kind of place that rclone knows: Dropbox, an SFTP server.
+/// A kind of remote that rclone supports, such as Dropbox or an SFTP server.
 public struct RcloneProvider: Sendable, Equatable {
-    /// The word for it: `dropbox`.
+    /// rclone's name for the provider: `dropbox`.
     public let word: String
 
-    /// Returns the provider that a word means.
+    /// Returns the provider with a name.
     ///
-    /// - Parameter word: what a person calls it.
-    /// - Returns: `nil` if rclone knows none of that name.
+    /// - Parameter word: the name in the user's words.
+    /// - Returns: `nil` if rclone has no such provider.
     /// - Throws: `RemoteError.noRclone`, `.rclone`.
     public static func named(_ word: String) async throws -> RcloneProvider? {
         struct Known: Decodable {
             var Name: String
             var Prefix: String?
         }
-        let output = try await RcloneFolder("").text(["config", "providers"])
+        let output = try await RcloneFolder("").text(["config", "providers"], on: [])
         guard let known = try? JSONDecoder().decode([Known].self, from: Data(output.utf8)) else {
             throw RemoteError.rclone(word, reason: "its list of providers is not what was expected")
         }
@@ -28,20 +28,23 @@ public struct RcloneProvider: Sendable, Equatable {
     ///
     /// - Throws: `RemoteError.noRclone`, `.rclone`.
     public static func type(of remote: String) async throws -> String? {
-        let output = try await RcloneFolder("").text(["config", "dump"])
+        let output = try await RcloneFolder("").text(["config", "dump"], on: [])
         let remotes = try? JSONDecoder()
             .decode([String: [String: String]].self, from: Data(output.utf8))
         return remotes?[remote]?["type"]
     }
 
-    /// Has rclone ask on the terminal for all that it needs, and keep it under a remote's name.
+    /// Runs rclone on the terminal, which asks for all settings and stores them under a remote's name.
     ///
-    /// - Throws: `RemoteError.noRclone`; `.rclone` if no remote came of it.
+    /// - Throws: `RemoteError.noRclone`; `.rclone` if no remote was created.
     public func configure(as remote: String) async throws {
         let ending: ChildProcess.Ending
         do {
-            ending = try await ChildProcess("rclone", ["config", "create", remote, word, "--all"])
-                .runOnTerminal()
+            ending = try await ChildProcess(
+                "rclone",
+                ["config", "create", "--all", "--", remote, word],
+                environment: Rclone.changes(to: [:])
+            ).runOnTerminal()
         } catch ProcessError.notInstalled {
             throw RemoteError.noRclone("\(word):")
         }

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// Knows whether rclone gets on with its work, by its log.
+/// A watchdog that sees from rclone's log whether rclone makes progress.
 final class RcloneWatchdog: Sendable {
     private struct State {
         var log = RcloneLog()
-        /// For how long nothing has moved, as far as somebody looked.
+        /// The time without progress, as far as it was observed.
         var waited = Duration.zero
         var lastLook = ContinuousClock.now
         var hasToldOfWaiting = false
-        /// How many bytes were reported.
+        /// The number of reported bytes.
         var reported: Int64 = 0
         var verdict: (any Error)?
 
@@ -19,9 +19,9 @@ final class RcloneWatchdog: Sendable {
         }
     }
 
-    /// What counts of a time in which nobody looked: a machine may have slept.
+    /// The maximum time that one look counts, since the machine may have slept.
     private static let longestLook = Duration.seconds(1)
-    /// How long nothing has to move before it is worth telling.
+    /// The time without progress after which it is reported.
     private static let patience = Duration.seconds(5)
 
     private let rclone: Rclone
@@ -33,17 +33,18 @@ final class RcloneWatchdog: Sendable {
         self.rclone = rclone
         self.job = job
         idleLimit = rclone.patience(for: job)
+        state.withLock { $0.log.mask = job.mask }
     }
 
-    /// The error for which rclone was ended.
+    /// The error because of which rclone was ended.
     var verdict: (any Error)? { state.withLock { $0.verdict } }
 
-    /// Takes output of rclone's that is not its log.
+    /// Notes output of rclone other than its log.
     func moved() {
         state.withLock { $0.move() }
     }
 
-    /// Takes a part of rclone's log.
+    /// Processes a part of rclone's log.
     func receiveLog(_ bytes: [UInt8]) {
         let advance = state.withLock { state -> Int64? in
             if state.log.receive(bytes) { state.move() }
@@ -63,7 +64,7 @@ final class RcloneWatchdog: Sendable {
         }
     }
 
-    /// Throws if rclone is to be ended; the error is the verdict.
+    /// Throws if rclone has to be ended; the error is the verdict.
     func check() throws {
         do {
             try rclone.checkCancellation()
@@ -75,7 +76,7 @@ final class RcloneWatchdog: Sendable {
         }
     }
 
-    /// - Returns: how long nothing has moved, if that is to be told now.
+    /// - Returns: the time without progress, if it is to be reported now.
     private func check(_ state: inout State) throws -> Duration? {
         if let reason = state.log.refusal {
             throw RemoteError.unauthorized(job.address, reason: reason)
@@ -89,7 +90,7 @@ final class RcloneWatchdog: Sendable {
         {
             throw RemoteError.unreachable(job.address, reason: reason)
         }
-        // Only a remote that has the whole file puts it together.
+        // Only a remote that has received the whole file assembles it.
         let isSending = job.isUpload && state.log.counts.bytes < job.serverBytes
         let idleLimit = isSending ? rclone.idleTimeout : idleLimit
         if idleLimit > .zero, waited >= idleLimit {

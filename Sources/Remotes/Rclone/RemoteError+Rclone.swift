@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension RemoteError {
-    /// Tells what rclone's words stand for.
+    /// Returns the error for a message of rclone.
     ///
-    /// rclone has exit codes for few of them, and each backend has words of its own.
-    /// - Returns: the error, at worst `.rclone` with these words.
+    /// rclone has few exit codes, and each backend has its own messages.
+    /// - Returns: the error; `.rclone` with the message if it is unknown.
     static func said(_ reason: String, by job: Rclone.Job) -> RemoteError {
         let address = job.address
         let text = reason.lowercased()
@@ -13,7 +13,7 @@ extension RemoteError {
         func says(_ words: [String]) -> Bool {
             words.contains { $0 == status || text.contains($0) }
         }
-        // rclone takes a file that is not there for a directory.
+        // rclone treats a missing file as a directory.
         if let file = job.file, says(["dirmove"]) { return .noFile(address, name: file) }
         if says(noRemote) { return .noRemote(address) }
         if says(noConnection) { return .unreachable(address, reason: reason) }
@@ -23,13 +23,13 @@ extension RemoteError {
             return job.isWriting
                 ? .readOnly(address, reason: reason) : .unauthorized(address, reason: reason)
         }
-        // A folder that could be listed has no place for a new file.
+        // A folder that could be listed does not accept a new file.
         if job.isUpload, says([http(404)]) { return .readOnly(address, reason: reason) }
         if says(missing) { return .missing(address) }
         return .rclone(address, reason: reason)
     }
 
-    /// Whether a list may have failed only since a subfolder cannot be read.
+    /// Whether a listing may have failed only because a subfolder cannot be read.
     var mayBeOfSubfolder: Bool {
         switch self {
         case .rclone: true
@@ -39,13 +39,14 @@ extension RemoteError {
         }
     }
 
-    /// Returns whether a connection was refused for the name, password or key: trying again is no use,
-    /// and may lock an account.
+    /// Returns whether a connection failed because of the name, password or key.
+    ///
+    /// Retries would be useless, and could lock an account.
     static func isUnauthorized(_ text: String) -> Bool {
         ["unable to authenticate", "401 unauthorized"].contains(where: text.lowercased().contains)
     }
 
-    /// Stands for a status of HTTP's among the words: a number alone is found in many an address.
+    /// Returns the marker that matches an HTTP status only as a separate word; bare numbers occur in addresses.
     private static func http(_ status: Int) -> String { "HTTP \(status)" }
 
     private static let noRemote = ["didn't find section in config file"]

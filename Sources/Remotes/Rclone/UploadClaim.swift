@@ -1,13 +1,14 @@
 internal import Files
 
-/// The hidden name of a file that is being uploaded: it says which machine uploads it, and which name it
-/// is to have.
+/// The hidden name of a file during its upload.
 ///
-/// Two machines that want one name see each other's claims before either takes it.
+/// It identifies the uploading machine and the wanted name.
+///
+/// Two machines that want the same name see each other's claims before either takes it.
 struct UploadClaim: Equatable {
-    /// Stands for a machine and a remote folder.
+    /// A hash that identifies a machine at a remote folder.
     let machine: String
-    /// Stands for the name that the file is to have.
+    /// A hash of the wanted name.
     let key: String
     private let random: String
 
@@ -17,7 +18,7 @@ struct UploadClaim: Equatable {
         random = Self.random(length: 16)
     }
 
-    /// Reads a name; `nil` for one that is no claim, also if it is another partial file.
+    /// Parses a name; `nil` for one that is no claim, even if it is another partial file's.
     init?(_ name: String) {
         guard PartialName.matches(name) else { return nil }
         let parts = name.dropFirst(PartialName.prefix.count).dropLast(PartialName.suffix.count)
@@ -29,24 +30,24 @@ struct UploadClaim: Equatable {
     /// The file's name.
     var name: String { "\(PartialName.prefix)\(machine)-\(key)-\(random)\(PartialName.suffix)" }
 
-    /// Whether it is this machine's, and wants this name.
+    /// Returns whether the claim is this machine's, and for this name.
     func isOf(_ machine: String, to name: String) -> Bool {
         self.machine == machine && key == UploadClaim(of: machine, to: name).key
     }
 
-    /// Whether both want one name.
+    /// Returns whether both claims are for the same name.
     func isRival(of other: UploadClaim) -> Bool { key == other.key && self != other }
 
-    /// Whether this one has the right of way.
+    /// Returns whether this claim has priority.
     func precedes(_ other: UploadClaim) -> Bool { name < other.name }
 
-    /// Hides a machine in a word of 12 characters, for its claims on a folder.
+    /// Returns a machine's name in its claims on a folder, a hash of 12 characters.
     ///
-    /// Another address of the same folder is another one: its runs do not wait for each other.
+    /// Runs with another address of the same folder do not recognize each other, and do not wait for each other.
     /// - Parameters:
-    ///   - secret: known to this machine alone; without one every run is a machine of its own.
+    ///   - secret: a secret of this machine; without one, every run counts as a separate machine.
     ///   - place: the folder.
-    /// - Returns: the word.
+    /// - Returns: the hash.
     static func machine(_ secret: String?, at place: String) -> String {
         secret.map { hash("\($0)\n\(place)", length: 12) } ?? random(length: 12)
     }

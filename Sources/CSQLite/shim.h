@@ -31,10 +31,42 @@ static inline int csqlite_enable_triggers(sqlite3 *database, int enabled) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, enabled, (int *)0);
 }
 
+/* Has each connection get the memory of its cache page by page, and not that of twenty pages at once
+   (https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigpagecache); SQLITE_MISUSE if SQLite
+   has begun to work. */
+static inline int csqlite_cache_single_pages(void) {
+    return sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, 0);
+}
+
 /* Has the last connection leave the log as it is when it closes
    (https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose). */
 static inline int csqlite_keep_log(sqlite3 *database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}
+
+/* Has SQLite go on with the parts of a schema that it can parse. With a defensive connection this lets nobody write
+   the schema (https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigwritableschema). */
+static inline int csqlite_tolerate_schema(sqlite3 *database) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, (int *)0);
+}
+
+/* Has a connection take all in a database for data that anybody may have written
+   (https://www.sqlite.org/security.html): its schema calls no function that does more than to compute, nothing
+   writes into it past SQLite, no other database is attached, and the cells of a page are checked as it is read.
+
+   A connection that runs the application's triggers lets these write into full-text indexes, which SQLite may call
+   unsafe. Before 3.41 it calls its JSON functions so, too, and tables with such columns could not be read. What may
+   only be called directly, such as load_extension(), no schema can call in either case. */
+static inline int csqlite_distrust(sqlite3 *database, int runs_triggers) {
+    int code;
+    sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_limit(database, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10000);
+    sqlite3_limit(database, SQLITE_LIMIT_WORKER_THREADS, 0);
+    code = sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+    if (!code && !runs_triggers && sqlite3_libversion_number() >= 3041000)
+        code = sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
+    if (!code) code = sqlite3_exec(database, "PRAGMA cell_size_check = ON", 0, 0, 0);
+    return code;
 }
 
 /* How many references are broken that the open transaction has to mend; 0 if none is known

@@ -2,15 +2,14 @@ internal import Foundation
 internal import GRDB
 
 extension GroceryDefaults {
-    /// Gives a store the rows that it was never given before, and remembers them as given.
+    /// Adds the default rows that a store has never received, and records them as received.
     ///
-    /// So a row that somebody removed or renamed does not come back. A row that has the name of one
-    /// already there is not added either.
+    /// So rows that were removed or renamed do not come back. A row is not added if another one has its name.
     ///
     /// - Parameters:
     ///   - database: the store, in a transaction.
-    ///   - isNew: whether the store has just been made, and was given nothing whatever it says.
-    /// - Returns: how many rows were added.
+    ///   - isNew: whether the store was just created, so that it has received nothing.
+    /// - Returns: the number of added rows.
     /// - Throws: `DatabaseError`.
     func give(to database: Database, isNew: Bool) throws -> Int {
         var added = 0
@@ -23,9 +22,9 @@ extension GroceryDefaults {
         return added
     }
 
-    /// Gives the rows of a store of the first schema their identities, by which the next set knows them.
+    /// Gives the default rows of a store of the first schema their identities, by which later sets recognize them.
     ///
-    /// It was given all of the first set. A row that is gone, or has another name, only counts as given.
+    /// The store has received the whole first set. A row that was removed or renamed is only recorded as received.
     static func identifyFirst(_ database: Database) throws {
         for row in first.rows {
             try markGiven(row, database)
@@ -55,7 +54,7 @@ extension GroceryDefaults {
         )
     }
 
-    /// Returns the key of the row with a name, and makes that row if it is missing.
+    /// Returns the key of the row with a name; adds the row if it is missing.
     static func key(of kind: Kind, named name: String, _ database: Database) throws -> String {
         let found = try String.fetchOne(
             database,

@@ -2,9 +2,9 @@ internal import Files
 internal import Foundation
 internal import GRDB
 
-/// A set of rows that a sample store is given; newer versions of the application have newer sets.
+/// A set of default rows for a sample store; newer versions of the application have newer sets.
 struct GroceryDefaults {
-    /// A table that has default rows.
+    /// A table with default rows.
     enum Kind: String {
         case unit, item
         case home = "location_at_home"
@@ -32,7 +32,7 @@ struct GroceryDefaults {
     var units: [String]
     var items: [Item]
 
-    /// All rows, those first to which others refer.
+    /// All rows; referenced rows come first.
     var rows: [Row] {
         let homes = Self.inOrder(items.map(\.home)).map { Row(kind: .home, name: $0) }
         let shops = Self.inOrder(items.map(\.shop)).map { Row(kind: .shop, name: $0) }
@@ -45,7 +45,7 @@ struct GroceryDefaults {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// The UUID that all identities of default rows are made with: 5F0B7C36-9E53-4D41-8A6B-2D7A1C94E0F3.
+    /// The namespace UUID of all identities of default rows: 5F0B7C36-9E53-4D41-8A6B-2D7A1C94E0F3.
     private static let namespace = UUID(
         uuid: (
             0x5F, 0x0B, 0x7C, 0x36, 0x9E, 0x53, 0x4D, 0x41,
@@ -53,14 +53,14 @@ struct GroceryDefaults {
         )
     )
 
-    /// Returns the identity of a default row: version 5 of RFC 9562, so that it is the same everywhere.
+    /// Returns the identity of a default row, a UUID of version 5 (RFC 9562), which is the same everywhere.
     static func identity(of kind: Kind, named name: String) -> String {
         UUID(named: "\(kind.rawValue)/\(name)", in: namespace).uuidString
     }
 
     // MARK: - The sets
 
-    /// The set of every store of the first schema; it never changes.
+    /// The set of the first schema's stores; it never changes.
     static let first = GroceryDefaults(
         units: ["bag", "bottle", "box", "g", "kg", "l", "ml", "pack"],
         items: firstItems.map {
@@ -83,7 +83,7 @@ struct GroceryDefaults {
         ("Tomatoes", 6, "pack", "Fruit Bowl", "Produce"),
     ]
 
-    /// The set of this version.
+    /// The set of the present version.
     static let current = GroceryDefaults(
         units: first.units + ["bunch", "can", "jar"],
         items: first.items

@@ -4,7 +4,7 @@ internal import GRDB
 enum GrocerySchema {
     /// The schema's versions, in order.
     ///
-    /// A version that was released never changes: there are stores of it.
+    /// A released version never changes, since stores of it exist.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1: items, units, locations") { database in
@@ -25,16 +25,16 @@ enum GrocerySchema {
                     .references("location_at_home", onDelete: .setNull)
                 definition.column("location_at_shop_id", .text)
                     .references("location_at_shop", onDelete: .setNull)
-                // 0x02, the UUID of a file in the external data as text, NUL.
+                // The value is 0x02, the UUID of a file in the external data as text, and NUL.
                 definition.column("photo", .blob)
             }
         }
-        // The key of a row is its identity. GRDB checks foreign keys at a migration's end.
+        // The key of a row is its identity. GRDB checks foreign keys at the end of a migration.
         migrator.registerMigration("2: identities, thumbnails") { database in
             try database.create(table: "given_identity") { definition in
                 definition.primaryKey("identity", .text)
             }
-            // A PNG as it is: Core Data, too, keeps what is small in the row.
+            // The value is a plain PNG; Core Data also keeps small data in the row.
             try database.alter(table: "item") { $0.add(column: "thumbnail", .blob) }
             try GroceryDefaults.identifyFirst(database)
         }

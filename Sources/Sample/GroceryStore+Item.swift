@@ -4,7 +4,7 @@ internal import GRDB
 extension GroceryStore {
     /// An item of the grocery list.
     public struct Item: Sendable, Equatable {
-        /// Its key, a UUID; that of a default item is the same in every store.
+        /// The key, a UUID; a default item has the same one in every store.
         public var identity: String
         public var name: String
         public var quantity: Double
@@ -18,12 +18,12 @@ extension GroceryStore {
 }
 
 extension GroceryStore.Item {
-    /// An item with its pictures, as its row has them.
+    /// An item with its pictures, as in its row.
     struct Stored {
         var item: GroceryStore.Item
         /// The reference to the photo's file.
         var photo: Data?
-        /// A PNG.
+        /// The thumbnail as a PNG.
         var thumbnail: Data?
     }
 
@@ -53,7 +53,7 @@ extension GroceryStore.Item {
         }
     }
 
-    /// Adds the item's row; its unit and its locations are made if they are not known yet.
+    /// Inserts the item's row; adds its unit and its locations if they are missing.
     func insert(
         into database: Database,
         photo: Data? = nil,

@@ -4,15 +4,15 @@ internal import GRDB
 extension GroceryStore {
     /// The result of an import.
     public struct Imported: Sendable, Equatable {
-        /// Items that were added.
+        /// The number of added items.
         public var added: Int
-        /// Items that were there already, and stay as they are.
+        /// The number of items that existed already, and were not changed.
         public var present: Int
     }
 
-    /// Returns all items with their pictures, in JSON.
+    /// Returns all items with their pictures, as JSON.
     ///
-    /// - Returns: the JSON, and how many items are in it.
+    /// - Returns: the JSON, and the number of items.
     /// - Throws: `SampleError.failed`; `FileError` if a photo cannot be read.
     public func exportItems() throws -> (json: [UInt8], count: Int) {
         let items = try read { database in
@@ -23,13 +23,14 @@ extension GroceryStore {
         return (try ItemsFile(items: items).encoded(), items.count)
     }
 
-    /// Adds the items of such a JSON that are not there yet, by their identities: all of them or, if
-    /// something is wrong, none.
+    /// Adds the items of exported JSON whose identities are missing.
+    ///
+    /// If there is an error, it adds none.
     ///
     /// - Parameters:
-    ///   - json: what `exportItems()` returned.
-    ///   - source: where it is from, for messages.
-    /// - Returns: how many items were added, and how many were there.
+    ///   - json: the result of `exportItems()`.
+    ///   - source: the origin of the JSON, for messages.
+    /// - Returns: the numbers of added and of existing items.
     /// - Throws: `SampleError.badItems`, `.failed`; `FileError`.
     public func importItems(_ json: [UInt8], from source: String) throws -> Imported {
         let file = try ItemsFile.decode(json, from: source)

@@ -1,14 +1,15 @@
+internal import CSQLite
 internal import Files
 internal import Foundation
 internal import GRDB
 public import SystemPackage
 
-/// The sample application's store: a grocery list, so that there is something to back up.
+/// The sample application's store: a grocery list, which gives users something to back up.
 ///
-/// It stands for any application: a SQLite database in WAL mode, with photos that are kept as files
-/// beside it as Core Data keeps them.
+/// It represents any application: an SQLite database in WAL mode, with photos in files beside it, as Core Data keeps
+/// them.
 public struct GroceryStore {
-    /// The database's name in a stores directory.
+    /// The database's file name in a stores directory.
     public static let fileName = "Grocery-Dude.sqlite"
 
     private let queue: DatabaseQueue
@@ -16,16 +17,16 @@ public struct GroceryStore {
 
     private var path: FilePath { directory.appending(Self.fileName) }
 
-    /// The directory of the photos, which need not be there.
+    /// The directory of the photos, which need not exist.
     var photos: PhotoFiles {
         PhotoFiles(
             directory: directory.appending(".Grocery-Dude_SUPPORT").appending("_EXTERNAL_DATA")
         )
     }
 
-    /// Opens the store in a stores directory; one of an older version is upgraded.
+    /// Opens the store in a stores directory, and upgrades one of an older version.
     ///
-    /// - Throws: `SampleError.missing` if there is none; `SampleError.failed`.
+    /// - Throws: `SampleError.missing` if it does not exist; `SampleError.failed`.
     public init(in directory: FilePath) throws {
         let path = directory.appending(Self.fileName)
         guard try FileInfo.ifPresent(path) != nil else { throw SampleError.missing(path) }
@@ -36,12 +37,22 @@ public struct GroceryStore {
     ///
     /// - Parameters:
     ///   - directory: the stores directory.
-    ///   - withTestData: adds some 20 MB of items with photos.
+    ///   - besideOthers: whether the directory may contain other data.
+    ///   - withTestData: whether to add about 20 MB of items with photos.
     /// - Returns: the new store, opened.
-    /// - Throws: `SampleError.exists` if there is a store already; `SampleError.failed`.
-    public static func create(in directory: FilePath, withTestData: Bool) throws -> GroceryStore {
+    /// - Throws: `SampleError.exists` if the store exists already; `SampleError.otherData` and `.failed`.
+    public static func create(
+        in directory: FilePath,
+        besideOthers: Bool = false,
+        withTestData: Bool
+    ) throws -> GroceryStore {
         let path = directory.appending(Self.fileName)
         guard try FileInfo.ifPresent(path) == nil else { throw SampleError.exists(path) }
+        if !besideOthers, try FileInfo.ifPresent(directory) != nil {
+            // A new file system contains that directory.
+            let others = try Directory.open(directory).names().filter { $0 != "lost+found" }
+            if let name = others.min() { throw SampleError.otherData(directory, "\(name)") }
+        }
         try LocalFileSystem().createDirectories(directory)
         let store = try GroceryStore(opening: path, in: directory)
         _ = try store.write { try GroceryDefaults.current.give(to: $0, isNew: true) }
@@ -54,6 +65,8 @@ public struct GroceryStore {
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.journalMode = .wal
+        // The store may come from a stranger's backup.
+        configuration.prepareDatabase { _ = csqlite_distrust($0.sqliteConnection, 0) }
         queue = try SampleError.translating(path) {
             let queue = try DatabaseQueue(path: path.string, configuration: configuration)
             try GrocerySchema.migrator.migrate(queue)
@@ -65,19 +78,19 @@ public struct GroceryStore {
         try SampleError.translating(path) { try queue.read(body) }
     }
 
-    /// Runs `body` in one transaction, of which nothing stays if it throws.
+    /// Runs `body` in one transaction, which is rolled back if it throws.
     func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try SampleError.translating(path) { try queue.write(body) }
     }
 
-    /// Returns all items, by name.
+    /// Returns all items, sorted by name.
     ///
     /// - Throws: `SampleError.failed`.
     public func items() throws -> [Item] {
         try read { try Item.fetchAll($0).map(\.item) }
     }
 
-    /// Adds an item to the list; a unit that is not known yet is made.
+    /// Adds an item to the list, and its unit if that is missing.
     ///
     /// - Throws: `SampleError.failed`.
     public func add(name: String, quantity: Double, unit: String?) throws {
@@ -96,8 +109,8 @@ public struct GroceryStore {
 
     /// Removes the items with a name, and their photos.
     ///
-    /// - Returns: how many there were.
-    /// - Throws: `SampleError.noItem` if there is none; `SampleError.failed`, `FileError`.
+    /// - Returns: the number of removed items.
+    /// - Throws: `SampleError.noItem` if no item has the name; `SampleError.failed`, `FileError`.
     public func remove(name: String) throws -> Int {
         let sql = "DELETE FROM item WHERE name = ? RETURNING photo"
         let references = try write { try Data?.fetchAll($0, sql: sql, arguments: [name]) }
@@ -108,9 +121,9 @@ public struct GroceryStore {
         return references.count
     }
 
-    /// Adds the default data of this version that the store was never given, each row once.
+    /// Adds the default rows of the present version that the store has never received.
     ///
-    /// - Returns: how many rows were added, in all tables.
+    /// - Returns: the number of added rows in all tables.
     /// - Throws: `SampleError.failed`.
     public func update() throws -> Int {
         try update(to: .current)
@@ -121,7 +134,7 @@ public struct GroceryStore {
         try write { try defaults.give(to: $0, isNew: false) }
     }
 
-    /// Adds items with photos until there are about 20 MB of them.
+    /// Adds items with photos, about 20 MB in all.
     private func insertTestData() throws {
         try photos.whileAdding(isSynced: false) { photos in
             try write { database in

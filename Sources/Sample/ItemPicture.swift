@@ -29,10 +29,10 @@ struct ItemPicture {
         )
     }
 
-    /// About 100 kB, which compress little: it is as grainy as photos are that were made in the dark.
+    /// The photo, about 100 kB that hardly compress, since it is as grainy as photos taken in the dark.
     var photo: [UInt8] { file(width: 192, height: 174, isGrainy: true) }
 
-    /// About 3 kB.
+    /// The thumbnail, about 3 kB.
     var thumbnail: [UInt8] { file(width: 32, height: 29, isGrainy: false) }
 
     private func file(width: Int, height: Int, isGrainy: Bool) -> [UInt8] {
@@ -46,7 +46,7 @@ struct ItemPicture {
                 var x = 0
                 while x < width {
                     let colour = colour(x: x, y: y, width: width, height: height)
-                    // Xorshift (Marsaglia 2003).
+                    // The noise is Xorshift's (Marsaglia 2003).
                     noise ^= noise &<< 13
                     noise ^= noise &>> 7
                     noise ^= noise &<< 17
@@ -62,7 +62,7 @@ struct ItemPicture {
         return PNG.file(width: width, height: height, rows: rows)
     }
 
-    /// Returns the colour of a place: of the fruit, which is lit from above, or of the table.
+    /// Returns the colour of a pixel: of the fruit, which is lit from above, or of the table.
     private func colour(x: Int, y: Int, width: Int, height: Int) -> Colour {
         let across = 2 &* x &- width
         let down = 2 &* y &- height

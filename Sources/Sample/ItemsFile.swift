@@ -1,17 +1,19 @@
 internal import Foundation
 
-/// A file of items, in JSON, for another store or another program.
+/// A JSON file of items, for another store or another program.
 struct ItemsFile: Codable {
-    /// Says that a file is one of these.
+    /// The identifier of the format.
     static let format = "grocerydude-items"
-    /// Newer files may say what this program does not know.
+    /// The version of the format.
+    ///
+    /// Newer files may contain unknown data.
     static let version = 1
 
     var format = ItemsFile.format
     var version = ItemsFile.version
     var items: [Item]
 
-    /// An item with its pictures, which are Base64 in the file.
+    /// An item with its pictures, which the file contains in Base64.
     struct Item: Codable {
         var id: String
         var name: String
@@ -31,23 +33,23 @@ struct ItemsFile: Codable {
         }
     }
 
-    /// Returns the file's bytes: keys and items in a fixed order, so that two files can be compared.
+    /// Returns the file's bytes, with keys and items in a fixed order, so that files can be compared.
     func encoded() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
     }
 
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
-    ///   - source: its name, for messages.
-    /// - Returns: the file, whose items are good.
-    /// - Throws: `SampleError.badItems` if not all of it is good.
+    ///   - source: the file's name, for messages.
+    /// - Returns: the file with valid items.
+    /// - Throws: `SampleError.badItems` if anything is invalid.
     static func decode(_ bytes: [UInt8], from source: String) throws -> ItemsFile {
         func refuse(_ reason: String) -> SampleError { .badItems(source, reason: reason) }
-        // A newer version's file is told as such, whatever its items are like.
+        // A newer version's file is recognized first, whatever its items are like.
         struct Head: Decodable {
             var format: String
             var version: Int
@@ -66,7 +68,7 @@ struct ItemsFile: Codable {
         }
     }
 
-    /// Why the items cannot be imported, though the file can be read.
+    /// The reason why the items of a readable file cannot be imported; `nil` if there is none.
     private var fault: String? {
         var seen: Set<String> = []
         for (index, item) in items.enumerated() {
@@ -101,10 +103,10 @@ struct ItemsFile: Codable {
 }
 
 extension ItemsFile.Item {
-    /// The identity, in the form in which stores keep UUIDs.
+    /// The identity in the form that stores use for UUIDs.
     var identity: String { UUID(uuidString: id)?.uuidString ?? id }
 
-    /// The item, for a store.
+    /// The item in the form of a store.
     var item: GroceryStore.Item {
         GroceryStore.Item(
             identity: identity,

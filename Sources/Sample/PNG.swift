@@ -1,21 +1,21 @@
-/// Writes pictures as PNG (https://www.w3.org/TR/png-3/): eight bits of red, green and blue.
+/// An encoder for PNG pictures (https://www.w3.org/TR/png-3/) with eight bits of red, green and blue.
 ///
-/// The pixels are in stored blocks (RFC 1951, section 3.2.4): they are grainy as a photo's are, so that
-/// there is little to compress. Pointers and wrapping operators keep it fast without optimization.
+/// The pixels are in stored blocks (RFC 1951, section 3.2.4), since a photo's grain hardly compresses. Pointers and
+/// wrapping operators keep it fast without optimization.
 enum PNG {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    /// What one stored block can hold.
+    /// The maximum length of a stored block.
     private static let blockLimit = 65_535
 
-    /// Makes a picture's file.
+    /// Returns the file of a picture.
     ///
     /// - Parameters:
-    ///   - width: pixels in a row.
-    ///   - height: rows.
+    ///   - width: the number of pixels in a row.
+    ///   - height: the number of rows.
     ///   - rows: each row's filter type, which is 0, and three bytes for each of its pixels.
-    /// - Returns: the file's bytes.
+    /// - Returns: the bytes of the file.
     static func file(width: Int, height: Int, rows: [UInt8]) -> [UInt8] {
-        // 8 bits a channel, truecolour; the only methods that there are; not interlaced.
+        // The values are: 8 bits per channel, truecolour, the only existing methods, and no interlacing.
         let header = bigEndian(width) + bigEndian(height) + [8, 2, 0, 0, 0]
         return signature + chunk("IHDR", header) + chunk("IDAT", stream(of: rows))
             + chunk("IEND", [])
@@ -26,7 +26,7 @@ enum PNG {
         return bigEndian(data.count) + body + bigEndian(Int(checksum(of: body)))
     }
 
-    /// Returns a stream of zlib's format (RFC 1950) with bytes as they are.
+    /// Returns a zlib stream (RFC 1950) with uncompressed bytes.
     private static func stream(of bytes: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         var start = 0
@@ -45,7 +45,7 @@ enum PNG {
         [24, 16, 8, 0].map { UInt8(value >> $0 & 0xFF) }
     }
 
-    /// Returns the Adler-32 that ends a stream of zlib's format (RFC 1950, section 9).
+    /// Returns the Adler-32 checksum at the end of a zlib stream (RFC 1950, section 9).
     private static func adler(of bytes: [UInt8]) -> UInt32 {
         var low: UInt32 = 1
         var high: UInt32 = 0
@@ -60,7 +60,7 @@ enum PNG {
         return high << 16 | low
     }
 
-    /// Returns the CRC-32 that ends a chunk (PNG, annex D).
+    /// Returns the CRC-32 checksum at the end of a chunk (PNG, annex D).
     private static func checksum(of bytes: [UInt8]) -> UInt32 {
         var value: UInt32 = 0xFFFF_FFFF
         checksumTable.withUnsafeBufferPointer { table in

@@ -2,14 +2,14 @@ internal import Files
 internal import Foundation
 internal import SystemPackage
 
-/// The photos of a store: files beside it, which rows refer to as Core Data's do.
+/// The photos of a store: files beside it that rows refer to in Core Data's form.
 struct PhotoFiles {
-    /// No photo is larger.
+    /// The maximum size of a photo in bytes.
     static let limit: Int64 = 256 << 20
 
     let directory: FilePath
 
-    /// Photos that are being added, and go again if their rows are not kept.
+    /// Photos that are being added, and are removed if their rows are not kept.
     final class Added {
         private let directory: FilePath
         private let isSynced: Bool
@@ -22,7 +22,7 @@ struct PhotoFiles {
 
         /// Adds a photo.
         ///
-        /// - Returns: the reference to it: 0x02, the file's name, which is a UUID as text, and NUL.
+        /// - Returns: the reference to it: 0x02, the file's name (a UUID as text), and NUL.
         func add(_ photo: [UInt8]) throws -> Data {
             try LocalFileSystem().createDirectories(directory)
             let name = UUID().uuidString
@@ -35,12 +35,12 @@ struct PhotoFiles {
         }
     }
 
-    /// Runs `body`, which adds photos and their rows; if it throws, the photos are removed.
+    /// Runs `body`, which adds photos and their rows; removes the photos if it throws.
     ///
     /// - Parameters:
-    ///   - isSynced: whether each photo is on the disk before its row is.
-    ///   - body: given the photos that are being added.
-    /// - Returns: what `body` returns.
+    ///   - isSynced: whether to sync each photo to the disk before its row.
+    ///   - body: receives the collector of added photos.
+    /// - Returns: the result of `body`.
     /// - Throws: what `body` throws.
     func whileAdding<Result>(
         isSynced: Bool,

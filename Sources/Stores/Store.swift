@@ -3,26 +3,34 @@ public import SystemPackage
 
 /// A SQLite database in a stores directory, with its `-wal`, `-shm` and `-journal` beside it.
 public struct Store: Sendable, Hashable {
-    /// Its path below the stores directory.
+    /// The store's path below the stores directory.
     public let path: RelativePath
     /// The stores directory.
     public let directory: FilePath
-    /// The file itself; two paths that are links to one file have one identity.
+    /// The identity of the file; two paths that are links to one file have one identity.
     public let identity: FileInfo.Identity
+    /// The database outside the stores directory that the path links to; `nil` if the path is no link.
+    public let target: FilePath?
 
-    public init(path: RelativePath, directory: FilePath, identity: FileInfo.Identity) {
+    public init(
+        path: RelativePath,
+        directory: FilePath,
+        identity: FileInfo.Identity,
+        target: FilePath? = nil
+    ) {
         self.path = path
         self.directory = directory
         self.identity = identity
+        self.target = target
     }
 
-    /// The suffixes that SQLite gives a database's name for the files beside it.
+    /// The suffixes that SQLite appends to a database's name for the files beside it.
     private static let sidecarSuffixes = ["-wal", "-shm", "-journal"]
 
     /// The database file.
-    public var location: FilePath { path.below(directory) }
+    public var location: FilePath { target ?? path.below(directory) }
 
-    /// Its path, and those of all files that SQLite may keep beside it.
+    /// The store's path, and those of all files that SQLite may keep beside it.
     public var files: [RelativePath] { [path] + Self.paths(beside: path) }
 
     /// Returns the paths of all files that SQLite may keep beside a database.
@@ -30,8 +38,8 @@ public struct Store: Sendable, Hashable {
         sidecarSuffixes.map { path.sibling(path.name.appending($0)) }
     }
 
-    /// Returns the path of the database beside which SQLite would look for this file; `nil` if its name is
-    /// no such name.
+    /// Returns the path of the database that a file beside it belongs to, by the file's name; `nil` if the name has
+    /// none of SQLite's suffixes.
     public static func database(ofFileBeside path: RelativePath) -> RelativePath? {
         let bytes = path.bytes
         for suffix in sidecarSuffixes
@@ -41,25 +49,30 @@ public struct Store: Sendable, Hashable {
         return nil
     }
 
-    /// Returns whether a file beside a database is SQLite's own, by its content.
+    /// Returns the path of the database that a log or journal belongs to, by its name; `nil` for another name.
+    static func logOwner(of path: RelativePath) -> RelativePath? {
+        path.bytes.suffix(4).elementsEqual("-shm".utf8) ? nil : database(ofFileBeside: path)
+    }
+
+    /// Returns whether the content of a file beside a database is SQLite's own.
     ///
     /// - Parameters:
-    ///   - start: its first eight bytes, or all of a shorter one.
-    ///   - size: its bytes.
-    ///   - path: its path, which ends as those of such files do.
-    /// - Returns: whether it is.
+    ///   - start: the file's first eight bytes, or all bytes of a shorter file.
+    ///   - size: the file's length in bytes.
+    ///   - path: the file's path, with one of SQLite's suffixes.
+    /// - Returns: `true` if it is.
     public static func isSidecar(_ start: [UInt8], size: Int64, at path: RelativePath) -> Bool {
         sidecarSuffixes.first { path.bytes.suffix($0.utf8.count).elementsEqual($0.utf8) }
             .map { isSidecar(start, size: size, $0) } ?? false
     }
 
-    /// Returns whether a file beside a database is SQLite's own, by its content.
+    /// Returns whether the content of a file beside a database is SQLite's own.
     ///
     /// - Parameters:
     ///   - source: the file.
-    ///   - path: its path, which ends as those of such files do.
-    /// - Returns: whether it is.
-    /// - Throws: what the source throws.
+    ///   - path: the file's path, with one of SQLite's suffixes.
+    /// - Returns: `true` if it is.
+    /// - Throws: any error of the source.
     public static func isSidecar(_ source: any ByteSource, at path: RelativePath) throws -> Bool {
         let size = try source.size
         return isSidecar(
@@ -69,41 +82,64 @@ public struct Store: Sendable, Hashable {
         )
     }
 
+    /// Returns whether an entry beside a file may be SQLite's own, such as a link or an unreadable file.
+    ///
+    /// - Parameters:
+    ///   - path: the entry's path.
+    ///   - directory: the directory that contains it.
+    /// - Returns: `true` if it is.
+    public static func mayBeSidecar(at path: RelativePath, in directory: Directory) -> Bool {
+        guard let info = try? directory.info(path.name) else { return false }
+        switch info.kind {
+        case .link:
+            // SQLite follows a link, and creates its target if that is missing.
+            guard let file = try? File.open(directory.path(of: path.name)) else { return true }
+            return (try? isSidecar(file, at: path)) ?? true
+        case .file: return (try? isSidecar(directory.file(path.name), at: path)) ?? true
+        case .directory, .special: return false
+        }
+    }
+
     private static func isSidecar(_ start: [UInt8], size: Int64, _ suffix: String) -> Bool {
         switch suffix {
         case "-wal":
-            // Big- or little-endian checksums (https://www.sqlite.org/fileformat2.html, 4.1).
+            // The first bytes identify big- or little-endian checksums (https://www.sqlite.org/fileformat2.html,
+            // 4.1).
             size == 0 || start.starts(with: [0x37, 0x7F, 0x06, 0x82])
                 || start.starts(with: [0x37, 0x7F, 0x06, 0x83])
         case "-shm":
-            // Whole blocks of 32 KiB, or the three bytes of one that nobody has open.
+            // A file in use has whole blocks of 32 KiB; one that nobody has open has three bytes.
             size <= 3 || size % 32_768 == 0
         default:
-            // The magic of a journal, or the zeros of one that was committed.
+            // A journal begins with its magic, or with zeros once its transaction was committed.
             size == 0 || start == [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
                 || start.allSatisfy { $0 == 0 }
         }
     }
 
-    func sidecar(_ suffix: String) -> FilePath {
-        path.sibling(path.name.appending(suffix)).below(directory)
+    /// Returns the path of a file that SQLite may keep beside the store, by the suffix of its name.
+    public func sidecar(_ suffix: String) -> FilePath {
+        guard let target, let name = target.fileName else {
+            return path.sibling(path.name.appending(suffix)).below(directory)
+        }
+        return RelativePath(name: name.appending(suffix)).below(target.removingLastComponent())
     }
 
     /// The directory of Core Data's external data: `.NAME_SUPPORT/_EXTERNAL_DATA`.
     public var externalDataDirectory: RelativePath { Self.externalDataDirectory(of: path) }
 
-    /// The directory around it, named after the store without its last extension.
+    /// The parent of that directory, named after the store without its last extension.
     public var supportDirectory: RelativePath { Self.supportDirectory(of: path) }
 
-    /// Returns the directory of the external data of the store at a path, be it there or in a backup.
+    /// Returns the directory of the external data of the store at a path, in a stores directory or in a backup.
     public static func externalDataDirectory(of path: RelativePath) -> RelativePath {
         supportDirectory(of: path).appending("_EXTERNAL_DATA")
     }
 
-    /// Returns the directory around the external data of the store at a path.
+    /// Returns the parent of the external data directory of the store at a path.
     public static func supportDirectory(of path: RelativePath) -> RelativePath {
         let bytes = path.name.bytes
-        // A dot at the very beginning hides a file; it begins no extension.
+        // A dot at the very beginning hides a file, and begins no extension.
         let end =
             bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil } ?? bytes.count
         let name = FileName(".").appending(bytes[..<end]).appending("_SUPPORT")

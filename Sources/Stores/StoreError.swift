@@ -1,23 +1,33 @@
+internal import CSQLite
 public import Files
 
 /// An error with a store; the payload is its path below the stores directory.
 public enum StoreError: ExplainedError, Equatable {
-    /// SQLite finds the store damaged, or cannot make sense of it.
+    /// SQLite finds the store damaged, or cannot interpret it.
     case damaged(String, reason: String)
-    /// The bytes of a page in a backup are not those that were saved.
+    /// The bytes of a page in a backup differ from the saved ones.
     case damagedPage(String, page: Int64, reason: String)
-    /// Another process holds a lock that lets nobody read.
+    /// Another process holds a lock that excludes readers.
     case busy(String)
-    /// Another process holds a lock that lets nobody write.
+    /// Another process holds a lock that excludes other writers.
     case busyWriting(String)
-    /// SQLite cannot open or read it for another reason.
+    /// SQLite cannot open or read the store for another reason.
     case unreadable(String, reason: String)
-    /// SQLite cannot write to it.
+    /// SQLite cannot write to the store.
     case unwritable(String, reason: String)
-    /// The disk that it is on, or that of SQLite's temporary files, is full.
+    /// The disk of the store, or that of SQLite's temporary files, is full.
     case noSpace(String)
-    /// Writers were faster than we, every time.
+    /// Other processes wrote during every attempt to read.
     case neverStill(String)
+
+    public var outcome: FailureOutcome {
+        switch self {
+        case .busy, .busyWriting: .inUse
+        case .damagedPage: .damaged
+        case .noSpace: .noSpace
+        case .damaged, .unreadable, .unwritable, .neverStill: .failed
+        }
+    }
 
     public var description: String {
         switch self {
@@ -40,14 +50,42 @@ public enum StoreError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .damaged:
-            "restore an older backup, or repair it: https://www.sqlite.org/recovery.html"
-        case .damagedPage: "try an older backup; a copy in another place may be whole"
+            "restore an older backup, or this one with '--allow-damaged' and repair it: https://www.sqlite.org/recovery.html"
+        case .damagedPage: Advice.olderBackup
         case .busy, .busyWriting:
             "close the application, or try again when its transaction has ended"
         case .unwritable(let store, _):
             "see that you may write to '\(store)' and to its directory, and that its disk is not read-only"
         case .noSpace(let store): "free some space where '\(store)' is, and try again"
         case .unreadable, .neverStill: nil
+        }
+    }
+}
+
+extension StoreError {
+    /// Translates a result code of SQLite into an error of a store (https://www.sqlite.org/rescode.html).
+    package init(_ name: String, code: CInt, message: String? = nil) {
+        let reason = message ?? String(cString: sqlite3_errstr(code))
+        if let unparsed = UnparsedSchema.reason(message) {
+            self = .unreadable(name, reason: unparsed)
+            return
+        }
+        switch code & 0xFF {
+        case SQLITE_BUSY, SQLITE_LOCKED: self = .busy(name)
+        case SQLITE_FULL: self = .noSpace(name)
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: self = .damaged(name, reason: reason)
+        // SQLite's parser refuses the schema.
+        case SQLITE_ERROR where reason.contains("malformed"): self = .damaged(name, reason: reason)
+        default: self = .unreadable(name, reason: reason)
+        }
+    }
+
+    /// The same error in the words for a writer.
+    package var ofWriting: StoreError {
+        switch self {
+        case .unreadable(let name, let reason): .unwritable(name, reason: reason)
+        case .busy(let name): .busyWriting(name)
+        default: self
         }
     }
 }

@@ -1,15 +1,15 @@
 internal import Files
 
-/// Tells stores from other files by their beginnings: a few at once, many on several threads.
+/// A search that separates stores from other files by their beginnings; it reads many files on several threads.
 ///
-/// One thread walks, asks, and is told the answers in the order of its questions. It ends with `finish()`, and with
-/// `close()` in any case.
+/// One thread walks and submits files, and receives the results in the order of its submissions. It ends with
+/// `finish()`, and with `close()` in any case.
 final class StoreSearch {
-    /// Files whose beginnings one thread reads.
+    /// The files that one thread reads at a time.
     private final class Batch: @unchecked Sendable {
         private static let limit = 128
 
-        // The pipeline hands it from one thread to another.
+        // Only one thread at a time uses these: the pipeline passes the batch from thread to thread.
         var files: [(file: WalkedFile, isStore: Result<Bool, any Error>)] = []
         private var directories = HeldDirectories()
 
@@ -37,12 +37,14 @@ final class StoreSearch {
     private let threads: Int
     private let found: (WalkedFile, Result<Bool, any Error>) -> Void
     private var filling = Batch()
-    /// Made once there is more than one batch.
+    /// The pipeline; it exists once there is more than one batch.
     private var pipeline: OrderedPipeline<Batch>?
 
+    /// Creates a search.
+    ///
     /// - Parameters:
-    ///   - threads: how many read if there are many files; one needs no other thread.
-    ///   - found: told of each file whether it is a store.
+    ///   - threads: the number of threads that read if there are many files; with one, no other thread is used.
+    ///   - found: the closure that is called with each file, and whether it is a store.
     init(threads: Int, found: @escaping (WalkedFile, Result<Bool, any Error>) -> Void) {
         self.threads = threads
         self.found = found
@@ -53,7 +55,7 @@ final class StoreSearch {
         filling.append(file)
     }
 
-    /// Has the rest told.
+    /// Reports the remaining files.
     func finish() throws {
         if let pipeline {
             pipeline.submit(filling)

@@ -3,56 +3,73 @@ public import SystemPackage
 
 /// The directory that is backed up and restored.
 public struct StoresDirectory: Sendable {
-    /// Its path, without symbolic links in it.
+    /// The directory's path, without symbolic links.
     public let path: FilePath
-    /// Whether something is mounted there: a container's volume, a disk.
+    /// Whether the directory is a mount point, such as a container's volume or a disk.
     public let isMountPoint: Bool
 
-    /// The directory at its top that belongs to restores: there they stage what cannot be staged
-    /// beside it, and keep what they could not remove.
+    /// The directory at the top that belongs to restores.
+    ///
+    /// They stage in it if they cannot stage beside the stores directory, and keep in it what they could not remove.
     public static let restoreArea: FileName = ".grocerydude-restore"
 
     /// The result of a first look at the directory.
     public struct Survey: Sendable {
         /// The databases, in the order of their paths.
         public var stores: [Store] = []
-        /// How many files, directories and links there are.
+        /// The number of files, directories and links.
         public var fileCount = 0
-        /// Bytes in all regular files.
+        /// The number of bytes in all regular files.
         public var size: Int64 = 0
-        /// The paths that belong to stores: their databases, and what SQLite keeps beside them.
+        /// The number of bytes in all regular files that lie outside of holes.
+        public var allocated: Int64 = 0
+        /// The paths that belong to stores: their databases, and SQLite's files beside them.
         public var storeFiles: Set<RelativePath> = []
-        /// The paths that could not be looked at, and why: there may be stores among them.
+        /// The databases that do not begin as SQLite's do, but have SQLite's log or journal beside them.
+        ///
+        /// They are encrypted, or in their first transaction.
+        public var foreign: [Store] = []
+        /// The paths that belong to the databases in `foreign`.
+        public var foreignFiles: Set<RelativePath> = []
+        /// Whether a file has a database's name and size, whatever its content: it may be an encrypted database.
+        public var resemblesStore = false
+        /// The paths that could not be read, with the errors; there may be stores among them.
         public var failures: [(path: RelativePath, error: any Error)] = []
-        /// Everything that was passed over.
+        /// The files and directories that the walk left out.
         public var leftOut = LeftOut()
+        /// The links that lead out of the directory to stores, and were not followed.
+        public var outside: [OutsideLink] = []
     }
 
     /// Opens the directory.
     ///
-    /// - Throws: `FileError` if it is not there or not a directory.
+    /// - Throws: `FileError` if it does not exist, or is not a directory.
     public init(_ path: FilePath) throws {
         self.path = try path.resolved()
         _ = try Directory.open(self.path)
         isMountPoint = try self.path.isMountPoint()
     }
 
-    /// Walks through the directory, and reads the beginning of every file to tell stores from others.
+    /// Walks through the directory, and reads the beginning of every file to find the stores.
     ///
     /// - Parameters:
-    ///   - leavingOut: what to pass over; a store goes with all of its files.
-    ///   - threads: how many read the beginnings of many files.
-    ///   - passesOver: whether a file need not be looked into: it is known to be no store, or is looked into later.
-    ///   - isCancelled: called now and then; throws to stop.
-    /// - Returns: what was found; what cannot be read or opened is no store in it but a failure.
-    /// - Throws: `FileError` if the directory cannot be listed; what the closures throw.
+    ///   - leavingOut: the files to leave out; a store is left out with all of its files.
+    ///   - links: the treatment of links that lead out of the directory to stores.
+    ///   - threads: the number of threads that read the beginnings of many files.
+    ///   - passesOver: a closure that returns whether to skip the content of a file: it is known to be no store, or
+    ///     is read later.
+    ///   - isCancelled: a closure that is called now and then, and throws to stop.
+    /// - Returns: the result; files that cannot be read or opened are failures in it, not stores.
+    /// - Throws: `FileError` if the directory cannot be listed; any error of the closures.
     public func survey(
         leavingOut: LeavingOut = .nothing,
+        links: OutsideLink.Treatment = .ignored,
         threads: Int = 1,
         passesOver: (WalkedFile) throws -> Bool = { _ in false },
         isCancelled: () throws -> Void = {}
     ) throws -> Survey {
         var survey = Survey()
+        var sidecars: [RelativePath] = []
         let search = StoreSearch(threads: threads) { file, isStore in
             switch isStore {
             case .success(let isStore): if isStore { survey.add(file, in: self) }
@@ -70,22 +87,30 @@ public struct StoresDirectory: Sendable {
                 return .skip
             }
             survey.fileCount += 1
+            if file.info.kind == .link, links != .ignored, let link = outside(file) {
+                survey.add(link, in: self, isFollowed: links == .followed)
+            }
             guard file.info.kind == .file else { return .descend }
             survey.size += file.info.size
-            // Its size does not tell: SQLite opens a database with a torn page at its end, and one
-            // that was cut off in its header is a damaged store.
+            survey.allocated += min(file.info.size, file.info.allocated)
+            if !survey.resemblesStore { survey.resemblesStore = Self.resemblesStore(file) }
+            if Store.logOwner(of: file.path) != nil { sidecars.append(file.path) }
+            // The size is no evidence: SQLite opens a database with a torn page at its end. A database that was
+            // truncated within its header is a damaged store.
             if file.info.size > 0, try !passesOver(file) { try search.look(at: file) }
             return .descend
         }
         try search.finish()
+        if links == .followed { survey.stores.sort { $0.path < $1.path } }
         survey.failures.sort { $0.path < $1.path }
+        for path in sidecars { try survey.add(besides: path, in: self, leavingOut) }
         survey.removePartsOfLeftOutStores()
         return survey
     }
 
     /// Returns whether a file begins as a database does.
     ///
-    /// - Throws: `FileError` if it cannot be read, or is gone.
+    /// - Throws: `FileError` if it cannot be read, or does not exist any more.
     static func isStore(_ file: WalkedFile) throws -> Bool {
         guard file.info.size > 0 else { return false }
         return try DatabaseHeader.begins(
@@ -93,8 +118,16 @@ public struct StoresDirectory: Sendable {
         )
     }
 
-    /// Returns whether something at the top of the directory is no part of its data, so that it is
-    /// neither backed up nor replaced: the restore area, what a killed run was about to put in place, or a file
+    /// Returns whether a file has the name of a database, and a size of whole pages.
+    private static func resemblesStore(_ file: WalkedFile) -> Bool {
+        file.info.size > 0 && file.info.size % 512 == 0
+            && ["db", "db3", "realm", "sqlite", "sqlite3", "sqlitedb"]
+                .contains(FilePath(file.name.description).extension?.lowercased())
+    }
+
+    /// Returns whether an entry at the top of the directory is not part of its data.
+    ///
+    /// It is neither backed up nor replaced. Such entries are the restore area, staging of a killed run, and a file
     /// system's `lost+found` (mklost+found(8)).
     public func leavesOut(_ name: FileName, _ info: FileInfo) -> Bool {
         name == Self.restoreArea
@@ -102,17 +135,74 @@ public struct StoresDirectory: Sendable {
             || name == "lost+found" && info.kind == .directory && info.owner == 0 && isMountPoint
     }
 
-    /// Returns whether a file beside a database is SQLite's own, by its content and not by its name
-    /// alone: someone may keep a diary called `notes-journal` beside a database called `notes`.
+    /// Returns information about the database of a log or journal that belongs to no known store.
+    ///
+    /// - Returns: `nil` if the file is not SQLite's log or journal by name and content, or has no database.
+    /// - Throws: `FileError`.
+    public func foreignDatabase(of path: RelativePath) throws -> FileInfo? {
+        guard let owner = Store.logOwner(of: path),
+            let info = try FileInfo.ifPresent(owner.below(self.path)), info.kind == .file,
+            (try? Store.isSidecar(File.open(path.below(self.path)), at: path)) == true
+        else { return nil }
+        return info
+    }
+
+    /// Returns whether a file beside a database is SQLite's own, by its content and not by its name alone.
+    ///
+    /// Someone may keep a diary called `notes-journal` beside a database called `notes`.
     fileprivate func isSidecar(_ path: RelativePath, in directory: Directory) -> Bool {
-        // SQLite's own are regular files.
+        // SQLite's own files are regular files.
         guard let info = try? directory.info(path.name), info.kind == .file else { return false }
-        // A file that cannot be read must not be archived beside a store that has its content.
+        // An unreadable file must not be archived beside a store that already has its content.
         return (try? Store.isSidecar(directory.file(path.name), at: path)) ?? true
     }
 }
 
 extension StoresDirectory.Survey {
+    /// Adds a link that leads out of the directory: as a store if it leads to one and is to be followed.
+    fileprivate mutating func add(
+        _ link: OutsideLink,
+        in directory: StoresDirectory,
+        isFollowed: Bool
+    ) {
+        guard isFollowed, link.isStore else { return outside.append(link) }
+        stores.append(
+            Store(
+                path: link.path,
+                directory: directory.path,
+                identity: link.info.identity,
+                target: link.target
+            )
+        )
+        storeFiles.insert(link.path)
+        size += link.info.size
+    }
+
+    /// Adds the database of a log or journal, unless it is known, or left out.
+    fileprivate mutating func add(
+        besides path: RelativePath,
+        in directory: StoresDirectory,
+        _ leavingOut: LeavingOut
+    ) throws {
+        guard !storeFiles.contains(path), let owner = Store.logOwner(of: path),
+            !foreignFiles.contains(path), let info = try? directory.foreignDatabase(of: path),
+            try !leavingOut.leavesOut(owner, in: directory.path)
+        else { return }
+        let store = Store(path: owner, directory: directory.path, identity: info.identity)
+        let files = Store.paths(beside: owner).filter { path in
+            (try? Store.isSidecar(File.open(path.below(directory.path)), at: path)) ?? false
+        }
+        // The walk may have skipped this file.
+        let start = try? DatabaseHeader.start(of: File.open(store.location))
+        if DatabaseHeader.begins(start ?? []) {
+            stores.append(store)
+            storeFiles.formUnion([owner] + files)
+        } else {
+            foreign.append(store)
+            foreignFiles.formUnion([owner] + files)
+        }
+    }
+
     /// Adds a store, and SQLite's files beside it.
     fileprivate mutating func add(_ file: WalkedFile, in directory: StoresDirectory) {
         stores.append(

@@ -4,10 +4,10 @@ extension StoreSnapshot {
     /// Checks the store in the snapshot's transaction.
     ///
     /// - Parameters:
-    ///   - level: how thoroughly.
-    ///   - checkCancellation: asked in the middle of long queries; what it throws ends them.
-    /// - Returns: SQLite's first finding of damage, and remarks; none if all is well.
-    /// - Throws: `StoreError` if SQLite cannot go on for another reason than damage.
+    ///   - level: the thoroughness.
+    ///   - checkCancellation: a closure that is called during long queries, and throws to end them.
+    /// - Returns: SQLite's first finding of damage, and remarks; empty if all is well.
+    /// - Throws: `StoreError` if SQLite fails for another reason than damage.
     public func findings(
         _ level: CheckLevel,
         checkCancellation: @escaping () throws -> Void = {}
@@ -17,10 +17,10 @@ extension StoreSnapshot {
 }
 
 extension Connection {
-    /// The most remarks that are told one by one.
+    /// The greatest number of remarks that are listed one by one.
     private static let remarksLimit = 20
 
-    /// See `StoreSnapshot.findings`.
+    /// Checks the store; see `StoreSnapshot.findings`.
     func findings(
         _ level: CheckLevel,
         checkCancellation: @escaping () throws -> Void
@@ -28,60 +28,112 @@ extension Connection {
         try interruptible(by: checkCancellation) {
             switch level {
             case .none: return []
-            case .quick: return try damage(of: "quick_check(1)", otherwise: damageInTables)
+            case .quick: return try findings(of: "quick_check")
             case .full:
-                let damage = try damage(of: "integrity_check(1)", otherwise: damageInTables)
-                return try damage + foreignKeyFindings().filter { !damage.contains($0) }
+                let findings = try findings(of: "integrity_check")
+                return try findings + foreignKeyFindings().filter { !findings.contains($0) }
             }
         }
     }
 
     // MARK: - Damage
 
-    /// Runs a check; asks `other` if the application's own collation or module is not here, which is
-    /// no damage.
-    private func damage(
-        of pragma: String,
-        otherwise other: () throws -> [StoreFinding] = { [] }
-    ) throws -> [StoreFinding] {
-        do {
-            return try access { database in
-                let text = try String.fetchOne(database, sql: "PRAGMA \(pragma)") ?? "ok"
-                // The first line may name the database, "main", which says nothing here.
-                let reason = text.split(separator: "\n").last.map(String.init) ?? ""
-                return text == "ok" ? [] : [.damage(reason)]
-            }
-        } catch StoreError.damaged(_, let reason) {
-            return [.damage(reason)]
-        } catch StoreError.unreadable(_, let reason) where reason.hasPrefix("no such") {
-            return try other()
-        }
+    /// The outcome of a check.
+    private enum Answer {
+        /// The findings in SQLite's words; empty if all is well.
+        case found([String])
+        /// SQLite lacks a function, collation or module of the application, or does not know the syntax of a newer
+        /// schema.
+        case refused(String)
     }
 
-    /// Checks the tables that need nothing of the application.
-    private func damageInTables() throws -> [StoreFinding] {
-        for table in try tables() {
-            let found = try damage(of: "quick_check(\(table.sqlLiteral))")
-            if !found.isEmpty { return found }
+    /// The number of lines to request if some may be irrelevant.
+    private static let linesLimit = 100
+
+    /// Runs a check of everything at once, or else table by table.
+    private func findings(of pragma: String) throws -> [StoreFinding] {
+        if let reason = unparsedSchema {
+            return try structureFindings() + [.notChecked(reason: reason)]
+        }
+        switch try ask("\(pragma)(1)") {
+        case .found(let lines): return lines.prefix(1).map { .damage($0) }
+        case .refused: break
+        }
+        // SQLite refuses the whole check because of one table. At least the structure of all tables is checked.
+        let damage = try structureFindings()
+        return try damage.isEmpty ? findings(of: pragma, in: tables()) : damage
+    }
+
+    /// Checks each table as far as possible without the application.
+    private func findings(of pragma: String, in tables: [String]) throws -> [StoreFinding] {
+        var remarks: [StoreFinding] = []
+        for table in tables {
+            switch try ask("\(pragma)(\(table.sqlLiteral))") {
+            case .found(let lines):
+                if let line = lines.first { return [.damage(line)] }
+            case .refused(let reason):
+                remarks.append(.notChecked(table: table, reason: reason))
+            }
+        }
+        return Self.limited(remarks)
+    }
+
+    /// Looks for damage that shows without the application's functions, in the part of the schema that can be
+    /// parsed.
+    private func structureFindings() throws -> [StoreFinding] {
+        try access { try $0.execute(sql: "PRAGMA ignore_check_constraints = ON") }
+        defer { try? access { try $0.execute(sql: "PRAGMA ignore_check_constraints = OFF") } }
+        var answers = [try ask("quick_check(\(Self.linesLimit))")]
+        // Pages of unparsable tables look unused, and their lines may crowd out others. So each table is checked as
+        // well.
+        if case .found([]) = answers[0] { return [] }
+        for table in try tables() { answers.append(try ask("quick_check(\(table.sqlLiteral))")) }
+        for case .found(let lines) in answers {
+            let line = lines.first { unparsedSchema == nil || !$0.hasSuffix("never used") }
+            if let line { return [.damage(line)] }
         }
         return []
     }
 
+    /// Runs a check, and returns the lines of its answer.
+    private func ask(_ check: String) throws -> Answer {
+        do {
+            return try access { database in
+                do {
+                    let texts = try String.fetchAll(database, sql: "PRAGMA \(check)")
+                    // A line may name the database, "main", which is no finding.
+                    let lines = texts.flatMap { $0.split(separator: "\n") }.map(String.init)
+                    return .found(lines.filter { $0 != "ok" && !$0.hasPrefix("*** in database") })
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                    return .refused(error.message ?? error.description)
+                }
+            }
+        } catch StoreError.damaged(_, let reason) {
+            return .found([reason])
+        }
+    }
+
+    private static func limited(_ remarks: [StoreFinding]) -> [StoreFinding] {
+        let more = remarks.count - remarksLimit
+        return more > 0 ? remarks.prefix(remarksLimit) + [.more(more)] : remarks
+    }
+
     // MARK: - Foreign keys
 
-    /// Looks for rows that refer to rows that are not there.
+    /// Looks for rows that refer to missing rows.
     private func foreignKeyFindings() throws -> [StoreFinding] {
+        // References to a table that cannot be parsed would look like references to a missing table.
+        guard unparsedSchema == nil else { return [] }
         var findings: [StoreFinding] = []
         do {
             for table in try tables() { findings += try foreignKeyFindings(in: table) }
         } catch StoreError.damaged(_, let reason) {
             return [.damage(reason)]
         }
-        let more = findings.count - Self.remarksLimit
-        return more > 0 ? findings.prefix(Self.remarksLimit) + [.more(more)] : findings
+        return Self.limited(findings)
     }
 
-    /// Looks in one table (https://www.sqlite.org/pragma.html#pragma_foreign_key_check).
+    /// Looks for such rows in one table (https://www.sqlite.org/pragma.html#pragma_foreign_key_check).
     private func foreignKeyFindings(in table: String) throws -> [StoreFinding] {
         do {
             return try access { database in
@@ -92,7 +144,7 @@ extension Connection {
                     let row = violation[1] as Int64?
                     let parent = violation[2] as String? ?? "?"
                     let (rows, last) = parents[parent] ?? (0, nil)
-                    // A row with several references to a table counts once; they come one after another.
+                    // A row with several references to a table counts once; its violations come in sequence.
                     parents[parent] = (row == nil || row != last ? rows + 1 : rows, row)
                 }
                 return parents.sorted { $0.key < $1.key }.map {

@@ -1,17 +1,17 @@
-internal import Files
+public import Files
 public import SystemPackage
 
 extension Store {
     /// Opens the store, which nobody else may be using, and checks it without changing a byte.
     ///
     /// - Parameters:
-    ///   - level: how thoroughly.
+    ///   - level: the thoroughness.
     ///   - isStrict: whether a remark, such as on foreign keys, is damage.
-    ///   - scratchParent: where a copy goes if there is a journal or a log to be played back first.
-    ///   - checkCancellation: asked in the middle of long queries; what it throws ends them.
+    ///   - scratchParent: the directory for a copy, if a journal or a log must be played back first.
+    ///   - checkCancellation: a closure that is called during long queries, and throws to end them.
     /// - Returns: remarks; none of them is damage.
-    /// - Throws: `StoreError.damaged` with the first damage found. A part that cannot be checked
-    ///   without a collation or a module of the application is taken for good.
+    /// - Throws: `StoreError.damaged` with the first damage found. A part that cannot be checked without a collation
+    ///   or a module of the application counts as sound.
     @discardableResult
     public func check(
         _ level: CheckLevel,
@@ -22,7 +22,7 @@ extension Store {
         try refuseStrangeSidecars()
         let connection: Connection
         var copy: ReadTransaction?
-        // The copy goes with its transaction.
+        // The copy is deleted with its transaction.
         defer { withExtendedLifetime(copy) {} }
         if try hasJournalOrLog() {
             copy = try beginOnRecoveredCopy(scratchParent)
@@ -39,14 +39,42 @@ extension Store {
         return findings
     }
 
-    /// Opens the store as a backup does, whoever else is using it, and changes no byte.
+    /// Opens the store as a backup does, regardless of other users, and changes no byte.
     ///
     /// - Parameters:
-    ///   - scratchParent: where a copy goes if the store must be recovered before it can be read.
-    ///   - busyTimeout: how long to wait for a writer that lets nobody read.
-    /// - Throws: `StoreError.damaged` if SQLite can make no sense of it. Any other `StoreError`,
-    ///   and a `FileError`, says why it could not be looked at, and nothing of the store itself.
+    ///   - scratchParent: the directory for a copy, if the store must be recovered before it can be read.
+    ///   - busyTimeout: the longest wait for a writer that excludes readers.
+    /// - Throws: `StoreError.damaged` if SQLite cannot interpret it. Any other `StoreError`, and a `FileError`, only
+    ///   says why the store could not be read.
     public func open(scratchParent: FilePath, busyTimeout: Duration) throws {
         _ = try beginReading(scratchParent: scratchParent, busyTimeout: busyTimeout)
+    }
+}
+
+/// The thoroughness of a check.
+public enum CheckLevel: String, CaseIterable, Sendable {
+    /// No check; the store has to open all the same.
+    case none
+    /// `PRAGMA quick_check` (https://www.sqlite.org/pragma.html#pragma_quick_check).
+    case quick
+    /// `PRAGMA integrity_check` and `PRAGMA foreign_key_check`.
+    case full
+}
+
+extension Store {
+    /// Returns the processes that have the store open, by SQLite's own locks.
+    ///
+    /// An idle connection in a rollback mode holds no lock, and is not found. This function takes no lock.
+    public func users() throws -> [LockHolder] {
+        var holders: [LockHolder] = []
+        let ranges: [(FilePath, Int64, Int64)] = [
+            (location, LockBytes.first, LockBytes.length),
+            (sidecar("-shm"), LockBytes.index, LockBytes.indexLength),
+        ]
+        for (path, start, length) in ranges where try FileInfo.ifPresent(path)?.kind == .file {
+            let holder = try File.open(path).recordLockHolder(from: start, length: length)
+            if let holder, !holders.contains(holder) { holders.append(holder) }
+        }
+        return holders
     }
 }

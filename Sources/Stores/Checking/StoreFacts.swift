@@ -1,6 +1,6 @@
 /// The record of one store in a manifest.
 ///
-/// A manifest's keys are in snake case, which its coders see to.
+/// The manifest's coders convert the keys to snake case.
 public struct StoreFacts: Sendable, Equatable, Codable {
     /// The kinds of store; an archive of a newer version may have others.
     public struct Kind: RawRepresentable, Codable, Sendable, Equatable {
@@ -12,29 +12,30 @@ public struct StoreFacts: Sendable, Equatable, Codable {
         public static let coreData = Kind(rawValue: "core_data")
     }
 
-    /// A table and how many rows it has.
+    /// A table and its number of rows.
     public struct Table: Sendable, Equatable, Codable {
         public var name: String
-        /// `nil` if they could not be counted.
+        /// The number of rows; `nil` if they could not be counted.
         public var rows: Int64?
     }
 
-    /// Printable, for people; the names in the records of files are exact.
+    /// The store's path in printable form, for people; the records of files have exact names.
     public var path: String
     public var pageSize: Int
     public var pageCount: Int64
-    /// As `PRAGMA journal_mode` names it: `wal`, or `delete` for all rollback modes.
+    /// The mode as `PRAGMA journal_mode` names it: `wal`, or `delete` for all rollback modes.
     public var journalMode: String
     public var userVersion: Int64
     public var applicationID: Int64
     public var kind: Kind
     public var tables: [Table]
-    /// How many files of external data its rows refer to; `nil` if they can refer to none, or were not searched.
+    /// The number of files of external data that its rows refer to; `nil` if rows cannot refer to files, or were not
+    /// searched.
     public var externalReferences: Int64?
 
     private enum CodingKeys: String, CodingKey {
         case path, pageSize, pageCount, journalMode, userVersion, kind, tables, externalReferences
-        // The form in which `convertFromSnakeCase` gives 'application_id'.
+        // `convertFromSnakeCase` turns 'application_id' into this form.
         case applicationID = "applicationId"
     }
 }
@@ -65,7 +66,7 @@ extension StoreFacts.Table {
 extension KeyedDecodingContainer {
     /// Decodes a count of rows; `nil` if there is none, or if it is negative.
     ///
-    /// An archive is not refused for it: no count of rows is needed to restore.
+    /// A bad count is no reason to refuse an archive: a restore needs no count of rows.
     package func decodeRows(forKey key: Key) throws -> Int64? {
         try decodeIfPresent(Int64.self, forKey: key).flatMap { $0 < 0 ? nil : $0 }
     }

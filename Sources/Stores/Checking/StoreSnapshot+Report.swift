@@ -6,10 +6,9 @@ extension StoreSnapshot {
     /// Counts rows and collects references, in the snapshot's transaction.
     ///
     /// - Parameters:
-    ///   - hasSupportDirectory: whether there is a directory for external data; only then, and in a
-    ///     store of Core Data, are rows searched for references.
-    ///   - checkCancellation: asked in the middle of long queries; what it throws ends them.
-    /// - Returns: what is known; a table whose rows cannot be counted has no count.
+    ///   - hasSupportDirectory: whether there is a directory for external data: rows may then refer to its files.
+    ///   - checkCancellation: a closure that is called during long queries, and throws to end them.
+    /// - Returns: the report; a table whose rows cannot be counted has no count.
     /// - Throws: `StoreError` if not even the list of tables can be read.
     public func report(
         hasSupportDirectory: Bool,
@@ -18,9 +17,9 @@ extension StoreSnapshot {
         try connection.interruptible(by: checkCancellation) { try report(hasSupportDirectory) }
     }
 
-    /// Returns the names that rows give to files of external data, in the snapshot's transaction.
+    /// Returns the names of the files of external data that rows refer to, in the snapshot's transaction.
     ///
-    /// - Parameter checkCancellation: asked in the middle of long queries; what it throws ends them.
+    /// - Parameter checkCancellation: a closure that is called during long queries, and throws to end them.
     /// - Returns: the names.
     /// - Throws: `StoreError`, also if the rows of a table cannot be read.
     public func externalReferences(
@@ -54,13 +53,16 @@ extension StoreSnapshot {
         let counted = try tables.map { name in
             StoreFacts.Table(name: name, rows: try count(name, &damage))
         }
+        let isUncounted = damage.isEmpty && counted.contains { $0.rows == nil }
         var references: Set<String> = []
-        let canRefer = kind == .coreData || hasSupportDirectory
-        var isSearched = canRefer
-        for name in canRefer ? tables : [] {
+        // All tables are searched even without a directory for external data: it may have been deleted with its
+        // files.
+        var isSearched = true
+        for name in tables {
             let isRead = try collectReferences(in: name, &references, &damage)
             isSearched = isSearched && isRead
         }
+        let canRefer = kind == .coreData || hasSupportDirectory || !references.isEmpty
         let journalMode = try journalMode()
         let facts = try connection.access { database in
             StoreFacts(
@@ -72,14 +74,18 @@ extension StoreSnapshot {
                 applicationID: try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0,
                 kind: kind,
                 tables: counted,
-                externalReferences: isSearched ? Int64(references.count) : nil
+                externalReferences: isSearched && canRefer ? Int64(references.count) : nil
             )
         }
-        return StoreReport(facts: facts, damage: damage, externalReferences: references)
+        var report = StoreReport(facts: facts, damage: damage, externalReferences: references)
+        if isUncounted, let reason = connection.unparsedSchema {
+            report.remarks = [.notChecked(reason: reason)]
+        }
+        return report
     }
 
     private func journalMode() throws -> String {
-        // On an immutable connection the pragma does not tell; the file's header does.
+        // On an immutable connection the pragma does not report WAL; the file's header does.
         var header = [UInt8](repeating: 0, count: DatabaseHeader.length)
         guard (try? header.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }) != nil else {
             return "delete"
@@ -90,14 +96,19 @@ extension StoreSnapshot {
     }
 
     private func count(_ table: String, _ damage: inout [String]) throws -> Int64? {
-        try tolerating(&damage) { database in
-            try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table.sqlIdentifier)")
+        let sql = "SELECT count(*) FROM \(table.sqlIdentifier)"
+        func count(_ sql: String) throws -> Int64? {
+            try tolerating(&damage) { try Int64.fetchOne($0, sql: sql) }
         }
+        // SQLite counts by the smallest index, whose collation may be the application's own. The second query avoids
+        // that.
+        let rows = try connection.unparsedSchema == nil ? count(sql) : nil
+        return try rows ?? (damage.isEmpty ? count("\(sql) NOT INDEXED") : nil)
     }
 
-    /// Adds what the rows of a table refer to.
+    /// Adds the references of a table's rows.
     ///
-    /// - Returns: whether they could be read.
+    /// - Returns: whether the rows could be read.
     private func collectReferences(
         in table: String,
         _ references: inout Set<String>,
@@ -109,7 +120,7 @@ extension StoreSnapshot {
                 .filter { ($0["type"] as String? ?? "").uppercased().contains("BLOB") }
                 .compactMap { ($0["name"] as String?)?.sqlIdentifier }
             var names: Set<String> = []
-            // SQLite has a limit on how deep an expression may be (limits.html, 1,000).
+            // SQLite limits the depth of an expression to 1,000 (limits.html).
             for start in stride(from: 0, to: columns.count, by: 500) {
                 let some = columns[start..<min(start + 500, columns.count)]
                 try names.formUnion(Self.references(database, table, in: some))
@@ -120,13 +131,13 @@ extension StoreSnapshot {
         return found != nil
     }
 
-    /// Looks into several columns at once, since each look at a table reads all of it.
+    /// Searches several columns in one query, since each query reads the whole table.
     private static func references(
         _ database: Database,
         _ table: String,
         in columns: ArraySlice<String>
     ) throws -> Set<String> {
-        // The length stands in a row's header: SQLite reads no content to tell it.
+        // A row's header contains the length, so SQLite reads no content for it.
         let lengths = columns.map { "length(\($0)) = \(ExternalReference.length)" }
         let values = zip(columns, lengths).map { "CASE WHEN \($1) THEN \($0) END" }
         let rows = try Row.fetchCursor(
@@ -145,9 +156,9 @@ extension StoreSnapshot {
         return names
     }
 
-    /// Runs a query, and notes damage instead of throwing it.
+    /// Runs a query, and records damage instead of throwing it.
     ///
-    /// A collation or module that is not here is no damage; the result is then just not known.
+    /// A missing collation or module is no damage; the result is then `nil`.
     private func tolerating<Result>(
         _ damage: inout [String],
         _ query: (Database) throws -> Result?

@@ -1,17 +1,17 @@
-internal import CSQLite
+internal import Files
 
-/// Statements of SQLite that turn one state of a store into another.
+/// A script of SQL statements that turns one state of a store into another.
 ///
-/// Run on the old state, they give the tables, indexes, triggers and views of the new one, and rows with the
-/// same rowids, classes and bytes. Tables that were made by other statements are made anew. What SQLite keeps
-/// for itself does not count, but for the numbers that AUTOINCREMENT has given out.
+/// The statements run on the old state. They create the new state's tables, indexes, triggers and views, and rows
+/// with the same rowids, classes and bytes. Tables whose statements differ are dropped and created again. SQLite's
+/// own tables do not count, except for the numbers that AUTOINCREMENT has given out.
 public struct ChangeScript {
     private let diff: StoreDiff
     private let rows: RowScript
-    /// The tables that both states have, made by the same statement, whose rows differ.
-    private let touched: Set<String>
+    /// The tables with the same statement in both states whose rows differ.
+    private let touched: Set<ExactString>
 
-    /// Finds which tables differ.
+    /// Finds the tables that differ.
     ///
     /// - Throws: `StoreError`.
     public init(_ diff: StoreDiff) throws {
@@ -24,9 +24,9 @@ public struct ChangeScript {
         }
     }
 
-    /// Calls `emit` for each statement, which has its semicolon, and no line end.
+    /// Calls `emit` for each statement, which ends with a semicolon and has no line end.
     ///
-    /// - Throws: `StoreError`; what `emit` throws.
+    /// - Throws: `StoreError`; any error of `emit`.
     public func write(_ emit: (String) throws -> Void) throws {
         try diff.reading { try writeOnce(emit) }
     }
@@ -38,10 +38,10 @@ public struct ChangeScript {
         try emit("BEGIN;")
         try writeRemovals(emit)
         for pair in diff.pairs where isMadeAnew(pair) && pair.new?.kind == .virtual {
-            try emit(Self.statement(pair.present.sql))
+            try emit(SchemaText.inScript(pair.present.sql))
         }
         for pair in diff.pairs where isMadeAnew(pair) && isPlain(pair.new) {
-            try emit(Self.statement(pair.present.sql))
+            try emit(SchemaText.inScript(pair.present.sql))
         }
         for pair in diff.pairs { try writeRows(of: pair, emit) }
         try writeSequence(emit)
@@ -51,7 +51,7 @@ public struct ChangeScript {
         try emit("PRAGMA ignore_check_constraints = OFF;")
     }
 
-    /// Whether there is nothing to do.
+    /// Whether the two states are the same.
     public var isEmpty: Bool {
         get throws {
             guard touched.isEmpty, diff.schema.tables.isEmpty else { return false }
@@ -68,7 +68,7 @@ public struct ChangeScript {
 
     // MARK: - Schema
 
-    /// Whether a table is dropped, made or both.
+    /// Returns whether a table is dropped, created or both.
     private func isMadeAnew(_ pair: TablePair) -> Bool {
         !pair.isSameTable && !isPart(pair.new) && !isPart(pair.old)
     }
@@ -77,17 +77,18 @@ public struct ChangeScript {
         table?.kind == .table || table?.kind == .shadow
     }
 
-    /// Whether a table belongs to a virtual one that is dropped or made, and goes and comes with it.
+    /// Returns whether the table is a shadow table of a virtual table that is dropped or created.
     private func isPart(_ table: TableSchema?) -> Bool {
         guard let table, table.kind == .shadow else { return false }
         let name = table.name.foldedIdentifier
         return diff.pairs.contains { pair in
             (pair.old?.kind == .virtual || pair.new?.kind == .virtual) && !pair.isSameTable
-                && name.hasPrefix("\(pair.name.foldedIdentifier)_")
+                && name.hasPrefix("\(pair.name)_".foldedIdentifier)
         }
     }
 
-    /// Triggers would do more than is wanted, and indexes refuse what is only on the way.
+    /// Writes the removals, which come first: triggers would change more rows, and indexes would refuse intermediate
+    /// states.
     private func writeRemovals(_ emit: (String) throws -> Void) throws {
         for pair in diff.pairs {
             guard let old = pair.old, pair.isSameTable else { continue }
@@ -109,16 +110,16 @@ public struct ChangeScript {
         for pair in diff.pairs {
             guard let new = pair.new else { continue }
             for index in new.indexes where !(pair.isSameTable && Self.keeps(index, pair.old)) {
-                if let sql = index.sql, !isPart(new) { try emit(Self.statement(sql)) }
+                if let sql = index.sql, !isPart(new) { try emit(SchemaText.inScript(sql)) }
             }
         }
         for pair in diff.pairs where isMadeAnew(pair) && pair.new?.kind == .view {
-            try emit(Self.statement(pair.present.sql))
+            try emit(SchemaText.inScript(pair.present.sql))
         }
         for pair in diff.pairs {
             for trigger in pair.new?.triggers ?? []
             where !pair.isSameTable || !keeps(trigger, pair) {
-                try emit(Self.statement(trigger.sql))
+                try emit(SchemaText.inScript(trigger.sql))
             }
         }
     }
@@ -130,12 +131,9 @@ public struct ChangeScript {
     }
 
     private static func keeps(_ index: IndexSchema, _ table: TableSchema?) -> Bool {
-        table?.indexes.contains { $0.name == index.name && $0.sql == index.sql } == true
-    }
-
-    /// Ends a statement; a comment at its end would swallow the semicolon.
-    private static func statement(_ sql: String) -> String {
-        sqlite3_complete("\(sql);") != 0 ? "\(sql);" : "\(sql)\n;"
+        table?.indexes.contains {
+            $0.name.exact == index.name.exact && $0.sql?.exact == index.sql?.exact
+        } == true
     }
 
     // MARK: - Rows

@@ -3,7 +3,7 @@ internal import Files
 
 /// A store that is open for reading, wherever its pages are: live, in an archive, or unpacked.
 ///
-/// It is of one state as long as it is open. One thread at a time uses it.
+/// It shows one state as long as it is open. Only one thread at a time may use it.
 public struct ReadableStore {
     /// The store's name in messages.
     public let name: String
@@ -11,9 +11,9 @@ public struct ReadableStore {
     public let pages: (any StorePages)?
 
     let database: OpaquePointer
-    /// Keeps the connection open, and its transaction.
+    /// The object that keeps the connection and its transaction open.
     let owner: AnyObject
-    /// Knows why bytes could not be read, where SQLite only knows that they could not.
+    /// The snapshot, which knows the reason if bytes could not be read; SQLite does not.
     private let snapshot: StoreSnapshot?
 
     /// Takes a connection.
@@ -21,8 +21,8 @@ public struct ReadableStore {
     /// - Parameters:
     ///   - database: the connection (`sqlite3 *`), in a transaction if others may write.
     ///   - name: the store's name in messages.
-    ///   - owner: closes the connection with its last reference.
-    ///   - pages: the pages that the connection reads, if they can be told.
+    ///   - owner: the object that closes the connection when its last reference ends.
+    ///   - pages: the pages that the connection reads, if they are known.
     public init(
         _ database: OpaquePointer,
         name: String,
@@ -46,26 +46,30 @@ public struct ReadableStore {
 
     /// Reads the schema.
     ///
-    /// - Returns: all tables but SQLite's own.
+    /// - Returns: all tables except SQLite's own.
     /// - Throws: `StoreError`.
-    public func schema() throws -> StoreSchema { try StoreSchema(of: database, name: name) }
+    public func schema() throws -> StoreSchema {
+        try snapshot?.connection.refuseUnparsedSchema()
+        return try StoreSchema(of: database, name: name)
+    }
 
-    /// Has SQLite read the schema: a store whose schema it cannot make sense of fails here.
+    /// Makes SQLite read the schema, and throws if SQLite cannot interpret it.
     ///
     /// - Throws: `StoreError`; see `reading`.
     public func readSchema() throws {
+        try snapshot?.connection.refuseUnparsedSchema()
         _ = try reading { try number("SELECT count(*) FROM main.sqlite_schema") }
     }
 
     /// Begins to read a table; see `TableCursor`.
     ///
     /// - Parameters:
-    ///   - table: as the store's schema has it.
-    ///   - columns: places in the table's columns; all stored ones if not given.
-    ///   - order: by which keys.
-    ///   - rowIDs: only these rows, of a table with rowids in their order.
+    ///   - table: the table in the store's schema.
+    ///   - columns: indices of the table's columns; all stored ones by default.
+    ///   - order: the keys that determine the order.
+    ///   - rowIDs: the rows to read, for a table with rowids in their order; all by default.
     /// - Returns: a cursor before the first row.
-    /// - Throws: `StoreError`, also if rows of this table have no key that can be told.
+    /// - Throws: `StoreError`, also if the rows of this table have no accessible key.
     public func rows(
         of table: TableSchema,
         columns: [Int]? = nil,
@@ -85,7 +89,7 @@ public struct ReadableStore {
 
     /// Runs `body`, which reads the store.
     ///
-    /// - Throws: what `body` throws; in place of SQLite's error that of the bytes that it could not read.
+    /// - Throws: any error of `body`; if bytes could not be read, the reason in place of SQLite's error.
     public func reading<Result>(_ body: () throws -> Result) throws -> Result {
         try snapshot?.reading(body) ?? body()
     }
@@ -97,13 +101,13 @@ public struct ReadableStore {
         try number("SELECT count(*) FROM main.\(table.name.sqlIdentifier)")
     }
 
-    /// Lets long queries in `body` be stopped (https://www.sqlite.org/c3ref/progress_handler.html).
+    /// Runs `body`, whose long queries can be stopped (https://www.sqlite.org/c3ref/progress_handler.html).
     ///
     /// - Parameters:
-    ///   - check: called now and then; throws to stop.
-    ///   - body: runs queries.
-    /// - Returns: what `body` returns.
-    /// - Throws: what `check` throws, in place of what a query made of that; what `body` throws.
+    ///   - check: a closure that is called now and then, and throws to stop.
+    ///   - body: a closure that runs queries.
+    /// - Returns: the result of `body`.
+    /// - Throws: the error of `check`, in place of the query's error; any error of `body`.
     public func interruptible<Result>(
         by check: @escaping () throws -> Void,
         _ body: () throws -> Result
@@ -111,34 +115,34 @@ public struct ReadableStore {
         try QueryWatch.watching(database, check, body)
     }
 
-    /// Runs a query that gives one number.
+    /// Runs a query that returns one number.
     func number(_ sql: String) throws -> Int64 {
         let statement = try Statement(database, name: name, sql)
         return try statement.step() ? statement.integer(0) : 0
     }
 }
 
-/// The pages of a store in one state, read by their places.
+/// The pages of a store in one state, read by their offsets.
 public protocol StorePages {
-    /// Bytes in a page.
+    /// The length of a page in bytes.
     var pageSize: Int { get }
-    /// Pages in the database.
+    /// The number of pages in the database.
     var pageCount: Int64 { get }
 
     /// Reads bytes of the database.
     ///
     /// - Parameters:
-    ///   - buffer: filled from the start; whole pages, or the rest of the database.
-    ///   - offset: the first byte; where a page begins.
-    /// - Returns: the count of bytes, less than asked for only at the end of the database.
-    /// - Throws: what keeps them from being read.
+    ///   - buffer: the buffer to fill from its start, with room for whole pages or the rest of the database.
+    ///   - offset: the offset of the first byte, at the beginning of a page.
+    /// - Returns: the number of bytes; fewer than requested only at the end of the database.
+    /// - Throws: an error if they cannot be read.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int
 }
 
 extension StoreSnapshot: StorePages {}
 
 extension ReadableStore {
-    /// Makes an empty store, in memory: the state of one that is not there.
+    /// Creates an empty store in memory, as the state of a store that does not exist.
     ///
     /// - Throws: `StoreError` if SQLite has no memory for it.
     public static func empty() throws -> ReadableStore {
@@ -159,5 +163,27 @@ extension ReadableStore {
             owner: snapshot,
             pages: snapshot
         )
+    }
+}
+
+/// Substitutes for collations that only the application has; SQLite may not even read a table without them.
+///
+/// The substitutes compare bytes. Rows are read in the order of their rowids or bytes, so that no result depends on
+/// a substitute. Nothing is written on such a connection.
+enum AbsentCollations {
+    /// Registers a substitute for each collation that SQLite misses
+    /// (https://www.sqlite.org/c3ref/collation_needed.html).
+    static func standIn(in database: OpaquePointer) {
+        sqlite3_collation_needed(database, nil) { _, database, _, name in
+            let compare:
+                @convention(c) (
+                    UnsafeMutableRawPointer?, CInt, UnsafeRawPointer?, CInt, UnsafeRawPointer?
+                ) -> CInt = { _, count, bytes, otherCount, other in
+                    let left = UnsafeRawBufferPointer(start: bytes, count: Int(count))
+                    let right = UnsafeRawBufferPointer(start: other, count: Int(otherCount))
+                    return CInt(left.compare(with: right).signum())
+                }
+            sqlite3_create_collation_v2(database, name, SQLITE_UTF8, nil, compare, nil)
+        }
     }
 }

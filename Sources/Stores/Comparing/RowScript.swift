@@ -1,4 +1,6 @@
-/// Statements that change the rows of tables from one state to another.
+internal import Files
+
+/// The statements that change the rows of tables from one state to another.
 struct RowScript {
     let text: SQLText
     private let diff: StoreDiff
@@ -8,7 +10,7 @@ struct RowScript {
         text = try SQLText()
     }
 
-    /// Returns whether rows of a table differ that both states have.
+    /// Returns whether the rows of a table of both states differ.
     func differs(_ pair: TablePair) throws -> Bool {
         guard let old = pair.old, let new = pair.new, new.kind == .table || new.kind == .shadow
         else { return false }
@@ -21,7 +23,7 @@ struct RowScript {
         return differs
     }
 
-    /// Whether single rows can be changed; else all are written anew.
+    /// Returns whether rows can be changed one by one; if not, all rows are written again.
     private func canCompare(_ pair: TablePair) -> Bool {
         switch TableIdentity(inStore: pair.present) {
         case .rowID: true
@@ -30,7 +32,7 @@ struct RowScript {
         }
     }
 
-    /// Returns whether two tables differ as their rows come.
+    /// Returns whether the rows of two tables differ, in the order in which SQLite returns them.
     private func differInOrder(_ old: TableSchema, _ new: TableSchema) throws -> Bool {
         var before = try diff.old.rows(of: old, order: .none)
         var after = try diff.new.rows(of: new, order: .none)
@@ -49,7 +51,7 @@ struct RowScript {
 
     /// Writes all rows of a table of the new state.
     ///
-    /// - Throws: `StoreError`; what `emit` throws.
+    /// - Throws: `StoreError`; any error of `emit`.
     func writeAll(
         _ table: TableSchema,
         emptying isEmptied: Bool,
@@ -63,9 +65,9 @@ struct RowScript {
 
     // MARK: - Changes
 
-    /// Writes the changes of a table whose states were made by the same statement.
+    /// Writes the changes of a table that has the same statement in both states.
     ///
-    /// - Throws: `StoreError`; what `emit` throws.
+    /// - Throws: `StoreError`; any error of `emit`.
     func writeChanges(_ pair: TablePair, _ emit: (String) throws -> Void) throws {
         guard let old = pair.old, let new = pair.new else { return }
         guard canCompare(pair) else { return try writeAll(new, emptying: true, emit) }
@@ -80,7 +82,8 @@ struct RowScript {
                 return true
             }
         }
-        // On the way two rows could have one key: what changes goes first, and then comes back.
+        // Single updates could give two rows the same key for a while. So changed rows are deleted, then inserted
+        // again.
         try diff.forEachDifference(old, new, by: identity) { change, diff in
             if change != .added { try emit(removal(of: diff.old)) }
             return true
@@ -138,7 +141,7 @@ struct RowScript {
 }
 
 extension TableSchema {
-    /// Whether rows may be refused for more than the key by which they are compared.
+    /// Whether a UNIQUE key may refuse rows, other than the key by which they are compared.
     fileprivate var hasOtherKeys: Bool {
         indexes.contains { index in
             guard index.isUnique else { return false }

@@ -1,18 +1,19 @@
 internal import CSQLite
+internal import Files
 
-/// Values as SQL that gives the same class and the same bytes, whichever SQLite runs it.
+/// A formatter of values as SQL that yields the same class and bytes in every version of SQLite.
 final class SQLText {
     private let scratch: ScratchDatabase
     private let reading: Reading
 
-    /// SQLite's reading of a number, which is off by a bit for some.
+    /// The statement with which SQLite parses a number; for some numbers the result is off by one bit.
     private final class Reading {
         let statement: Statement
 
         init(_ statement: consuming Statement) { self.statement = statement }
     }
 
-    /// Takes a database in memory to try numbers in.
+    /// Opens a database in memory for trying out numbers.
     ///
     /// - Throws: `StoreError` if SQLite has no memory for it.
     init() throws {
@@ -31,14 +32,15 @@ final class SQLText {
         }
     }
 
-    /// Returns a text as literals, and characters that are not safe to print as calls of `char`.
+    /// Returns a text as literals, with calls of `char` for characters that are not safe to print.
     ///
-    /// SQLite's parser ends at a NUL; and a blob that is cast has another encoding where texts are in UTF-16.
+    /// SQLite's parser ends at a NUL, so a single literal does not do. A cast blob would have another encoding in a
+    /// store with UTF-16.
     private static func expression(of text: String) -> String {
         var parts: [String] = []
         var run = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
-            guard !scalar.isShown else {
+            guard !scalar.isPrintable else {
                 run.append(scalar)
                 continue
             }
@@ -63,7 +65,7 @@ final class SQLText {
         return text
     }
 
-    /// Returns a product of whole numbers, each of which SQLite reads exactly.
+    /// Returns a number as products or quotients of whole numbers, each of which SQLite reads exactly.
     static func exact(_ number: Double) -> String {
         var significand = number.significand * 0x1p52
         var exponent = Int(number.exponent) - 52
@@ -78,13 +80,5 @@ final class SQLText {
             exponent += exponent > 0 ? -step : step
         }
         return text + ")"
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether a terminal shows it, and is not driven by it.
-    fileprivate var isShown: Bool {
-        if isASCII { return value >= 0x20 && value != 0x7F }
-        return properties.generalCategory != .control && !properties.isBidiControl
     }
 }

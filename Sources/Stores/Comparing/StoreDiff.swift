@@ -1,33 +1,35 @@
+internal import Files
+
 /// The differences between two states of a store, table by table and row by row.
 ///
-/// Rows stream: memory grows neither with the tables nor with their differences.
+/// Rows are streamed, so memory grows neither with the tables nor with their differences.
 public final class StoreDiff {
     /// The state before.
     public let old: ReadableStore
     /// The state after.
     public let new: ReadableStore
     public let schema: SchemaDiff
-    /// All tables that rows can be read from; views and virtual tables have none of their own.
+    /// All tables with rows of their own; views and virtual tables have none.
     public let tables: [TablePair]
-    /// All of them, views and virtual tables as well.
+    /// All tables, including views and virtual tables.
     let pairs: [TablePair]
 
     /// Whether both states keep texts in UTF-8.
     let isUTF8: Bool
     private let isSameEncoding: Bool
     private let segments: SharedSegments?
-    /// Called now and then; throws to stop.
+    /// A closure that is called now and then, and throws to stop.
     private let check: () throws -> Void
-    /// Outside of these rowids a table's states are the same; by the table's name.
-    private var ranges: [String: [ClosedRange<Int64>]] = [:]
+    /// The ranges of rowids outside of which both states of a table are the same, by the table's name.
+    private var ranges: [ExactString: [ClosedRange<Int64>]] = [:]
 
     /// Reads the schemas.
     ///
     /// - Parameters:
     ///   - old: the state before.
     ///   - new: the state after.
-    ///   - segments: what is known to be the same in both files, and need not be read of both.
-    ///   - check: called now and then in long work; throws to stop.
+    ///   - segments: the segments that are equal in both files, and need to be read from one only.
+    ///   - check: a closure that is called now and then during long work, and throws to stop.
     /// - Throws: `StoreError`.
     public init(
         from old: ReadableStore,
@@ -47,7 +49,7 @@ public final class StoreDiff {
         tables = pairs.compactMap(\.withRows)
     }
 
-    /// Returns how rows of a table are known to be the same; `nil` if only one state has the table.
+    /// Returns how the same row is recognised in both states; `nil` if only one state has the table.
     public func identity(of pair: TablePair) -> TableIdentity? {
         guard let old = pair.old, let new = pair.new else { return nil }
         return TableIdentity(of: old, and: new, isUTF8: isUTF8)
@@ -62,7 +64,7 @@ public final class StoreDiff {
 
     /// Runs `body`, which reads both stores.
     ///
-    /// - Throws: what `body` throws; in place of SQLite's error that of the bytes that it could not read.
+    /// - Throws: any error of `body`; if bytes could not be read, the reason in place of SQLite's error.
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         try old.reading { try new.reading(body) }
     }
@@ -87,7 +89,7 @@ public final class StoreDiff {
 
     /// Calls `body` for each row that differs, in the order of their keys, until it returns `false`.
     ///
-    /// - Throws: `StoreError`; what `body` throws.
+    /// - Throws: `StoreError`; any error of `body`.
     public func forEachChange(
         of pair: TablePair,
         _ body: (RowChange) throws -> Bool
@@ -172,7 +174,7 @@ public final class StoreDiff {
         return true
     }
 
-    /// The columns that both states have, and by whose values rows are known.
+    /// Returns the columns that both states have; their values identify rows.
     private static func commonColumns(
         _ old: TableSchema,
         _ new: TableSchema
@@ -183,33 +185,34 @@ public final class StoreDiff {
         return (common.map(\.old), common.map(\.new))
     }
 
-    /// Returns the rowids outside of which two states of a table are the same, by their pages; `nil` if that is
-    /// not known.
+    /// Returns the ranges of rowids outside of which two states of a table are the same, by their pages; `nil` if
+    /// unknown.
     private func changedRanges(
         _ old: TableSchema,
         _ new: TableSchema
     ) throws -> [ClosedRange<Int64>]? {
-        // Records name their columns by places, and lack those that have their defaults.
+        // Pages can be compared only under one statement: records name columns by position, and may lack those with
+        // defaults.
         guard old.sql == new.sql, isSameEncoding, old.rowIDName != nil,
             let oldPages = self.old.pages, let newPages = self.new.pages,
             oldPages.pageSize == newPages.pageSize
         else { return nil }
-        if let known = ranges[new.name] { return known }
+        if let known = ranges[new.name.exact] { return known }
         let key = Self.hashKey
         guard
             let before = try oldPages.tree(of: old, key: key, sharing: segments, check: check),
             let after = try newPages.tree(of: new, key: key, with: before, check: check)
         else { return nil }
         let changes = Leaf.changes(from: before.leaves, to: after.leaves)
-        ranges[new.name] = changes
+        ranges[new.name.exact] = changes
         return changes
     }
 
-    /// Nobody knows it who might make two pages of one hash.
+    /// The key is random, so that nobody can construct two pages with the same hash.
     private static let hashKey: [UInt8] = (0..<192).map { _ in .random(in: .min ... .max) }
 }
 
-/// How many rows of a table differ.
+/// The numbers of rows that differ in a table.
 public struct RowCounts: Sendable, Equatable, Codable {
     public var added: Int64 = 0
     public var removed: Int64 = 0
@@ -222,7 +225,7 @@ public struct RowCounts: Sendable, Equatable, Codable {
 
 /// A row that differs between two states of a table.
 public struct RowChange: Sendable, Equatable {
-    /// A value as it is shown: of a large one only the size is read.
+    /// A value for display: of a large value only the size is read.
     public enum Value: Sendable, Equatable {
         case stored(StoredValue)
         case large(StorageClass, bytes: Int64)
@@ -231,15 +234,15 @@ public struct RowChange: Sendable, Equatable {
     /// A value of the row, by the name of its column.
     public struct Cell: Sendable, Equatable {
         public var column: String
-        /// `nil` if the state has no such row.
+        /// The value in the old state; `nil` if it has no such row.
         public var old: Value?
         public var new: Value?
     }
 
     public var kind: SchemaDiff.Change
-    /// The values by which the row is known; none if it is known by all of its values.
+    /// The values of the row's key; empty if all of its values identify the row.
     public var key: [(column: String, value: Value)] { keys.map { ($0.column, $0.value) } }
-    /// Those that differ, or all of a row that only one state has.
+    /// The values that differ, or all values of a row that only one state has.
     public var cells: [Cell]
 
     private struct Key: Sendable, Equatable {
@@ -310,7 +313,7 @@ extension RowChange {
 }
 
 extension TableCursor {
-    /// Returns a value as it is shown.
+    /// Returns a value for display.
     fileprivate func shownValue(_ index: Int) throws -> RowChange.Value {
         switch storageClass(index) {
         case let kind where kind == .text || kind == .blob:
@@ -323,7 +326,7 @@ extension TableCursor {
 }
 
 extension TablePair {
-    /// The states that have rows of their own; `nil` if none has.
+    /// The pair without states that have no rows of their own; `nil` if neither has any.
     fileprivate var withRows: TablePair? {
         func rows(_ table: TableSchema?) -> TableSchema? {
             table.flatMap { $0.kind == .table || $0.kind == .shadow ? $0 : nil }

@@ -1,19 +1,19 @@
 public import Files
 public import SystemPackage
 
-/// What is to be left out of backups, and stays as it is when one is restored.
+/// The files to leave out of backups; a restore leaves them as they are.
 ///
-/// It is a matter of names, and of directories that call themselves caches. Links are not followed. What is
-/// in a directory that is left out is left out too.
+/// Names decide, and the tag of a cache directory. Links are not followed. The contents of an excluded directory are
+/// excluded too.
 public struct Exclusions: Sendable, Equatable {
     /// The patterns that come before all others: directories that are not for other machines.
     public static let standard = ["*.nosync/"]
-    /// Nothing is left out.
+    /// Exclusions that leave out nothing.
     public static let none = Exclusions()
 
-    /// The last one that means a path decides.
+    /// The patterns; the last matching pattern wins.
     public var patterns: [PathPattern]
-    /// Whether directories are left out that have a tag by which they are caches.
+    /// Whether directories with the tag of a cache are left out.
     public var excludesCaches: Bool
 
     public init(patterns: [PathPattern] = [], excludesCaches: Bool = false) {
@@ -24,14 +24,14 @@ public struct Exclusions: Sendable, Equatable {
     /// Whether nothing can be left out.
     public var isEmpty: Bool { patterns.isEmpty && !excludesCaches }
 
-    /// Returns whether something is left out that a walk came upon; it is in no directory that is.
+    /// Returns whether a file found by a walk is left out; none of its directories is.
     public func excludes(_ file: WalkedFile) -> Bool {
         excludes(file.path, file.info.kind, in: file.directory)
     }
 
-    /// Returns whether a path is left out, or a directory that it is in.
+    /// Returns whether a path, or a directory above it, is left out.
     ///
-    /// - Throws: `FileError` if it cannot be looked at; it may be missing.
+    /// - Throws: `FileError` if it cannot be examined; it may be missing.
     public func excludes(_ path: RelativePath, in root: FilePath) throws -> Bool {
         var directory = try Directory.open(root)
         var prefix: RelativePath?
@@ -61,10 +61,12 @@ public struct Exclusions: Sendable, Equatable {
         return excludesCaches && isDirectory && Self.isCache(path.name, in: directory)
     }
 
-    /// The beginning of the file by which a directory is a cache (https://bford.info/cachedir/).
+    /// The beginning of the file that marks a directory as a cache (https://bford.info/cachedir/).
     private static let signature = Array("Signature: 8a477f597d28d172789f06886806bc55".utf8)
 
-    /// Returns whether a directory has the tag; one that cannot be read is not left out without a word.
+    /// Returns whether a directory has the tag.
+    ///
+    /// An unreadable one counts as untagged, so that it is not silently left out.
     private static func isCache(_ name: FileName, in directory: Directory) -> Bool {
         guard let cache = try? directory.directory(name), let tag = try? cache.file("CACHEDIR.TAG"),
             let start = try? tag.readExactly(count: signature.count, at: 0)
@@ -78,7 +80,7 @@ extension Exclusions: Codable {
         case patterns, caches
     }
 
-    /// Reads them.
+    /// Decodes the patterns and the setting for caches.
     ///
     /// - Throws: `PathPatternError`, `DecodingError`.
     public init(from decoder: any Decoder) throws {
@@ -94,16 +96,16 @@ extension Exclusions: Codable {
     }
 }
 
-/// What a walk passes over.
+/// The files that a walk leaves out.
 public enum LeavingOut: Sendable {
-    /// Everything that these mean.
+    /// Every file that matches the exclusions.
     case matches(Exclusions)
-    /// These paths, and all that is in them.
+    /// These paths, and everything below them.
     case paths(Set<RelativePath>)
 
     public static let nothing = LeavingOut.paths([])
 
-    /// Returns whether the walk passes over something that it came upon.
+    /// Returns whether the walk leaves out a file that it found.
     public func leavesOut(_ file: WalkedFile) -> Bool {
         switch self {
         case .matches(let exclusions): exclusions.excludes(file)
@@ -111,9 +113,9 @@ public enum LeavingOut: Sendable {
         }
     }
 
-    /// Returns whether a walk passes over a path, or a directory that it is in.
+    /// Returns whether a walk leaves out a path, or a directory above it.
     ///
-    /// - Throws: `FileError` if it cannot be looked at.
+    /// - Throws: `FileError` if it cannot be examined.
     public func leavesOut(_ path: RelativePath, in root: FilePath) throws -> Bool {
         switch self {
         case .matches(let exclusions): try exclusions.excludes(path, in: root)

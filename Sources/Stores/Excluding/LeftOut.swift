@@ -1,20 +1,21 @@
 public import Files
 internal import SystemPackage
 
-/// Everything that a walk of a stores directory passed over because it was to be left out.
+/// The files and directories that a walk of a stores directory left out.
 public struct LeftOut: Sendable {
-    /// How many of the paths are kept here.
+    /// The greatest number of paths kept here.
     public static let pathsLimit = 100
 
-    /// How many there are; what is in a directory among them is not counted.
+    /// The number of paths left out; the contents of a directory among them are not counted.
     public private(set) var count = 0
-    /// The first of them.
+    /// The first of the paths, up to the limit.
     public private(set) var paths: [RelativePath] = []
-    /// The stores among them, but for those in directories that are left out.
+    /// The stores left out, except those inside directories that are left out.
     public private(set) var stores: [Store] = []
 
-    /// SQLite's files beside these stores, and the directories of their external data: a store without
-    /// them would be half of one.
+    /// SQLite's files beside these stores, and the directories of their external data.
+    ///
+    /// A store without them would be incomplete.
     public private(set) var parts: Set<RelativePath> = []
 
     mutating func add(_ file: WalkedFile, asStoreIn directory: FilePath?) {
@@ -24,7 +25,7 @@ public struct LeftOut: Sendable {
         stores.append(Store(path: file.path, directory: directory, identity: file.info.identity))
     }
 
-    /// Finds the parts of the stores; a part that another store has too stays that one's.
+    /// Finds the parts of the stores left out, except parts that a present store shares.
     fileprivate mutating func findParts(beside present: [Store]) {
         parts = Set(stores.flatMap { $0.files.dropFirst() + [$0.supportDirectory] })
         for store in present {
@@ -35,7 +36,7 @@ public struct LeftOut: Sendable {
 }
 
 extension StoresDirectory.Survey {
-    /// Takes out what the walk saw of the external data of stores that are left out.
+    /// Removes stores and files that are parts of stores left out.
     mutating func removePartsOfLeftOutStores() {
         guard !leftOut.stores.isEmpty else { return }
         leftOut.findParts(beside: stores)

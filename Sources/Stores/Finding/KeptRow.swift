@@ -1,10 +1,10 @@
 internal import Files
 
-/// A row as one state of a store has it, kept to be compared with other states of it.
+/// A row of one state of a store, kept for comparison with other states.
 ///
-/// Of a large value its digest is kept, so that many rows fit into memory.
+/// It keeps only the digest of a large value, so that many rows fit into memory.
 public struct KeptRow: Sendable {
-    /// The most bytes of a value that is kept: 4 KiB.
+    /// The greatest length in bytes of a value that is kept whole: 4 KiB.
     public static let keptSize = 4096
 
     private enum Content: Equatable {
@@ -28,7 +28,7 @@ public struct KeptRow: Sendable {
     private var keyColumns: [String] = []
     private var rowID: Int64?
 
-    /// Reads the row that a cursor is at.
+    /// Reads the current row of a cursor.
     ///
     /// - Throws: `StoreError`.
     fileprivate init(_ cursor: borrowing TableCursor, by identity: TableIdentity) throws {
@@ -88,7 +88,7 @@ public struct KeptRow: Sendable {
 
     // MARK: - Looking
 
-    /// The values by which the row is known.
+    /// The values of the row's key.
     public var key: [(column: String, value: RowChange.Value)] {
         if let rowID { return [("rowid", .stored(.integer(rowID)))] }
         return keyColumns.compactMap { name in
@@ -96,13 +96,13 @@ public struct KeptRow: Sendable {
         }
     }
 
-    /// All values, as those of a row that was not there before.
+    /// All values, in the form of a new row.
     public var cells: [RowChange.Cell] {
         values.map { RowChange.Cell(column: $0.column, old: nil, new: $0.content.shown) }
     }
 
-    /// Returns the values that a later state of the row has others of, by storage class and bytes, in the columns
-    /// that both have.
+    /// Returns the values in which a later state of the row differs by storage class or bytes, among the columns of
+    /// both.
     public func changes(to later: KeptRow) -> [RowChange.Cell] {
         let known = Dictionary(values.map { ($0.column.foldedIdentifier, $0.content) }) { $1 }
         return later.values.compactMap { cell in
@@ -115,13 +115,13 @@ public struct KeptRow: Sendable {
 }
 
 extension ReadableStore {
-    /// Reads the row that a key is of.
+    /// Reads the row with a key.
     ///
     /// - Parameters:
-    ///   - key: as `RowSearch` tells it, in this state of the store or in another.
-    ///   - table: as this store's schema has it.
-    ///   - identity: how its rows are known; not by their content.
-    /// - Returns: `nil` if there is none.
+    ///   - key: the key as `RowSearch` reports it, in this state of the store or in another.
+    ///   - table: the table in this store's schema.
+    ///   - identity: the identity of its rows, which is not `content`.
+    /// - Returns: the row; `nil` if there is none.
     /// - Throws: `StoreError`.
     public func row(
         at key: RowKey,
@@ -141,7 +141,7 @@ extension ReadableStore {
         of table: TableSchema,
         _ identity: TableIdentity
     ) throws -> KeptRow? {
-        // Values of any size are read by pieces so.
+        // A cursor reads values of any size in pieces.
         var cursor = try rows(of: table, rowIDs: number...number)
         return try cursor.next() ? KeptRow(cursor, by: identity) : nil
     }
@@ -155,8 +155,8 @@ extension ReadableStore {
         let rest =
             table.rowIDName.map { [$0] }
             ?? table.storedColumns.map { table.columns[$0].name.sqlIdentifier }
-        // The column's own collation is that of its index, and may take other texts for the same. One that only the
-        // application has cannot find anything.
+        // The index has the column's own collation, which may treat different texts as equal. A collation that only
+        // the application has cannot find anything.
         let isSearchable = table.primaryKey.allSatisfy {
             ["binary", "nocase", "rtrim"].contains(table.columns[$0].collation.foldedIdentifier)
         }

@@ -1,16 +1,16 @@
 internal import Files
 
-/// Finds rows of a store by values of their columns, in one transaction.
+/// A finder of rows of a store by values of their columns, in one transaction.
 ///
-/// An index makes it quick, if there is one; else SQLite reads the table.
+/// It is fast if there is an index; else SQLite reads the whole table.
 package final class RowFinder {
     private let handle: OpaquePointer
     private let name: String
-    /// Keeps the transaction open.
+    /// The object that keeps the transaction open.
     private let owner: AnyObject?
     private var statements: [String: Prepared] = [:]
 
-    /// The most numbers that one statement looks for.
+    /// The greatest number of numbers in one statement.
     private static let numbersLimit = 5_000
 
     private final class Prepared {
@@ -27,20 +27,20 @@ package final class RowFinder {
         owner = snapshot
     }
 
-    /// Finds rows by a connection (`sqlite3 *`) that is in a transaction, and outlasts this.
+    /// Takes a connection (`sqlite3 *`) that is in a transaction, and outlives the finder.
     package init(_ handle: OpaquePointer, name: String) {
         self.handle = handle
         self.name = name
         owner = nil
     }
 
-    /// Returns the local keys of the rows that have the values of some terms.
+    /// Returns the local keys of the rows in which some terms have the given values.
     ///
     /// - Parameters:
-    ///   - table: as the store's schema has it.
+    ///   - table: the table in the store's schema.
     ///   - terms: columns or expressions, as SQL.
-    ///   - values: one for each; none is NULL.
-    ///   - condition: what rows must meet besides, as SQL.
+    ///   - values: one value for each term; none is NULL.
+    ///   - condition: a further condition, as SQL.
     /// - Returns: the keys, in no order.
     /// - Throws: `StoreError`.
     package func keys(
@@ -63,12 +63,12 @@ package final class RowFinder {
         return try keys(prepared.statement, table)
     }
 
-    /// Returns the local keys of the rows of which a column has one of some numbers.
+    /// Returns the local keys of the rows in which a column has one of some numbers.
     ///
     /// - Parameters:
-    ///   - table: as the store's schema has it.
-    ///   - column: its place in the table's.
-    ///   - numbers: those looked for.
+    ///   - table: the table in the store's schema.
+    ///   - column: the column's index in the table.
+    ///   - numbers: the numbers.
     /// - Returns: the keys, in no order.
     /// - Throws: `StoreError`.
     package func keys(
@@ -107,12 +107,12 @@ package final class RowFinder {
         return greatest.integer(0)
     }
 
-    /// Reads columns of the row at a local key.
+    /// Reads columns of the row with a local key.
     ///
     /// - Parameters:
-    ///   - columns: their places in the table's; with none it tells whether there is such a row.
-    ///   - table: as the store's schema has it.
-    ///   - key: the row's.
+    ///   - columns: their indices in the table; with none, the result only says whether the row exists.
+    ///   - table: the table in the store's schema.
+    ///   - key: the row's key.
     /// - Returns: the values; `nil` if there is no such row.
     /// - Throws: `StoreError`.
     package func values(
@@ -149,7 +149,7 @@ package final class RowFinder {
 }
 
 extension TableSchema {
-    /// The columns by which a row is known in this store, as SQL.
+    /// The columns of the local key, as SQL.
     fileprivate var localKeyNames: [String] {
         if let rowIDAlias { return [columns[rowIDAlias].name.sqlIdentifier] }
         if primaryKey.isEmpty { return [rowIDName ?? "rowid"] }

@@ -1,16 +1,16 @@
 internal import Files
 
-/// A search for rows of a store, which tells the keys by which they are known in other states of it.
+/// A search for rows of a store, which returns the keys that identify them in other states of the store.
 public struct RowSearch {
-    /// The rows that are wanted.
+    /// The criterion of a search.
     public enum Wanted: Sendable {
-        /// Those of which a text has this in it.
+        /// Rows with a text that contains this one.
         case text(TextPattern)
-        /// Those that meet this, as SQL.
+        /// Rows that meet this condition, as SQL.
         case condition(String)
     }
 
-    /// SQLite gives no more columns of one question (limits.html, 2,000).
+    /// The number of columns in one query; SQLite allows at most 2,000 (limits.html).
     private static let columnsLimit = 500
 
     private let snapshot: StoreSnapshot
@@ -20,24 +20,25 @@ public struct RowSearch {
     ///
     /// - Parameters:
     ///   - snapshot: the store.
-    ///   - check: called now and then; throws to stop.
+    ///   - check: a closure that is called now and then, and throws to stop.
     public init(_ snapshot: StoreSnapshot, check: @escaping () throws -> Void) {
         self.snapshot = snapshot
         self.check = check
     }
 
-    /// Calls `body` with the keys of the rows that are wanted, until it returns `false`; with some perhaps more than
-    /// once.
+    /// Calls `body` with the keys of the matching rows until it returns `false`.
     ///
-    /// Texts of any length are looked into, blobs are not. A condition that does more than to read is refused. So is one
-    /// that needs a collation which only the application has, as long as nothing stands in for that: see
-    /// `ReadableStore`.
+    /// It may pass some keys more than once.
+    ///
+    /// Texts of any length are searched, blobs are not. A condition that does more than read is refused. So is a
+    /// condition that needs a collation of the application, unless a substitute is registered: see `ReadableStore`.
+    ///
     /// - Parameters:
-    ///   - wanted: the rows that are wanted.
-    ///   - table: as the snapshot's schema has it.
-    ///   - identity: how its rows are known; not by their content.
-    ///   - body: takes a key.
-    /// - Throws: `QueryError` if the condition is none; `StoreError`; what `body` and `check` throw.
+    ///   - wanted: the criterion.
+    ///   - table: the table in the snapshot's schema.
+    ///   - identity: the identity of its rows, which is not `content`.
+    ///   - body: a closure that takes a key.
+    /// - Throws: `QueryError` if the condition is not valid; `StoreError`; any error of `body` and `check`.
     public func forEachKey(
         of wanted: Wanted,
         in table: TableSchema,
@@ -68,7 +69,7 @@ public struct RowSearch {
             throw QueryError.wrong(reason: "it does not end", near: nil, nearest: nil)
         }
         let keys = table.keyNames(by: identity).joined(separator: ", ")
-        // A comment at its end would swallow the parenthesis.
+        // The line break ends a comment in the condition, which would otherwise swallow the parenthesis.
         let sql = "SELECT \(keys) FROM main.\(table.name.sqlIdentifier) WHERE (\(condition)\n)"
         try snapshot.query(sql, checking: check) { answer in
             guard case .row(let values) = answer else { return true }
@@ -87,7 +88,7 @@ public struct RowSearch {
         let keys = table.keyNames(by: identity)
         for start in stride(from: 0, to: columns.count, by: Self.columnsLimit) {
             let part = columns[start..<min(start + Self.columnsLimit, columns.count)]
-            // The class stands in a row's header: SQLite reads no blob to tell it.
+            // A row's header contains the storage class, so SQLite reads no blob for it.
             let texts = part.map { place in
                 let name = table.columns[place].name.sqlIdentifier
                 return "CASE WHEN typeof(\(name)) = 'text' THEN \(name) END"
@@ -115,7 +116,7 @@ public struct RowSearch {
 }
 
 extension RowKey {
-    /// Makes a key of the values that `keyNames` asks for.
+    /// Creates a key from the values of the columns in `keyNames`.
     fileprivate init(_ values: [StoredValue], by identity: TableIdentity) {
         if identity == .rowID, case .integer(let number)? = values.first {
             self = .rowID(number)
@@ -126,7 +127,7 @@ extension RowKey {
 }
 
 extension TableSchema {
-    /// The columns of the key by which rows are known, as SQL.
+    /// Returns the columns of the key that identifies rows, as SQL.
     func keyNames(by identity: TableIdentity) -> [String] {
         switch identity {
         case .rowID: [rowIDName ?? "rowid"]

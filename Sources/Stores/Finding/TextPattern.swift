@@ -1,22 +1,22 @@
 internal import Foundation
 
-/// A text that is looked for in others, as people type it: capital and small letters are the same.
+/// A text to search for in other texts, regardless of case.
 ///
-/// Of letters beyond ASCII that holds, too, and one that is put together from a letter and its accent is the same
-/// as the one that is both. All else is taken as it is: `%` and `_` stand for themselves.
+/// This holds for letters beyond ASCII, too. A letter with a combining accent equals the precomposed letter. `%` and
+/// `_` have no special meaning.
 public struct TextPattern: Sendable {
-    /// In small letters.
+    /// The text's UTF-8, in lower case and precomposed.
     private let bytes: [UInt8]
     private let isASCII: Bool
 
-    /// Takes a text; `nil` if it is empty, which is in every text.
+    /// Takes a text; `nil` if it is empty, since every text contains it.
     public init?(_ text: String) {
         guard !text.isEmpty else { return nil }
         bytes = Array(Self.folded(text).utf8)
         isASCII = bytes.allSatisfy { $0 < 0x80 }
     }
 
-    /// Returns whether the text is in another; of bytes that are no UTF-8 what is readable counts.
+    /// Returns whether another text contains this one; of bytes that are not UTF-8, the readable part counts.
     public func isFound(in other: UnsafeRawBufferPointer) -> Bool {
         if isASCII { return isPart(of: other) }
         guard other.contains(where: { $0 >= 0x80 }) else { return false }
@@ -28,7 +28,7 @@ public struct TextPattern: Sendable {
         text.lowercased().precomposedStringWithCanonicalMapping
     }
 
-    /// Returns whether the bytes are there, whatever the case of ASCII letters.
+    /// Returns whether the bytes contain the pattern, regardless of the case of ASCII letters.
     private func isPart(of other: UnsafeRawBufferPointer) -> Bool {
         guard other.count >= bytes.count, let first = bytes.first else { return false }
         return bytes.withUnsafeBufferPointer { bytes in

@@ -1,10 +1,9 @@
-/// A page of a table's rows: the rowids that may be in it, and a hash of all that is.
+/// A leaf page of a table: the rowids that it may hold, and a hash of its content.
 ///
-/// The rowids are bounded by the pages above it, so that a page that grows over an emptied neighbour is
-/// another leaf.
+/// The pages above it bound its rowids, so a page that grows over an emptied neighbour is another leaf.
 public struct Leaf: Hashable, Sendable {
     public let rowIDs: ClosedRange<Int64>
-    /// Of the page, and of the pages on which its rows go on.
+    /// The hash of the page, and of the overflow pages of its rows.
     public let hash: UInt64
 
     public init(rowIDs: ClosedRange<Int64>, hash: UInt64) {
@@ -15,9 +14,9 @@ public struct Leaf: Hashable, Sendable {
     /// Returns the ranges of rowids outside of which two states of a table are the same.
     ///
     /// - Parameters:
-    ///   - old: the leaves of one state, in their order.
-    ///   - new: those of the other, hashed with the same key.
-    /// - Returns: ranges in their order, of which none touch.
+    ///   - old: the leaves of one state, in order.
+    ///   - new: the leaves of the other state, hashed with the same key.
+    /// - Returns: the ranges in order, with a gap between any two.
     public static func changes(from old: [Leaf], to new: [Leaf]) -> [ClosedRange<Int64>] {
         let known = Set(old)
         var ranges: [ClosedRange<Int64>] = []

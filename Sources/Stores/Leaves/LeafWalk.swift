@@ -1,14 +1,16 @@
-internal import Files
+public import Files
 
 extension StorePages {
-    /// Reads the leaves of a table's b-tree from the store's pages: all are hashed, and no row is decoded.
+    /// Reads the leaves of a table's b-tree from the store's pages.
+    ///
+    /// It hashes all of them, and decodes no row.
     ///
     /// - Parameters:
-    ///   - table: as the store's schema has it.
-    ///   - key: that of the hashes; the same as long as they are compared.
-    ///   - check: called now and then; throws to stop.
-    /// - Returns: the leaves in the order of their rowids; `nil` if the table has no rowids, or if the
-    ///   pages are not as expected: then its rows must be read.
+    ///   - table: the table in the store's schema.
+    ///   - key: the key of the hashes, which must be the same for leaves to be compared.
+    ///   - check: a closure that is called now and then, and throws to stop.
+    /// - Returns: the leaves in the order of their rowids; `nil` if the table has no rowids, or if the pages are not
+    ///   as expected. In that case its rows must be read.
     /// - Throws: `StoreError` if pages cannot be read.
     public func leaves(
         of table: TableSchema,
@@ -18,15 +20,15 @@ extension StorePages {
         try tree(of: table, key: key, check: check)?.leaves
     }
 
-    /// Reads the leaves as `leaves(of:key:)` does, and no page of a part that another state has as well.
+    /// Reads the leaves as `leaves(of:key:)` does, but reads no page of a part that another state shares.
     ///
     /// - Parameters:
-    ///   - table: as the store's schema has it.
-    ///   - key: that of the hashes.
-    ///   - segments: what the other state has as well; only for the first of the two.
+    ///   - table: the table in the store's schema.
+    ///   - key: the key of the hashes.
+    ///   - segments: the segments that the other state shares; for the first of the two states only.
     ///   - other: the other state's leaves, if those were read with `segments`.
-    ///   - check: called now and then; throws to stop.
-    /// - Returns: the leaves; `nil` as of `leaves(of:key:)`.
+    ///   - check: a closure that is called now and then, and throws to stop.
+    /// - Returns: the leaves; `nil` in the same cases as `leaves(of:key:)`.
     /// - Throws: `StoreError` if pages cannot be read.
     func tree(
         of table: TableSchema,
@@ -44,16 +46,16 @@ extension StorePages {
 
 /// A walk of a table's b-tree (https://www.sqlite.org/fileformat2.html, 1.6).
 private struct LeafWalk {
-    /// More levels than a table of 2⁶⁴ rows needs.
+    /// The greatest depth: more levels than a table of 2⁶⁴ rows needs.
     private static let depthLimit = 40
 
-    /// What was found below a page.
+    /// The result of the walk below a page.
     enum End {
-        /// Something is not as expected.
+        /// A page is not as expected.
         case strange
-        /// Some of its pages are this state's alone, as far as is known.
+        /// Some of the pages may belong to this state only.
         case own
-        /// All pages are the other state's as well.
+        /// The other state has all of the pages as well.
         case shared
     }
 
@@ -63,9 +65,9 @@ private struct LeafWalk {
     private let other: LeafTree?
     private let pages: PageReader
     private let key: KeyedHash
-    /// Bytes of a page that are used: extensions may reserve some at its end.
+    /// The number of used bytes in a page; extensions may reserve some at its end.
     private let usable: Int
-    /// How many pages may still be visited, lest a damaged tree has no end.
+    /// The number of pages that may still be visited; it ends the walk of a damaged tree.
     private var allowance: Int64
 
     init(
@@ -81,7 +83,7 @@ private struct LeafWalk {
         usable = store.pageSize - (try pages.page(1).map { Int($0[20]) } ?? 0)
     }
 
-    /// Walks the tree below a page, which may hold these rowids.
+    /// Walks the tree below a page, which may hold the given rowids.
     mutating func visit(
         _ number: Int64,
         _ rowIDs: ClosedRange<Int64>,
@@ -114,21 +116,21 @@ private struct LeafWalk {
         default: return .strange
         }
         guard isWhole else { return .own }
-        // It stands for all parts of it.
+        // This part includes all parts below it.
         shared.removeLast(shared.count - firstPart)
         let own = firstLeaf..<leaves.count
         shared.append(LeafTree.Part(page: number, rowIDs: rowIDs, leaves: own))
         return .shared
     }
 
-    /// Adds a leaf.
+    /// Adds a leaf, and hashes its overflow pages as well.
     private mutating func add(
         _ page: UnsafeRawBufferPointer,
         _ rowIDs: ClosedRange<Int64>
     ) throws -> End {
         var hash = key
         hash.update(page)
-        // Other pages take this one's place in memory.
+        // The overflow pages are located first, since reading them overwrites this page in memory.
         guard let chains = overflow(of: page) else { return .strange }
         var end = End.shared
         for chain in chains {
@@ -167,13 +169,13 @@ private struct LeafWalk {
 
     // MARK: - Overflow
 
-    /// Pages on which a row goes on.
+    /// The overflow pages of a row.
     private struct Chain {
         var first: Int64
         var count: Int64
     }
 
-    /// Reads where the rows of a leaf go on.
+    /// Returns the overflow pages of a leaf's rows.
     private func overflow(of page: UnsafeRawBufferPointer) -> [Chain]? {
         var chains: [Chain] = []
         let count = page.bigEndian16(3)
@@ -211,13 +213,13 @@ private struct LeafWalk {
     }
 }
 
-/// Reads pages one at a time, and in runs where they are asked for in a row.
+/// A reader of single pages; it reads pages in runs if they are requested in sequence.
 private final class PageReader {
     private static let runLength: Int64 = 32
 
     private let store: any StorePages
     private let buffer: UnsafeMutableRawBufferPointer
-    /// The pages that are in the buffer.
+    /// The numbers of the pages in the buffer.
     private var held: Range<Int64> = 0..<0
 
     init(_ store: some StorePages) {
@@ -230,7 +232,7 @@ private final class PageReader {
 
     var pageSize: Int { store.pageSize }
 
-    /// Returns a page, until the next one is asked for; `nil` if there is none of this number.
+    /// Returns a page, valid until the next call; `nil` if no page has this number.
     func page(_ number: Int64) throws -> UnsafeRawBufferPointer? {
         guard (1...max(1, store.pageCount)).contains(number) else { return nil }
         let size = store.pageSize
@@ -257,7 +259,8 @@ extension UnsafeRawBufferPointer {
         Int64(UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
     }
 
-    /// Reads a number of up to 9 bytes (https://www.sqlite.org/fileformat2.html, 1.6), and returns the place behind it.
+    /// Reads a number of up to 9 bytes (https://www.sqlite.org/fileformat2.html, 1.6), and returns it with the
+    /// offset after it.
     fileprivate func varint(_ offset: Int) -> (Int64, Int)? {
         var value: UInt64 = 0
         for index in 0..<9 {
@@ -268,5 +271,57 @@ extension UnsafeRawBufferPointer {
             if byte < 0x80 { return (Int64(bitPattern: value), offset + index + 1) }
         }
         return nil
+    }
+}
+
+/// The leaves of a table's b-tree, and the parts of the tree that another state of the store shares.
+public struct LeafTree: Sendable {
+    /// A part of the tree below one page.
+    struct Part {
+        var page: Int64
+        /// The rowids that it may hold.
+        var rowIDs: ClosedRange<Int64>
+        /// The range of its leaves in `leaves`.
+        var leaves: Range<Int>
+    }
+
+    /// The leaves, in the order of their rowids.
+    public let leaves: [Leaf]
+    /// The largest parts whose pages are all in shared segments, by their first pages.
+    private let shared: [Int64: Part]
+
+    init(leaves: [Leaf], shared: [Part]) {
+        self.leaves = leaves
+        self.shared = Dictionary(shared.map { ($0.page, $0) }) { first, _ in first }
+    }
+
+    /// Returns the leaves of a part that is the same in the other state; `nil` if there is no such part.
+    func leaves(below page: Int64, of rowIDs: ClosedRange<Int64>) -> ArraySlice<Leaf>? {
+        guard let part = shared[page], part.rowIDs == rowIDs else { return nil }
+        return leaves[part.leaves]
+    }
+}
+
+/// The segments with the same bytes in two states of a store, by their digests.
+public struct SharedSegments: Sendable {
+    private let size: Int64
+    private let isShared: [Bool]
+
+    /// Compares digests.
+    ///
+    /// - Parameters:
+    ///   - old: the digests of one state's segments, in order from the first.
+    ///   - new: the digests of the other state's segments.
+    ///   - size: the length of a segment in bytes: a whole number of pages.
+    public init(_ old: [Digest], _ new: [Digest], size: Int) {
+        self.size = Int64(size)
+        // The last segment of the shorter state may be shorter, and then has another digest.
+        isShared = zip(old, new).map { $0 == $1 }
+    }
+
+    /// Returns whether a page is the same in both states.
+    func has(page number: Int64, ofSize pageSize: Int) -> Bool {
+        let index = Int((number - 1) * Int64(pageSize) / size)
+        return isShared.indices.contains(index) && isShared[index]
     }
 }

@@ -8,7 +8,13 @@ struct LogChecksum {
         self.isBigEndian = isBigEndian
     }
 
-    /// Adds an even count of words, as they are in the file.
+    /// Continues from a checksum, given as in the file.
+    init(isBigEndian: Bool, after first: UInt32, _ second: UInt32) {
+        self.isBigEndian = isBigEndian
+        (self.first, self.second) = (UInt32(bigEndian: first), UInt32(bigEndian: second))
+    }
+
+    /// Adds an even count of words, given as in the file.
     mutating func append(_ words: ArraySlice<UInt32>) {
         words.withUnsafeBufferPointer { words in
             for index in stride(from: 0, to: words.count - 1, by: 2) {
@@ -18,7 +24,7 @@ struct LogChecksum {
         }
     }
 
-    /// Returns whether the checksum is the one in the file, which is always big-endian.
+    /// Returns whether the checksum equals the one in the file, which is always big-endian.
     func matches(_ first: UInt32, _ second: UInt32) -> Bool {
         self.first == UInt32(bigEndian: first) && self.second == UInt32(bigEndian: second)
     }

@@ -1,22 +1,22 @@
 internal import Files
 internal import SystemPackage
 
-/// The journal of a transaction over several databases, which each one's own journal names at its end
+/// The journal of a transaction over several databases; each database's own journal names it at its end
 /// (https://www.sqlite.org/atomiccommit.html, 5; readSuperJournal() in pager.c).
 ///
-/// The transaction is committed the moment its super-journal is removed. When SQLite plays back a journal
-/// that names one, it follows the name wherever that leads, and removes what it finds there. So the copy of
-/// a journal must name none, and whether the transaction was committed is decided here.
+/// Removing the super-journal commits the transaction. When SQLite plays back a journal that names one, it follows
+/// that path, and removes the file that it finds. So the copy of a journal must name none, and this type decides
+/// whether the transaction was committed.
 enum SuperJournal {
-    /// Has the copy of a store's journal name no super-journal.
+    /// Removes the name of a super-journal from the copy of a store's journal.
     ///
-    /// - Throws: `FileError`; `StoreError.unreadable` if nobody here can tell whether the transaction
-    ///   was committed.
+    /// - Throws: `FileError`; `StoreError.unreadable` if it cannot be determined whether the transaction was
+    ///   committed.
     static func detach(from journal: File, of store: Store) throws {
         guard let record = try Record(of: journal) else { return }
         let name = record.name?.map { CInterop.PlatformChar(bitPattern: $0) } ?? []
         if !name.isEmpty, try isGone(FilePath(platformString: name + [0]), of: store) {
-            // It was committed: nothing is to be played back.
+            // The transaction was committed, so nothing must be played back.
             try journal.truncate(to: 0)
         } else {
             try record.erase(from: journal)
@@ -25,8 +25,8 @@ enum SuperJournal {
 
     /// Returns whether the transaction was committed.
     ///
-    /// In a container the application may see its directory by another path. A super-journal stands
-    /// beside one of its databases, so it is looked for there too.
+    /// An application in a container may see its directory under another path. A super-journal is beside one of its
+    /// databases, so this function looks there too.
     private static func isGone(_ path: FilePath, of store: Store) throws -> Bool {
         func unknown(_ reason: String) -> StoreError {
             let transaction = "its journal belongs to a transaction of '\(printable(path))'"
@@ -38,33 +38,33 @@ enum SuperJournal {
         let own = store.location.removingLastComponent()
         do {
             for place in [path, own.appending(name)] {
-                // As SQLite's VFS for Unix does, an empty file is taken for none (unixAccess() in os_unix.c).
+                // SQLite's VFS for Unix treats an empty file as missing (unixAccess() in os_unix.c).
                 if let info = try FileInfo.ifPresent(place), info.kind != .file || info.size > 0 {
                     return false
                 }
             }
             _ = try Directory.open(path.removingLastComponent())
         } catch {
-            // SQLite asks as the application, which may see more.
+            // SQLite asks with the rights of the application, which may see more.
             throw unknown("which cannot be looked at: \(error)")
         }
         return true
     }
 
-    /// The record at the end of a journal: the number of a page, the name, its length, its checksum, and
-    /// the journal's magic once more.
+    /// The record at the end of a journal: a page number, the name, its length, its checksum, and the journal's
+    /// magic again.
     private struct Record {
         private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-        /// Of what follows the name.
+        /// The length of the fields after the name, in bytes.
         private static let length = 16
-        /// No path that SQLite opens is longer.
+        /// The greatest length of a path that SQLite opens, in bytes.
         private static let nameLimit = 4096
 
-        /// `nil` if the record is damaged, and SQLite does not heed it.
+        /// The super-journal's name; `nil` if the record is damaged, so that SQLite ignores it.
         let name: [UInt8]?
         private let end: Int64
 
-        /// Reads it; `nil` if there is none.
+        /// Reads the record; `nil` if there is none.
         init?(of file: File) throws {
             end = try file.info().size
             guard end >= Self.length else { return nil }
@@ -77,7 +77,7 @@ enum SuperJournal {
                 return
             }
             let bytes = try file.readExactly(count: Int(count), at: start)
-            // Of C's char, which is signed on one machine and not on another.
+            // SQLite sums values of C's `char`, which is signed on some machines and unsigned on others.
             let sums = [
                 bytes.reduce(UInt32(0)) { $0 &+ UInt32(bitPattern: Int32(Int8(bitPattern: $1))) },
                 bytes.reduce(UInt32(0)) { $0 &+ UInt32($1) },

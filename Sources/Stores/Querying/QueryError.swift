@@ -1,20 +1,20 @@
 public import Files
 
-/// Why a question in SQL was not answered; nothing was changed.
+/// The reason why a query in SQL was not answered; nothing was changed.
 public enum QueryError: ExplainedError, Equatable {
-    /// SQLite makes no sense of it, or cannot do it.
+    /// SQLite cannot parse the query, or cannot run it.
     case wrong(reason: String, near: Place?, nearest: String?)
-    /// It would change something, or reach for something else.
+    /// The query would change something, or access something else.
     case refused(String)
-    /// It took longer than it may.
+    /// The query exceeded its time limit.
     case tookTooLong(Duration)
 
-    /// Where in the text the fault is.
+    /// The position of the error in the text.
     public struct Place: Sendable, Equatable {
-        /// Both count from 1; the column in characters.
+        /// The line and the column both count from 1; the column counts characters.
         public var line: Int
         public var column: Int
-        /// The rest of the line, or its beginning.
+        /// The rest of the line, or the beginning of the rest.
         public var text: String
     }
 
@@ -33,13 +33,13 @@ public enum QueryError: ExplainedError, Equatable {
         switch self {
         case .wrong(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
         case .refused: "nothing here writes; to change a store, use a copy of it"
-        case .tookTooLong: "ask for less, or allow more time"
+        case .tookTooLong: "ask for less, or allow more time with '--timeout'"
         }
     }
 }
 
 extension QueryError.Place {
-    /// Finds the place of a byte of a text.
+    /// Finds the line and the column of a byte in a text.
     init(ofByte offset: Int, in text: String) {
         let bytes = Array(text.utf8)
         let before = bytes.prefix(offset)

@@ -1,13 +1,13 @@
 internal import CSQLite
 internal import Files
 
-/// Refuses, while a statement is compiled, all that is not reading one store
+/// A guard that, while a statement is compiled, refuses everything except reading one store
 /// (https://www.sqlite.org/c3ref/set_authorizer.html).
 ///
-/// A statement that writes rows is known by itself once it is compiled: virtual tables have some of their own
-/// ready, which must not be refused.
+/// Statements that write rows are detected after compilation instead: virtual tables prepare such statements for
+/// themselves, which must not be refused.
 final class QueryGuard {
-    /// Pragmas that only tell, whatever they are given.
+    /// The pragmas that only report, unless they set a value.
     private static let telling: Set = [
         "application_id", "auto_vacuum", "collation_list", "compile_options", "data_version",
         "database_list", "encoding", "foreign_key_check", "foreign_key_list", "freelist_count",
@@ -16,16 +16,17 @@ final class QueryGuard {
         "module_list", "page_count", "page_size", "pragma_list", "quick_check", "schema_version",
         "table_info", "table_list", "table_xinfo", "user_version",
     ]
-    /// Of these the ones whose argument is a new value.
+    /// The reporting pragmas whose argument is a new value.
     private static let settable: Set = [
         "application_id", "auto_vacuum", "encoding", "journal_mode", "page_size", "schema_version",
         "user_version",
     ]
-    private static let functions: Set = [
+    /// The functions that have effects beyond a store.
+    static let functions: Set = [
         "load_extension", "writefile", "readfile", "edit", "fts3_tokenizer",
     ]
 
-    /// What was refused first.
+    /// The first reason for a refusal.
     private(set) var refusal: String?
 
     /// Guards a connection while `body` runs.
@@ -53,7 +54,7 @@ final class QueryGuard {
         return false
     }
 
-    /// Returns why an action is refused; `nil` if it is not.
+    /// Returns why an action is refused; `nil` if it is allowed.
     private static func reason(_ action: CInt, _ first: String?, _ second: String?) -> String? {
         switch action {
         case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE: return nil

@@ -2,33 +2,33 @@ internal import CSQLite
 internal import CStores
 internal import Files
 
-/// A part of the answer to a question in SQL.
+/// A part of the answer to a query.
 public enum QueryAnswer {
-    /// The names of the columns of a statement's rows, which come next.
+    /// The column names of a statement, before its rows.
     case columns([String])
     /// A row, with a value for each column.
     case row([StoredValue])
 }
 
 extension StoreSnapshot {
-    /// Answers a question in SQL: one or more statements that read.
+    /// Answers a query of one or more SQL statements that read.
     ///
-    /// Nothing else runs: a statement that would write, attach a database or load something is refused
-    /// before it begins, whatever the store allows.
+    /// A statement that would write, attach a database or load something is refused before it begins, whatever the
+    /// store allows.
+    ///
     /// - Parameters:
     ///   - sql: the statements.
-    ///   - check: called now and then; throws to stop.
-    ///   - take: takes the answer; returns whether it wants more of this statement's.
-    /// - Throws: `QueryError`; `StoreError`, also of a page that is damaged, after the rows before it; what
-    ///   `check` and `take` throw.
+    ///   - check: a closure that is called now and then, and throws to stop.
+    ///   - take: a closure that takes a part of the answer, and returns whether it wants more of the statement's.
+    /// - Throws: `QueryError`; `StoreError`, also for a damaged page, after the rows before it; any error of `check`
+    ///   and `take`.
     public func query(
         _ sql: String,
         checking check: @escaping () throws -> Void,
         _ take: (QueryAnswer) throws -> Bool
     ) throws {
+        try connection.refuseUnparsedSchema()
         let handle = try connection.handle()
-        // Functions that a schema names are not to do more than those that a query may name.
-        sqlite3_exec(handle, "PRAGMA trusted_schema = OFF", nil, nil, nil)
         try connection.interruptible(by: check) {
             try reading {
                 let statements = try compile(sql, in: handle)
@@ -38,13 +38,13 @@ extension StoreSnapshot {
         }
     }
 
-    /// A compiled statement, and where it begins in the text.
+    /// A compiled statement, with its position in the text.
     private struct Compiled {
         var pointer: OpaquePointer
         var start: Int
     }
 
-    /// Whether a text ends with a whole statement (https://www.sqlite.org/c3ref/complete.html).
+    /// Returns whether a text ends with a complete statement (https://www.sqlite.org/c3ref/complete.html).
     public static func isComplete(_ sql: String) -> Bool { sqlite3_complete(sql) != 0 }
 
     /// Compiles all statements of a text, before any of them runs.
@@ -68,7 +68,7 @@ extension StoreSnapshot {
 
     /// Compiles the next statement of a text.
     ///
-    /// - Returns: `nil` if there is nothing but a comment.
+    /// - Returns: `nil` if only a comment is left.
     private func compile(
         _ sql: String,
         from offset: inout Int,
@@ -124,8 +124,7 @@ extension StoreSnapshot {
         }
     }
 
-    /// Returns the reason of a call that failed just now, with the place in the text and a name that was
-    /// perhaps meant.
+    /// Returns the error of the call that just failed, with its position in the text and a similar name that exists.
     private func failure(
         _ code: CInt,
         _ handle: OpaquePointer,
@@ -133,7 +132,7 @@ extension StoreSnapshot {
         from start: Int
     ) -> any Error {
         let message = String(cString: sqlite3_errmsg(handle))
-        // All else is about the store, and not about the query.
+        // Other errors are about the store, and not about the query.
         guard [SQLITE_ERROR, SQLITE_RANGE, SQLITE_TOOBIG, SQLITE_MISMATCH].contains(code & 0xFF),
             !message.contains("malformed")
         else { return StoreError(path.description, code: code, of: handle) }
@@ -145,7 +144,7 @@ extension StoreSnapshot {
         )
     }
 
-    /// Returns the name of a table or a column that was perhaps meant by one that SQLite did not find.
+    /// Returns the name of a table or column that resembles the one that SQLite did not find.
     private func nearest(toMissing message: String) -> String? {
         let isTable = message.hasPrefix("no such table: ")
         guard isTable || message.hasPrefix("no such column: "),
@@ -159,7 +158,7 @@ extension StoreSnapshot {
 }
 
 extension Sequence<UInt8> {
-    /// Lends the bytes with a NUL behind them.
+    /// Passes the bytes, followed by a NUL, to a closure.
     fileprivate func withContiguousBytes<Result>(
         _ body: (UnsafePointer<CChar>) throws -> Result
     ) rethrows -> Result {

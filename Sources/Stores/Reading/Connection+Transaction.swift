@@ -1,15 +1,13 @@
 internal import GRDB
 
 extension Connection {
-    /// Begins a read transaction, and reads, which is when SQLite takes the snapshot.
+    /// Begins a read transaction, and reads the schema, since SQLite takes the snapshot with the first read.
     func begin() throws {
-        try access { database in
-            try database.execute(sql: "BEGIN")
-            try database.cachedStatement(sql: "SELECT 1 FROM sqlite_master LIMIT 1").execute()
-        }
+        try access { try $0.execute(sql: "BEGIN") }
+        try readSchema()
     }
 
-    /// Returns how many bytes a page has, and how many pages there are.
+    /// Returns the length of a page in bytes, and the number of pages.
     func pages() throws -> (size: Int, count: Int64) {
         try access { database in
             (
@@ -19,21 +17,20 @@ extension Connection {
         }
     }
 
-    /// Ends the transaction.
     func end() throws {
         try access { try $0.execute(sql: "ROLLBACK") }
     }
 
-    /// Returns which frames a reader that begins now would see; `absent` before the first transaction,
-    /// and if SQLite found no log for it.
+    /// Returns the frames that a reader would see if it began now.
     ///
-    /// An index mapped for us alone would stay mapped, and locked, when the connection is closed.
+    /// It returns `absent` before the first transaction, and if SQLite found no log for it. An index that is mapped
+    /// for this connection alone would stay mapped, and locked, after the connection is closed.
     func logState() throws -> LogState {
         guard let log = try VFSFile.log(of: self) else { return .absent }
         let state = try VFSFile.database(of: self).sharedState()
         guard state == .absent else { return state }
-        // No process keeps the index; SQLite made one for itself, in memory, of what the log holds.
-        // Without a log open it reads the database alone, under its lock.
+        // No process keeps the index: SQLite has built its own from the log, in memory. If no log is open, SQLite
+        // reads only the database, under its lock.
         let (mode, pageSize) = try access { database in
             (
                 try String.fetchOne(database, sql: "PRAGMA journal_mode"),
@@ -41,6 +38,27 @@ extension Connection {
             )
         }
         guard mode == "wal" else { return .absent }
-        return .state(try WriteAheadLog(file: log, pageSize: pageSize).scan())
+        return .state(try WriteAheadLog(file: log, pageSize: pageSize).scan().state)
+    }
+
+    /// Returns the damage in a log for which no process keeps an index; see `WriteAheadLog.Scan`.
+    func damageOfUnusedLog() throws -> String? {
+        // In other modes SQLite would never close the index that it opens here.
+        guard try isInWALMode(), try VFSFile.database(of: self).sharedState() == .absent else {
+            return nil
+        }
+        return try damageOfLog()
+    }
+
+    private func isInWALMode() throws -> Bool {
+        try access { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal"
+    }
+
+    /// Returns the damage in the log; see `WriteAheadLog.Scan`.
+    func damageOfLog() throws -> String? {
+        guard let log = try VFSFile.log(of: self) else { return nil }
+        guard try isInWALMode() else { return nil }
+        let pageSize = try access { try Int.fetchOne($0, sql: "PRAGMA page_size") ?? 0 }
+        return try WriteAheadLog(file: log, pageSize: pageSize).scan().damage
     }
 }

@@ -1,25 +1,27 @@
+internal import CSQLite
 internal import Files
 internal import Foundation
 internal import GRDB
 internal import SystemPackage
 
-/// A connection to one database file, opened so that the file's directory stays as it is.
+/// A connection to one database file, which leaves the file's directory unchanged.
 final class Connection {
-    /// The assumptions that may be made of the file.
+    /// The assumptions about the file.
     enum Access: String {
-        /// Other processes may write: take part in SQLite's locking, but write no byte, not even in
+        /// Other processes may write. The connection takes part in SQLite's locking but writes no byte, not even in
         /// the shared index (https://www.sqlite.org/c3ref/c_open_autoproxy.html, readonly_shm).
         case shared = "mode=ro&readonly_shm=1"
-        /// Nobody writes, and there is no log (https://www.sqlite.org/uri.html, immutable).
+        /// No process writes, and there is no log (https://www.sqlite.org/uri.html, immutable).
         case immutable = "mode=ro&immutable=1"
-        /// A file of our own.
+        /// The file belongs to this program.
         case own = "mode=rw"
     }
 
     private let queue: DatabaseQueue
+    private let unparsed: UnparsedSchema
     /// The store's name in messages.
     let name: String
-    /// What SQLite reads, if that is no file of a file system.
+    /// The bytes that SQLite reads, if they are not a file of a file system.
     let source: SourceFile?
 
     /// Opens a database.
@@ -55,22 +57,39 @@ final class Connection {
         configuration.allowsUnsafeTransactions = true
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
-        // A mapping is renewed as the file grows, which another reader of the handle does not
-        // see; and if another process cuts the file, a mapping ends in a signal.
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA mmap_size = 0") }
+        // SQLite renews a mapping as the file grows, which another reader of its file handle does not notice. If
+        // another process truncates the file, access to a mapping ends in a signal.
+        let unparsed = UnparsedSchema()
+        self.unparsed = unparsed
+        configuration.prepareDatabase {
+            try $0.execute(sql: "PRAGMA mmap_size = 0")
+            try distrust($0.sqliteConnection, name: name, runsTriggers: isWritable)
+            try unparsed.read(by: $0)
+        }
         queue = try Self.translating(name, source) {
             try DatabaseQueue(path: uri, configuration: configuration)
         }
     }
 
-    /// Runs SQL, with errors as `StoreError`.
+    /// The part of the schema that SQLite cannot parse; `nil` if there is none.
+    var unparsedSchema: String? { unparsed.reason }
+
+    /// Throws `StoreError.unreadable` if SQLite knows only a part of the schema, since its answers could be wrong.
+    func refuseUnparsedSchema() throws {
+        if let reason = unparsedSchema { throw StoreError.unreadable(name, reason: reason) }
+    }
+
+    /// Makes SQLite read the schema, as far as it can parse it.
+    func readSchema() throws { try access(unparsed.read) }
+
+    /// Runs SQL, and throws its errors as `StoreError`.
     func access<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try Self.translating(name, source) { try queue.inDatabase(body) }
     }
 
-    /// Lets long queries in `body` be stopped (https://www.sqlite.org/c3ref/progress_handler.html).
+    /// Runs `body`, whose long queries can be stopped (https://www.sqlite.org/c3ref/progress_handler.html).
     ///
-    /// - Throws: what `check` throws, in place of what the query made of that.
+    /// - Throws: the error of `check`, in place of the query's error.
     func interruptible<Result>(
         by check: @escaping () throws -> Void,
         _ body: () throws -> Result
@@ -78,7 +97,7 @@ final class Connection {
         try QueryWatch.watching(handle(), check, body)
     }
 
-    /// The connection's C handle, for what GRDB has not; valid as long as this object.
+    /// Returns the connection's C handle, for functions that GRDB lacks; it is valid as long as this object.
     func handle() throws -> OpaquePointer {
         try access { database in
             guard let handle = database.sqliteConnection else {
@@ -88,8 +107,9 @@ final class Connection {
         }
     }
 
-    /// Returns all tables with rows of their own; virtual ones have theirs in others, and may need a
-    /// module that is not there.
+    /// Returns all tables with rows of their own.
+    ///
+    /// Virtual tables keep their rows in others, and may need a missing module.
     func tables() throws -> [String] {
         try access { database in
             try String.fetchAll(
@@ -110,7 +130,7 @@ final class Connection {
         }
     }
 
-    /// Closes it now, with an error if that fails.
+    /// Closes the connection now, and throws if that fails.
     func close() throws {
         try Self.translating(name, source) { try queue.close() }
     }
@@ -127,4 +147,25 @@ final class Connection {
             throw StoreError(name, code: error.resultCode.rawValue, message: error.message)
         }
     }
+}
+
+/// Makes a connection treat the content of a store as untrusted data.
+///
+/// Every connection to a store needs this call.
+///
+/// - Parameters:
+///   - database: the connection (`sqlite3 *`), just opened.
+///   - name: the store's name in messages.
+///   - runsTriggers: whether the application's triggers run, which may write into full-text indexes.
+/// - Throws: `StoreError`.
+package func distrust(
+    _ database: OpaquePointer?,
+    name: String,
+    runsTriggers: Bool = false
+) throws {
+    guard let database else {
+        throw StoreError.unreadable(name, reason: "its connection is closed")
+    }
+    let code = csqlite_distrust(database, runsTriggers ? 1 : 0)
+    guard code == SQLITE_OK else { throw StoreError(name, code: code, of: database) }
 }

@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// Whether a long query should go on, asked by SQLite in the middle of it
+/// A progress handler, by which SQLite can be stopped during a long query
 /// (https://www.sqlite.org/c3ref/progress_handler.html).
 final class QueryWatch {
     private let check: () throws -> Void
@@ -10,9 +10,9 @@ final class QueryWatch {
         self.check = check
     }
 
-    /// Lets long queries in `body` be stopped.
+    /// Runs `body`, whose long queries can be stopped.
     ///
-    /// - Throws: what `check` throws, in place of what the query made of that.
+    /// - Throws: the error of `check`, in place of the query's error.
     static func watching<Result>(
         _ database: OpaquePointer,
         _ check: @escaping () throws -> Void,

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Bytes that SQLite reads as a database file.
 ///
-/// SQLite knows no more of a failed read than that it failed: the error itself is kept here.
+/// SQLite learns only that a read failed, so this type keeps the error itself.
 final class SourceFile: Sendable {
     let source: any ByteSource
     let size: Int64
@@ -17,10 +17,10 @@ final class SourceFile: Sendable {
         size = try source.size
     }
 
-    /// Takes the error of the first read that failed, if one did.
+    /// Returns and clears the error of the first failed read, if there is one.
     ///
     /// - Parameter store: the store's name in messages.
-    /// - Returns: `StoreError.damagedPage` if the bytes are damaged; the source's own error if not.
+    /// - Returns: `StoreError.damagedPage` if the bytes are damaged; otherwise the source's own error.
     func takeFailure(of store: String) -> (any Error)? {
         let failure = failed.withLock { failure in
             defer { failure = nil }
@@ -32,16 +32,16 @@ final class SourceFile: Sendable {
         return StoreError.damagedPage(store, page: page, reason: damage.description)
     }
 
-    /// Bytes in a page, as the header says (https://www.sqlite.org/fileformat2.html, 1.3.2).
+    /// The length of a page in bytes, from the header (https://www.sqlite.org/fileformat2.html, 1.3.2).
     private var pageSize: Int64 {
         let bytes = (try? source.readExactly(count: 2, at: 16)) ?? [0, 1]
         let size = Int64(bytes[0]) << 8 | Int64(bytes[1])
         return size == 1 ? 65_536 : max(512, size)
     }
 
-    /// Reads what is within the file.
+    /// Reads a range within the file.
     ///
-    /// - Returns: whether it was read.
+    /// - Returns: whether it could be read.
     fileprivate func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Bool {
         do {
             try source.readExactly(into: buffer, at: offset)
@@ -53,14 +53,14 @@ final class SourceFile: Sendable {
     }
 }
 
-/// The files of SQLite's that are bytes of ours (https://www.sqlite.org/vfs.html).
+/// The byte sources that SQLite opens as files, through a VFS (https://www.sqlite.org/vfs.html).
 ///
-/// SQLite opens them by names, under which they stand here for that moment.
+/// SQLite opens a source by a name, which is registered only for that moment.
 enum SourceFiles {
     private static let vfs = "grocerydude-bytes"
     private static let files = Mutex<(files: [String: SourceFile], last: Int)>(([:], 0))
 
-    /// Registers the file system for them, once.
+    /// The result of registering the VFS, which happens once.
     private static let code: CInt = {
         var calls = cstores_calls()
         calls.open = { name, size in
@@ -77,15 +77,15 @@ enum SourceFiles {
         calls.close = { context in
             if let context { Unmanaged<SourceFile>.fromOpaque(context).release() }
         }
-        // SQLite keeps the name.
+        // SQLite keeps the name, so it is copied.
         return vfs.withCString { cstores_register(strdup($0), calls) }
     }()
 
     private static func named(_ name: String) -> SourceFile? { files.withLock { $0.files[name] } }
 
-    /// Calls a closure with the URI by which SQLite opens a file during the call.
+    /// Calls a closure with a URI by which SQLite can open a file during the call.
     ///
-    /// - Throws: `StoreError` if SQLite knows no other file system; what `body` throws.
+    /// - Throws: `StoreError` if SQLite did not accept the VFS; any error of `body`.
     static func lend<Result>(
         _ file: SourceFile,
         name store: String,

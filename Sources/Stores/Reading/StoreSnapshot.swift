@@ -2,40 +2,44 @@ public import Files
 internal import GRDB
 public import SystemPackage
 
-/// One store's pages as of one committed transaction, read while the transaction is held.
+/// The pages of one store as of one committed transaction, read while the transaction is held.
 ///
-/// It changes no byte in the stores directory, and in WAL mode no writer waits for it. It holds the
-/// store until its last reference goes. While one thread reads pages, another may ask for a `report`.
+/// It changes no byte in the stores directory, and in WAL mode no writer waits for it. It holds the store until its
+/// last reference ends. While one thread reads pages, another may call `report`.
 public final class StoreSnapshot {
     /// The source of the snapshot's pages.
     private enum Pages {
         /// The database file alone.
         case database
-        /// The database file, with the newest frame of each page that is in the log.
+        /// The database file, with the newest frame of each page in the log.
         case overlaid(WriteAheadLog, frames: [UInt32: UInt32])
     }
 
     /// The store's path below the stores directory.
     public let path: RelativePath
-    /// Bytes in a page.
+    /// The length of a page in bytes.
     public let pageSize: Int
-    /// Pages in the database.
+    /// The number of pages in the database.
     public let pageCount: Int64
-    /// Bytes to save: those of the database's pages, and those behind them in its file.
+    /// The number of bytes to save: the database's pages, and any bytes after them in its file.
     ///
-    /// A damaged header may tell too few pages. If there is a log, only that knows the size.
+    /// A damaged header may report too few pages, so the file's length counts too. If there is a log, only the log
+    /// knows the size.
     public let size: Int64
-    /// Whether the store's journal or log had to be played back into a copy of it.
+    /// Whether the snapshot reads a copy into which the store's journal or log had to be played back.
     public var wasRecovered: Bool {
         if case .copy = transaction?.hold { true } else { false }
     }
 
+    /// The log, if damage in it hides later transactions; the snapshot has the transactions before the damage.
+    public var damagedLog: DamagedLog? { transaction?.damagedLog }
+
     let connection: Connection
-    /// `nil` of a store in a backup, which nobody changes.
+    /// The transaction; `nil` for a store in a backup, which nobody changes.
     private let transaction: ReadTransaction?
     let file: VFSFile
     private let pages: Pages
-    /// The scratch directory that the store is in, if it is in one.
+    /// The scratch directory that contains the store, if any.
     private var directory: ScratchDirectory?
 
     /// Takes the pages of a transaction that has begun.
@@ -67,14 +71,14 @@ public final class StoreSnapshot {
         }
     }
 
-    /// Takes one store as it is now; see `StoresCut`, which takes several as of one moment.
+    /// Takes a snapshot of one store now; `StoresCut` takes several stores as of one moment.
     ///
     /// - Parameters:
-    ///   - store: one of a stores directory.
-    ///   - scratchParent: where a copy goes if it must be recovered first.
-    ///   - busyTimeout: how long to wait for a writer that lets nobody read.
-    ///   - directory: a scratch directory that the store is in, to be kept as long.
-    /// - Returns: its snapshot.
+    ///   - store: a store of a stores directory.
+    ///   - scratchParent: the directory for a copy, if the store must be recovered first.
+    ///   - busyTimeout: the longest wait for a writer that excludes readers.
+    ///   - directory: a scratch directory that contains the store, kept as long as the snapshot.
+    /// - Returns: the snapshot.
     /// - Throws: `StoreError`, `FileError`.
     public static func ofNow(
         _ store: Store,
@@ -91,13 +95,14 @@ public final class StoreSnapshot {
         return snapshot
     }
 
-    /// Opens a store in bytes that nobody changes, as those of a backup.
+    /// Opens a store in bytes that nobody changes, such as those of a backup.
     ///
-    /// SQLite reads what it needs of them, and no more.
+    /// SQLite reads only the bytes that it needs.
+    ///
     /// - Parameters:
     ///   - source: a database without a log or a journal beside it.
     ///   - path: the store's path below the stores directory.
-    /// - Throws: `StoreError`; the source's errors but `DamagedBytes`.
+    /// - Throws: `StoreError`; the source's errors except `DamagedBytes`.
     public init(over source: any ByteSource, path: RelativePath) throws {
         let bytes = try SourceFile(source)
         self.path = path
@@ -109,9 +114,9 @@ public final class StoreSnapshot {
         size = max(Int64(pageSize) * pageCount, bytes.size)
     }
 
-    /// Runs `body`, which uses SQLite on this store by more than this type's methods.
+    /// Runs `body`, which uses SQLite on this store beyond this type's methods.
     ///
-    /// - Throws: what `body` throws; in place of SQLite's error that of the bytes that it could not read.
+    /// - Throws: any error of `body`; if bytes could not be read, the reason in place of SQLite's error.
     public func reading<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -120,17 +125,18 @@ public final class StoreSnapshot {
         }
     }
 
-    /// Returns whether everything that was read so far is one state of the store.
+    /// Returns whether everything read so far is of one state of the store.
     ///
-    /// It may not be if the store was at rest, and an application has opened it since.
+    /// It may not be if an application has opened a store at rest since, or if a process writes without SQLite's
+    /// locks.
     public func isStill() throws -> Bool { try transaction?.isStill() ?? true }
 
     /// Reads bytes of the database.
     ///
     /// - Parameters:
-    ///   - buffer: filled from the start; whole pages, or the rest of the database.
-    ///   - offset: the first byte; where a page begins.
-    /// - Returns: the count of bytes, less than asked for only at the end of the database.
+    ///   - buffer: the buffer to fill from its start, with room for whole pages or the rest of the database.
+    ///   - offset: the offset of the first byte, at the beginning of a page.
+    /// - Returns: the number of bytes; fewer than requested only at the end of the database.
     /// - Throws: `StoreError`.
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         let length = Int(min(Int64(buffer.count), max(0, size - offset)))
@@ -150,7 +156,7 @@ public final class StoreSnapshot {
             if let frame = frames[page] {
                 try log.readPage(inFrame: frame, into: part(done..<end), from: start)
             } else {
-                // Runs of pages that are not in the log are read with one call.
+                // A run of pages outside the log is read with one call.
                 var next = page + 1
                 while end < length, frames[next] == nil {
                     end = min(end + pageSize, length)

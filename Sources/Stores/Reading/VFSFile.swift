@@ -1,10 +1,10 @@
 internal import CSQLite
 
-/// SQLite's own handle of a file, through its VFS: reading through it opens and closes no
-/// descriptor, which would drop SQLite's locks.
+/// SQLite's own handle of a file, through its VFS.
 ///
-/// Reading is pread(2), which keeps no position, so the connection may be reading on another thread.
-/// `Connection` sees to it that nothing is mapped (xFetch).
+/// Reading through it opens and closes no descriptor, which would drop SQLite's locks. It uses pread(2), which keeps
+/// no position, so the connection may read on another thread. `Connection` makes sure that nothing is mapped
+/// (xFetch).
 struct VFSFile {
     private let file: UnsafeMutablePointer<sqlite3_file>
     private let store: String
@@ -34,23 +34,23 @@ struct VFSFile {
     /// - Throws: `StoreError`.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
         let code = csqlite_read(file, buffer.baseAddress, CInt(buffer.count), offset)
-        // A short read has a code of its own.
+        // A short read has a result code of its own.
         guard code == SQLITE_OK || code == SQLITE_IOERR | (2 << 8) else {
             throw StoreError(store, code: code)
         }
     }
 
-    /// The file's size in bytes (xFileSize), or `nil`.
+    /// The file's size in bytes (xFileSize); `nil` if SQLite cannot determine it.
     var size: Int64? {
         var size: sqlite3_int64 = 0
         return csqlite_size(file, &size) == SQLITE_OK ? size : nil
     }
 
-    /// Returns the state in the shared index, for the database's handle only.
+    /// Returns the state in the shared index; only for the database's handle.
     func sharedState() -> LogState {
         var region: UnsafeMutableRawPointer?
         let code = csqlite_map_index(file, 32_768, &region)
-        // A read-only mapping is told with SQLITE_READONLY.
+        // SQLite reports a read-only mapping with SQLITE_READONLY.
         guard code == SQLITE_OK || code == SQLITE_READONLY, let region else { return .absent }
         return WALState(index: region).map(LogState.state) ?? .changing
     }

@@ -1,13 +1,15 @@
-/// Converts values as the columns do that they go into (https://www.sqlite.org/datatype3.html, 3).
+internal import Files
+
+/// A converter of values to the types of their target columns (https://www.sqlite.org/datatype3.html, 3).
 ///
-/// SQLite does it, in a table in memory whose columns have the same affinities.
+/// SQLite converts them, in a table in memory whose columns have the same affinities.
 struct ColumnConversion {
     private let write: ReturnTarget.Prepared
     private let read: ReturnTarget.Prepared
     private let scratch: ScratchDatabase
     private let count: Int
 
-    /// Compares the columns of two states of a table; `nil` if all values stay as they are.
+    /// Compares the columns of two states of a table; `nil` if no value needs conversion.
     ///
     /// - Throws: `StoreError`.
     init?(of rows: RowReturn) throws {
@@ -30,7 +32,7 @@ struct ColumnConversion {
         read = .init(try scratch.prepare("SELECT \(names) FROM t"))
     }
 
-    /// Returns a row's values as they are once they are written.
+    /// Returns a row's values as they are after writing.
     ///
     /// - Throws: `StoreError`.
     func converted(_ values: [StoredValue]) throws -> [StoredValue] {
@@ -42,7 +44,7 @@ struct ColumnConversion {
 }
 
 extension TableSchema {
-    /// The affinity by which a column converts; `ANY` in a strict table keeps all as it is.
+    /// Returns the affinity by which a column converts values; `ANY` in a strict table keeps all values.
     fileprivate func conversion(_ place: Int) -> ColumnSchema.Affinity {
         let column = columns[place]
         return isStrict && column.declaredType.foldedIdentifier == "any" ? .blob : column.affinity

@@ -1,15 +1,16 @@
 internal import CSQLite
+internal import Files
 
-/// The numbers of entities in rows of Core Data that come back: each model of an application counts them anew.
+/// The entity numbers in returning rows of Core Data; each model of an application numbers its entities again.
 struct EntityNumbers {
     private let rows: RowReturn
     private let database: OpaquePointer
     private let name: String
-    /// The places in `rows.columns` of those that hold such numbers.
+    /// The indices in `rows.columns` of the columns with such numbers.
     private let places: [Int]
     private let names: [Int64: String]
-    private let numbers: [String: Int64]
-    /// Whether each entity of the rows has the number that it had.
+    private let numbers: [ExactString: Int64]
+    /// Whether each entity of the rows still has its number.
     private let isSame: Bool
 
     /// Reads the numbers of both states.
@@ -18,8 +19,8 @@ struct EntityNumbers {
     ///   - rows: the rows.
     ///   - database: the connection to the live store.
     ///   - name: the live store's name.
-    /// - Throws: `RowReturnError.otherModel` if names of columns have numbers in them that mean something else
-    ///   now; `StoreError`.
+    /// - Throws: `RowReturnError.otherModel` if column names contain numbers that now have another meaning;
+    ///   `StoreError`.
     init(of rows: RowReturn, in database: OpaquePointer, name: String) throws {
         self.rows = rows
         self.database = database
@@ -29,8 +30,8 @@ struct EntityNumbers {
         }
         let new = try Self.entities(database, name)
         names = old
-        numbers = Dictionary(new.map { ($1, $0) }) { first, _ in first }
-        isSame = old.allSatisfy { new[$0.key] == $0.value }
+        numbers = Dictionary(new.map { ($1.exact, $0) }) { first, _ in first }
+        isSame = old.allSatisfy { new[$0.key]?.exact == $0.value.exact }
         let columns = rows.columns.map { rows.into.columns[$0].name.foldedIdentifier }
         places = columns.indices.filter { place in
             columns[place] == "z_ent" || Self.number(in: columns[place], "z") != nil
@@ -40,7 +41,7 @@ struct EntityNumbers {
         for column in named {
             let folded = column.foldedIdentifier
             let number = ["z", "z_", "z_fok_"].compactMap { Self.number(in: folded, $0) }.first
-            guard let number, old[number] != new[number] else { continue }
+            guard let number, old[number]?.exact != new[number]?.exact else { continue }
             throw RowReturnError.otherModel(
                 rows.into.name,
                 store: name,
@@ -50,16 +51,16 @@ struct EntityNumbers {
         }
     }
 
-    /// Returns a row's values with the numbers of now.
+    /// Returns a row's values with the current numbers.
     ///
-    /// - Throws: `RowReturnError.otherModel` if an entity is gone.
+    /// - Throws: `RowReturnError.otherModel` if an entity does not exist any more.
     func mapped(_ values: [StoredValue]) throws -> [StoredValue] {
         guard !isSame else { return values }
         var values = values
         for place in places {
-            // 0 and NULL are of no entity.
+            // 0 and NULL name no entity.
             guard case .integer(let number) = values[place], number != 0 else { continue }
-            guard let entity = names[number], let mapped = numbers[entity] else {
+            guard let entity = names[number], let mapped = numbers[entity.exact] else {
                 let what = names[number].map { "'\($0)'" } ?? "number \(number)"
                 throw RowReturnError.otherModel(
                     rows.into.name,
@@ -72,9 +73,9 @@ struct EntityNumbers {
         return values
     }
 
-    /// Has Core Data never give out a key again that a row has (`Z_MAX`).
+    /// Raises `Z_MAX`, so that Core Data never assigns the key of a row again.
     ///
-    /// It counts for the topmost entity, whose table has the rows of those below.
+    /// `Z_MAX` counts for the topmost entity, whose table also holds the rows of the entities below it.
     ///
     /// - Throws: `StoreError`.
     func raiseGreatestKey() throws {
@@ -101,8 +102,9 @@ struct EntityNumbers {
         while try statement.step() {}
     }
 
-    /// Returns the number behind a prefix, and before the rest of a name: `z6_message`.
-    private static func number(in name: String, _ prefix: String) -> Int64? {
+    /// Returns the number between a prefix and the rest of a name, as in `z6_message`.
+    private static func number(in folded: ExactString, _ prefix: String) -> Int64? {
+        let name = folded.text
         guard name.hasPrefix(prefix) else { return nil }
         let rest = name.dropFirst(prefix.count)
         let digits = rest.prefix { ("0"..."9").contains($0) }

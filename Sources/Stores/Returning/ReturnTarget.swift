@@ -1,14 +1,14 @@
 internal import CSQLite
 
-/// The table of a live store into which rows come back.
+/// The table of a live store that receives the rows.
 final class ReturnTarget {
-    /// A statement that is run for each row.
+    /// A statement that runs for each row.
     final class Prepared {
         let statement: Statement
 
         init(_ statement: consuming Statement) { self.statement = statement }
 
-        /// Runs it to its end.
+        /// Runs the statement to its end.
         func run(_ values: [StoredValue]) throws {
             try bind(values)
             defer { statement.reset() }
@@ -22,20 +22,20 @@ final class ReturnTarget {
         }
     }
 
-    /// What became of the rows so far.
+    /// The outcome for the rows so far.
     var outcome = RowReturn.Outcome()
 
     private let database: OpaquePointer
     private let name: String
     private let rows: RowReturn
-    /// The places in `rows.columns` of those by which rows are known.
+    /// The indices in `rows.columns` of the columns that identify rows.
     private let keyPlaces: [Int]
     private let rivals: RivalRows
     private let lookup: Prepared
     private let insert: Prepared
     private let update: Prepared
 
-    /// Prepares what is asked and written for each row.
+    /// Prepares the queries and writes for each row.
     ///
     /// - Throws: `StoreError`.
     init(
@@ -68,7 +68,7 @@ final class ReturnTarget {
         )
         let list = names.joined(separator: ", ")
         let values = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        // A clause of the table itself might replace rows without a word, or pass over this one.
+        // A conflict clause of the table could silently replace other rows, or skip this one.
         insert = try prepare("INSERT OR ABORT INTO \(subject) (\(list)) VALUES (\(values))")
         let changes = names.enumerated().map { "\($1) = ?\(keys.count + $0 + 1)" }
         update = try prepare(
@@ -77,7 +77,7 @@ final class ReturnTarget {
         rivals = try RivalRows(database, name: name, rows, schema)
     }
 
-    /// Calls `body` with the values of each row that is there.
+    /// Calls `body` with the values of each row in the table.
     func forEachRow(_ body: ([StoredValue]) throws -> Void) throws {
         let names = rows.columns.map { rows.into.columns[$0].name.sqlIdentifier }
         let statement = try Statement(
@@ -90,7 +90,7 @@ final class ReturnTarget {
         }
     }
 
-    /// Brings a row back that is known by its key.
+    /// Brings back a row that is identified by its key.
     ///
     /// - Throws: `RowReturnError`, `StoreError`.
     func bring(_ rowID: Int64, _ values: [StoredValue]) throws {
@@ -108,7 +108,7 @@ final class ReturnTarget {
         }
     }
 
-    /// Writes a row whose key nobody has.
+    /// Writes a row whose key no row has.
     ///
     /// - Throws: `RowReturnError`, `StoreError`.
     func insert(_ rowID: Int64, _ values: [StoredValue]) throws {
@@ -122,7 +122,7 @@ final class ReturnTarget {
         if isWritten { outcome.inserted += 1 } else { outcome.skipped += 1 }
     }
 
-    /// Returns the values that the row of this key has; `nil` if there is none.
+    /// Returns the values of the row with this key; `nil` if there is none.
     private func present(_ values: [StoredValue]) throws -> [StoredValue]? {
         try lookup.bind(keyValues(values))
         defer { lookup.statement.reset() }
@@ -130,9 +130,9 @@ final class ReturnTarget {
         return rows.columns.indices.map { lookup.statement.value(CInt($0)) }
     }
 
-    /// Writes a row; if others have its unique values, deletes them first.
+    /// Writes a row; if others have its unique values, deletes those first.
     ///
-    /// - Returns: whether it was written.
+    /// - Returns: whether the row was written.
     @discardableResult
     private func write(
         _ statement: Prepared,
@@ -180,9 +180,9 @@ final class ReturnTarget {
         keyPlaces.isEmpty ? values : keyPlaces.map { values[$0] }
     }
 
-    /// Whether the statement that failed just now met a unique value (https://www.sqlite.org/rescode.html).
+    /// Whether the statement that just failed met a unique value (https://www.sqlite.org/rescode.html).
     private var isOfUniqueness: Bool {
-        // SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE, _ROWID.
+        // These are SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE and _ROWID.
         [6, 8, 10].map { SQLITE_CONSTRAINT | $0 << 8 }.contains(sqlite3_extended_errcode(database))
     }
 

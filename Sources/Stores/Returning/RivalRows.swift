@@ -1,36 +1,37 @@
 internal import CSQLite
+internal import Files
 
-/// The rows of a table that have unique values of a row that comes back.
+/// The rows of a table that have unique values of a returning row.
 ///
-/// They go by `DELETE`, so that triggers run and what refers to them goes with them, or keeps them. `INSERT OR
-/// REPLACE` would run no trigger and say nothing.
+/// They are deleted by `DELETE`, so that triggers run, and foreign keys delete or protect the rows that refer to
+/// them. `INSERT OR REPLACE` would run no trigger and report nothing.
 final class RivalRows {
-    /// Rows with the values of one unique index.
+    /// A search for rows with the values of one unique index.
     private struct Search {
-        /// The places in the columns of the rows that come back.
+        /// The indices in the columns of the returning rows.
         var places: [Int]
         var statement: ReturnTarget.Prepared
     }
 
     private let database: OpaquePointer
     private let rows: RowReturn
-    /// The names of the columns by which this store knows a row, as it is told.
+    /// The names of the columns of the store's local key, as reported.
     private let keyNames: [String]
-    /// Whether the rows that come back are known by the same.
+    /// Whether the returning rows are identified by the same key.
     private let isSharedKey: Bool
     private let searches: [Search]
     private let deletion: ReturnTarget.Prepared
-    /// Finds the key by which this store knows a row by its primary key; `nil` if it has none, or that is it.
+    /// The search for a row's local key by its primary key; `nil` if there is none, or if both are the same.
     private let ownSearch: ReturnTarget.Prepared?
-    private let shadows: Set<String>
+    private let shadows: Set<ExactString>
     private let hasVirtualTables: Bool
 
-    /// The most keys that are told.
+    /// The greatest number of keys that are reported.
     private static let toldKeys = 8
 
     /// Prepares a search for each unique index whose columns the rows have.
     ///
-    /// Of an index of expressions, or of a part of the rows, nothing tells which row it is that has the values.
+    /// An index on expressions, or a partial index, does not reveal which row has the values.
     ///
     /// - Throws: `StoreError`.
     init(
@@ -87,16 +88,16 @@ final class RivalRows {
         ownSearch =
             isSharedKey || names.isEmpty
             ? nil : try prepare("SELECT \(list) FROM \(subject) WHERE \(own)")
-        shadows = Set(schema.tables.filter { $0.kind == .shadow }.map(\.name))
+        shadows = Set(schema.tables.filter { $0.kind == .shadow }.map(\.name.exact))
         hasVirtualTables = schema.tables.contains { $0.kind == .virtual }
     }
 
-    /// Deletes them.
+    /// Deletes the rows.
     ///
     /// - Parameters:
-    ///   - values: the values of the row that comes back.
-    ///   - own: the values of its key; the row that has them is not deleted. `nil` if it has no key.
-    ///   - outcome: counts what is deleted.
+    ///   - values: the values of the returning row.
+    ///   - own: the values of its key; the row with this key is not deleted. `nil` if it has no key.
+    ///   - outcome: the counts of deleted rows, which are updated.
     /// - Throws: `StoreError`.
     func remove(
         of values: [StoredValue],
@@ -108,7 +109,7 @@ final class RivalRows {
             for key in try keys(search, values) where key != own {
                 let count = ChangeCount()
                 try count.counting(in: database) { try deletion.run(key) }
-                // One that another deletion took with it was counted there.
+                // An earlier deletion may have deleted this row as well, and counted it.
                 guard sqlite3_changes(database) > 0 else { continue }
                 outcome.removed += 1
                 if outcome.removedKeys.count < Self.toldKeys {
@@ -123,16 +124,16 @@ final class RivalRows {
         var tables = count.tables
         let table = rows.into
         let hooked = tables.values.reduce(0, +)
-        if !table.isWithoutRowID { tables[table.name, default: 1] -= 1 }
-        // Nothing is told of rows in tables without rowids but that they changed.
+        if !table.isWithoutRowID { tables[table.name.exact, default: 1] -= 1 }
+        // For tables without rowids, SQLite reports only the number of changes.
         let others = count.total - hooked - (table.isWithoutRowID ? 1 : 0)
         if others > 0, !hasVirtualTables { tables["", default: 0] += others }
         for (name, rows) in tables where rows > 0 && !shadows.contains(name) {
-            outcome.alongside[name, default: 0] += rows
+            outcome.alongside[name.text, default: 0] += rows
         }
     }
 
-    /// Returns the key by which this store knows the row that has a key; `nil` if that is not told by it.
+    /// Returns the store's local key of the row with a returning row's key; `nil` if the key does not determine it.
     private func localKey(_ own: [StoredValue]) throws -> [StoredValue]? {
         guard !isSharedKey else { return own }
         guard let ownSearch, own.count == rows.into.primaryKey.count else { return nil }
@@ -164,11 +165,11 @@ final class RivalRows {
     }
 }
 
-/// Counts rows that statements change, with those that triggers and foreign keys do.
+/// A counter of the rows that statements change, including changes by triggers and foreign keys.
 private final class ChangeCount {
-    /// By the names of tables that have rowids (https://www.sqlite.org/c3ref/update_hook.html).
-    private(set) var tables: [String: Int64] = [:]
-    /// Of all tables.
+    /// The counts by table, for tables with rowids (https://www.sqlite.org/c3ref/update_hook.html).
+    private(set) var tables: [ExactString: Int64] = [:]
+    /// The count for all tables.
     private(set) var total: Int64 = 0
 
     func counting(in database: OpaquePointer, _ body: () throws -> Void) throws {
@@ -178,7 +179,7 @@ private final class ChangeCount {
             { context, _, _, table, _ in
                 guard let context, let table else { return }
                 let count = Unmanaged<ChangeCount>.fromOpaque(context).takeUnretainedValue()
-                count.tables[String(cString: table), default: 0] += 1
+                count.tables[String(cString: table).exact, default: 0] += 1
             },
             Unmanaged.passUnretained(self).toOpaque()
         )

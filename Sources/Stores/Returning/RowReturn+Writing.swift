@@ -4,14 +4,16 @@ internal import GRDB
 internal import SystemPackage
 
 extension RowReturn {
-    /// Brings the rows back, and takes all of it back again: what fails fails here, and nothing was done.
+    /// Brings the rows back, then rolls back.
+    ///
+    /// It fails in the cases in which `run` fails, and changes nothing.
     ///
     /// - Parameters:
     ///   - store: the live store.
-    ///   - busyTimeout: how long another writer is waited for.
-    ///   - check: called now and then; throws to stop.
-    /// - Returns: what would become of them.
-    /// - Throws: as `run` does.
+    ///   - busyTimeout: the longest wait for another writer.
+    ///   - check: a closure that is called now and then, and throws to stop.
+    /// - Returns: the outcome that `run` would have.
+    /// - Throws: the same errors as `run`.
     public func attempt(
         on store: Store,
         busyTimeout: Duration,
@@ -24,11 +26,11 @@ extension RowReturn {
     ///
     /// - Parameters:
     ///   - store: the live store.
-    ///   - busyTimeout: how long another writer is waited for.
-    ///   - check: called now and then; throws to stop, and then nothing is written.
-    /// - Returns: what became of them.
-    /// - Throws: `RowReturnError`; `StoreError`, `.busyWriting` if another writer does not end. Then nothing was
-    ///   written.
+    ///   - busyTimeout: the longest wait for another writer.
+    ///   - check: a closure that is called now and then, and throws to stop; then nothing is written.
+    /// - Returns: the outcome.
+    /// - Throws: `RowReturnError`; `StoreError`, which is `.busyWriting` if another writer does not finish. Nothing
+    ///   is written if it throws.
     public func run(
         on store: Store,
         busyTimeout: Duration,
@@ -56,7 +58,7 @@ extension RowReturn {
                 guard let handle = database.sqliteConnection else {
                     throw StoreError.unreadable(name, reason: "its connection is closed")
                 }
-                // An attempt leaves the log where it is.
+                // An attempt must not move the log into the store when it closes.
                 if !keepsRows, log.map({ $0.size > 0 }) ?? false { _ = csqlite_keep_log(handle) }
                 return try write(handle, name, keepsRows: keepsRows, check)
             }
@@ -121,7 +123,7 @@ extension RowReturn {
             try forEach(target.bring)
             return target.outcome
         }
-        // As many copies of a row as there were, and none instead of another.
+        // This restores as many copies of each row as there were, and replaces no other row.
         var missing: [Digest: Int64] = [:]
         try forEach { _, values in missing[Digest(ofRow: values), default: 0] += 1 }
         try target.forEachRow { values in
@@ -141,19 +143,19 @@ extension RowReturn {
         return target.outcome
     }
 
-    /// Returns the tables that rows refer to which they lack.
+    /// Returns the tables at the other end of broken references: parents that rows lack, or children that lack rows.
     private func missingParents(_ handle: OpaquePointer, _ name: String) throws -> [String] {
         let statement = try Statement(
             handle,
             name: name,
             "SELECT DISTINCT \"table\", parent FROM pragma_foreign_key_check"
         )
-        var tables: [String] = []
+        var tables: [ExactString] = []
         while try statement.step() {
             let (table, parent) = (statement.text(0) ?? "", statement.text(1) ?? "")
-            tables.append(table == into.name ? parent : table)
+            tables.append(table.exact == into.name.exact ? parent.exact : table.exact)
         }
-        return Set(tables).sorted()
+        return Set(tables).sorted().map(\.text)
     }
 }
 

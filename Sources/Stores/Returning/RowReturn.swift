@@ -1,62 +1,63 @@
 internal import CSQLite
+internal import Files
 
 /// Rows of another state of a table, to be brought back into a live store.
 ///
-/// It is an ordinary writer: one transaction, with the store's own triggers, while applications go on. Foreign
-/// keys are checked at its end.
+/// It writes as applications do: in one transaction, with the store's own triggers, while applications run. Foreign
+/// keys are checked at the end of the transaction.
 public struct RowReturn {
-    /// What becomes of a row that is there with other values, or whose unique values another row has.
+    /// The treatment of a row that exists with other values, or whose unique values another row has.
     public enum Conflict: String, Sendable, CaseIterable {
-        /// The row there stays.
+        /// The existing row stays.
         case skip
-        /// The row there gets the values of before; another one that has its unique values is deleted.
+        /// The existing row gets the earlier values; another row with its unique values is deleted.
         case replace
         /// Nothing is written at all.
         case fail
     }
 
-    /// How many rows came to what.
+    /// The numbers of rows by result.
     public struct Outcome: Sendable, Equatable {
-        /// Those that were not there.
+        /// The rows that did not exist.
         public var inserted: Int64 = 0
-        /// Those that were there with other values, and have those of before.
+        /// The rows that existed with other values, and got the earlier ones.
         public var replaced: Int64 = 0
-        /// Those that stayed though they differ.
+        /// The rows that stayed although they differ.
         public var skipped: Int64 = 0
-        /// Those that were there with the same values.
+        /// The rows that existed with the same values.
         public var unchanged: Int64 = 0
-        /// Other rows of the table, deleted since they had unique values of those that came back.
+        /// Other rows of the table, deleted because they had unique values of returning rows.
         public var removed: Int64 = 0
-        /// The keys of the first of them, in words.
+        /// The keys of the first deleted rows, in words.
         public var removedKeys: [String] = []
-        /// Rows that went or changed with them, by triggers and foreign keys, by the names of their tables.
+        /// The rows that triggers and foreign keys deleted or changed as well, by the names of their tables.
         ///
-        /// Those of tables without rowids have no name.
+        /// Rows of tables without rowids are under an empty name.
         public var alongside: [String: Int64] = [:]
 
         public init() {}
     }
 
     let source: ReadableStore
-    /// The table as the source has it.
+    /// The table in the source.
     let from: TableSchema
-    /// The table as the live store has it.
+    /// The table in the live store.
     let into: TableSchema
     let identity: TableIdentity
     let onConflict: Conflict
-    /// The places of the columns in the live table that both have.
+    /// The indices of the live table's columns that both tables have.
     let columns: [Int]
     private let selection: String
 
-    /// Chooses rows.
+    /// Selects rows.
     ///
     /// - Parameters:
     ///   - source: the state that has the rows.
-    ///   - from: the table in it.
-    ///   - into: the table of the live store.
-    ///   - condition: what rows must meet, as SQL; `nil` for all.
-    ///   - onConflict: what becomes of rows that are there.
-    /// - Throws: `StoreError` if the condition is none, or if the tables have no column in common.
+    ///   - from: the table in the source.
+    ///   - into: the table in the live store.
+    ///   - condition: the condition for rows, as SQL; `nil` for all rows.
+    ///   - onConflict: the treatment of existing rows.
+    /// - Throws: `StoreError` if the condition is not valid, or if the tables have no column in common.
     public init(
         from source: ReadableStore,
         table from: TableSchema,
@@ -80,7 +81,7 @@ public struct RowReturn {
         let rowID = from.rowIDName ?? "0"
         let start =
             "SELECT \(([rowID] + names).joined(separator: ", ")) FROM main.\(from.name.sqlIdentifier)"
-        // A comment at its end would swallow the parenthesis.
+        // The line break ends a comment in the condition, which would otherwise swallow the parenthesis.
         let selection = condition.map { "\(start) WHERE (\($0)\n)" } ?? start
         try Self.refuseMore(than: selection, in: source)
         _ = try condition.map {
@@ -111,16 +112,16 @@ public struct RowReturn {
         }
     }
 
-    /// Finds by what rows of both states are known to be the same.
+    /// Determines how the same row is recognised in both states.
     ///
-    /// A rowid that is no column may be given out anew at any time: it knows nothing.
+    /// A rowid that is no column may be assigned again at any time, so it identifies nothing.
     private static func identity(
         of from: TableSchema,
         _ into: TableSchema,
         _ selection: String,
         _ source: ReadableStore
     ) throws -> TableIdentity {
-        // Their texts are read as UTF-8, whatever the stores keep.
+        // Texts are read as UTF-8, whatever the encoding of the stores.
         switch TableIdentity(of: into, and: from, isUTF8: true) {
         case .content: return .content
         case .rowID:
@@ -130,7 +131,7 @@ public struct RowReturn {
             else { return .content }
             return .rowID
         case .primaryKey:
-            // NULLs in a key are no key: any number of rows may have them.
+            // A key with NULL identifies nothing, since any number of rows may have it.
             let keys = into.primaryKey.map { "\(into.columns[$0].name.sqlIdentifier) IS NULL" }
             let sql =
                 "SELECT EXISTS (SELECT 1 FROM (\(selection)) WHERE \(keys.joined(separator: " OR ")))"
@@ -138,7 +139,7 @@ public struct RowReturn {
         }
     }
 
-    /// Names of columns that the rows had, and that have no place now.
+    /// The names of the rows' columns that the live table does not have.
     public var lostColumns: [String] {
         from.storedColumns.map { from.columns[$0].name }.filter { into.column($0) == nil }
     }

@@ -1,20 +1,18 @@
 public import Files
 
-/// Why rows did not come back; nothing was written.
+/// The reason why rows did not come back; nothing was written.
 public enum RowReturnError: ExplainedError, Equatable {
-    /// A row is there with other values, or another row has its unique values; the key of the one that was to
-    /// come back.
+    /// A row exists with other values, or another row has its unique values; the key is the returning row's.
     case conflict(String, key: String)
-    /// The rows refer to rows of other tables that are not there, or those refer to what is replaced.
+    /// The rows refer to missing rows of other tables, or rows of those tables refer to replaced rows.
     case missingParents(String, [String])
-    /// A constraint of the table, or one of its triggers, refuses a row; SQLite's reason.
+    /// A constraint of the table, or one of its triggers, refuses a row; the reason is SQLite's.
     case refused(String, key: String, reason: String)
-    /// Which other row has the unique values of a row cannot be told.
+    /// It is unknown which other row has the unique values of a row.
     case unknownRival(String, key: String, index: String)
-    /// Only the application has what SQLite needs to write a row: a collation, a function or a module; SQLite's
-    /// words.
+    /// SQLite needs a collation, a function or a module of the application to write a row; the words are SQLite's.
     case needsApplication(String, store: String, what: String)
-    /// The store's model has other entities than that of the rows, or other numbers for them.
+    /// The store's model has other entities than the rows' model, or other numbers for them.
     case otherModel(String, store: String, reason: String)
     /// The application changed the schema meanwhile.
     case changedSchema(String)
@@ -39,18 +37,20 @@ public enum RowReturnError: ExplainedError, Equatable {
 
     public var hint: String? {
         switch self {
-        case .conflict: "say what becomes of such rows"
+        case .conflict:
+            "choose with '--on-conflict skip' that it stays, or with '--on-conflict replace' that it does not"
         case .missingParents(_, let tables):
-            tables.first.map { "bring the rows of '\($0)' back first" }
+            "bring those back first: '\(Advice.option("rows", tables.first ?? "TABLE"))'"
         case .refused: nil
-        case .unknownRival: "delete that row first, or have such rows skipped"
+        case .unknownRival:
+            "delete that row first, or choose with '--on-conflict skip' that it stays"
         case .needsApplication(_, let store, _), .otherModel(_, let store, _):
-            "bring all of the store '\(store)' back"
+            "bring all of it back: 'grocerydude restore NAME --only \(Advice.part(store))'"
         case .changedSchema: "try again"
         }
     }
 
-    /// Takes what SQLite says of something that only the application has; `nil` if it says something else.
+    /// Translates SQLite's message about something that only the application has; `nil` for any other message.
     init?(_ reason: String, table: String, store: String) {
         let prefixes = ["no such collation sequence", "no such function", "no such module"]
         guard prefixes.contains(where: reason.contains) || reason.hasPrefix("unsafe use of") else {

@@ -1,9 +1,9 @@
-/// A value by which Core Data stands for a blob in a file of its own: 0x02, the file's name, NUL.
+/// A value by which Core Data refers to a blob in a file of its own: 0x02, the file's name, NUL.
 public struct ExternalReference: Hashable, Sendable {
     /// The length of such a value, in bytes.
     public static let length = 38
 
-    /// The file's name: a UUID as it is written, in either case.
+    /// The file's name: a UUID in its text form, in either case.
     public let name: String
 
     /// Takes a file's name; `nil` if it is no UUID.

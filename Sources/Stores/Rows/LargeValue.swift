@@ -1,8 +1,8 @@
 internal import CSQLite
 
-/// A text or a blob that is read by pieces (https://www.sqlite.org/c3ref/blob.html).
+/// A text or a blob that is read in pieces (https://www.sqlite.org/c3ref/blob.html).
 public struct LargeValue: ~Copyable {
-    /// The count of its bytes.
+    /// The length of the value in bytes.
     public let size: Int64
     private let blob: OpaquePointer
     private let database: OpaquePointer
@@ -34,7 +34,7 @@ public struct LargeValue: ~Copyable {
 
     /// Reads from an offset until the buffer is full or the value ends.
     ///
-    /// - Returns: the count of bytes read.
+    /// - Returns: the number of bytes read.
     /// - Throws: `StoreError`.
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         let count = Int(min(Int64(buffer.count), max(0, size - offset)))
@@ -44,7 +44,7 @@ public struct LargeValue: ~Copyable {
         return count
     }
 
-    /// Reads all of it into memory.
+    /// Reads the whole value into memory.
     public func bytes() throws -> StoredBytes {
         StoredBytes(
             try [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
@@ -53,7 +53,7 @@ public struct LargeValue: ~Copyable {
         )
     }
 
-    /// Lends the value to `body` piece by piece, until that returns `false`.
+    /// Passes the value to `body` in pieces, until `body` returns `false`.
     public func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Bool) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: TableCursor.largeSize,
@@ -109,26 +109,26 @@ public struct LargeValue: ~Copyable {
 }
 
 extension TableSchema {
-    /// Returns whether a value can be opened to be read by pieces.
+    /// Returns whether a column's values can be opened, to be read in pieces.
     ///
-    /// One that is computed is not there; and SQLite, up to 3.40 at least, opens another column's if one
-    /// before it is computed when it is read.
+    /// Computed values are not stored. If an earlier column is computed on reading, SQLite opens another column's
+    /// value, at least up to 3.40.
     fileprivate func canOpenValues(inColumn place: Int) -> Bool {
         columns[place].kind == .stored && !columns[..<place].contains { $0.kind == .generated }
     }
 }
 
-/// A row of which a value is too large to be read at once: the other values, and the sizes of these.
+/// A row with values too large to be read at once: it has the other values, and the sizes of the large ones.
 final class LargeRow {
     struct Cell {
         enum Bytes: Equatable {
-            /// A part of the row's buffer.
+            /// The bytes are a part of the row's buffer.
             case part(Range<Int>)
             case large
         }
 
         var storageClass: StorageClass
-        /// An integer, or the bits of a number.
+        /// The integer, or the bits of a floating-point number.
         var integer: Int64 = 0
         var bytes: Bytes = .part(0..<0)
         var size: Int64 = 0
@@ -146,7 +146,7 @@ final class LargeRow {
         name: String,
         within rowIDs: ClosedRange<Int64>
     ) throws {
-        // Of a text or a blob only the class is asked, which SQLite tells without reading it.
+        // For a text or a blob the query asks only for its class, which SQLite knows without reading the value.
         let selected = columns.map { place in
             let column = table.columns[place].name.sqlIdentifier
             return table.canOpenValues(inColumn: place)
@@ -222,10 +222,9 @@ final class LargeRow {
 
     deinit { buffer.deallocate() }
 
-    /// Reads a text or a blob that the row lacks: it was written before the column was added, and has the
-    /// column's default.
+    /// Reads a text or a blob that the row lacks: it is older than the column, and has the column's default.
     ///
-    /// - Returns: `nil` if the row has it, or if it is neither.
+    /// - Returns: `nil` if the row has the value, or if the value is no text or blob.
     private static func missingValue(
         at place: Int,
         of table: TableSchema,
@@ -249,7 +248,7 @@ final class LargeRow {
             &blob
         )
         sqlite3_blob_close(blob)
-        // SQLite finds a NULL where the record ends.
+        // For a record that ends before the column, SQLite finds NULL, and refuses to open it.
         guard code == SQLITE_ERROR else { return nil }
         let statement = try Statement(
             database,

@@ -1,7 +1,9 @@
+internal import Files
+
 /// The differences between two states of a table, in the order of their rows' keys.
 ///
-/// Values are compared by storage class and bytes, never as SQL does, for which 1 is 1.0, and 'milk' may
-/// be 'MILK'.
+/// Values are compared by storage class and bytes, and never as in SQL, where 1 equals 1.0, and 'milk' may equal
+/// 'MILK'.
 public struct RowDiff: ~Copyable {
     /// A difference in one row.
     public enum Change: Equatable, Sendable {
@@ -9,15 +11,15 @@ public struct RowDiff: ~Copyable {
         case added
         /// The row of `old` is not in `new`.
         case removed
-        /// Both have the row; the places are those of the `pairs` that differ.
+        /// Both have the row; the numbers are the indices of the `pairs` that differ.
         case changed([Int])
     }
 
-    /// At the row that was removed or changed.
+    /// The cursor of the old state, at the row that was removed or changed.
     public private(set) var old: TableCursor
-    /// At the row that was added or changed.
+    /// The cursor of the new state, at the row that was added or changed.
     public private(set) var new: TableCursor
-    /// The columns that are compared: places in the columns of `old`, and in those of `new`.
+    /// The compared columns: indices in the columns of `old`, and in those of `new`.
     public let pairs: [(old: Int, new: Int)]
 
     private var hasOld = false
@@ -25,12 +27,12 @@ public struct RowDiff: ~Copyable {
     private var needsOld = true
     private var needsNew = true
 
-    /// Takes two cursors that have not begun, and know rows by the same kind of key.
+    /// Takes two cursors before their first rows, with keys of the same kind.
     ///
     /// - Parameters:
     ///   - old: the state before.
     ///   - new: the state after.
-    ///   - pairs: the columns to compare; those of the same names if not given.
+    ///   - pairs: the columns to compare; by default those of the same names.
     public init(
         from old: consuming TableCursor,
         to new: consuming TableCursor,
@@ -42,7 +44,7 @@ public struct RowDiff: ~Copyable {
         self.new = new
     }
 
-    /// Goes on to the next difference.
+    /// Advances to the next difference.
     ///
     /// - Returns: `nil` at the end.
     /// - Throws: `StoreError`.

@@ -1,7 +1,7 @@
-/// Where a row is in its table; keys of one table sort as a cursor reads them.
+/// The key of a row in its table; keys of one table sort in the order in which a cursor reads them.
 public enum RowKey: Hashable, Sendable {
     case rowID(Int64)
-    /// The values of the primary key, encoded so that their order is that of their bytes.
+    /// The values of the primary key, encoded so that their bytes sort in the order of the values.
     case primaryKey([UInt8])
 }
 
@@ -19,10 +19,10 @@ extension RowKey: Comparable {
     }
 }
 
-/// Encodes values so that memcmp(3) orders them as SQLite's BINARY collation does, ascending
+/// An encoding of values for which memcmp(3) gives the order of SQLite's BINARY collation, ascending
 /// (https://www.sqlite.org/datatype3.html, 4.1): NULL, numbers, texts, blobs.
 ///
-/// Numbers that SQLite finds equal, 1 and 1.0, are the same bytes, since they are the same key.
+/// Numbers that SQLite treats as equal, such as 1 and 1.0, have the same bytes, since they are the same key.
 struct KeyEncoding {
     private(set) var bytes: [UInt8] = []
 
@@ -32,7 +32,8 @@ struct KeyEncoding {
     mutating func appendNull() { bytes.append(0) }
 
     mutating func append(_ integer: Int64) {
-        // The greatest double that is not above it, and the distance from there: below 2¹¹.
+        // This encodes the greatest double that is not above the integer, and the distance from it, which is below
+        // 2¹¹.
         var double = Double(integer)
         if double >= 0x1p63 || Int64(double) > integer { double = double.nextDown }
         append(double, distance: UInt16(integer - Int64(double)))
@@ -78,7 +79,7 @@ extension RowKey {
         self = .primaryKey(encoding.bytes)
     }
 
-    /// The values of a primary key, equal to those that it was made of; a rowid as an integer.
+    /// The values of a primary key, equal to the encoded ones; a rowid is an integer.
     package var values: [StoredValue] {
         guard case .primaryKey(let bytes) = self else {
             if case .rowID(let number) = self { return [.integer(number)] }
@@ -91,7 +92,7 @@ extension RowKey {
     }
 }
 
-/// Undoes `KeyEncoding`.
+/// The decoding of `KeyEncoding`.
 private struct KeyDecoding {
     private var rest: ArraySlice<UInt8>
 

@@ -1,7 +1,6 @@
 internal import CSQLite
 
-/// A prepared statement that is finalized with its owner
-/// (https://www.sqlite.org/c3ref/stmt.html).
+/// A prepared statement that is finalized with its owner (https://www.sqlite.org/c3ref/stmt.html).
 package struct Statement: ~Copyable {
     package let pointer: OpaquePointer
     package let database: OpaquePointer
@@ -22,7 +21,7 @@ package struct Statement: ~Copyable {
 
     deinit { sqlite3_finalize(pointer) }
 
-    /// Goes on to the next row.
+    /// Advances to the next row.
     ///
     /// - Returns: `false` if there is none.
     package func step() throws -> Bool {
@@ -33,7 +32,7 @@ package struct Statement: ~Copyable {
         }
     }
 
-    /// The reason of the call that failed just now.
+    /// Returns the error of the call that just failed.
     func error(_ code: CInt) -> StoreError { StoreError(name, code: code, of: database) }
 
     package func reset() { sqlite3_reset(pointer) }
@@ -50,9 +49,9 @@ package struct Statement: ~Copyable {
         guard code == SQLITE_OK else { throw error(code) }
     }
 
-    /// Binds a value with its storage class and its bytes, whatever they are.
+    /// Binds a value with its storage class and its exact bytes.
     package func bind(_ value: StoredValue, at place: CInt) throws {
-        // SQLITE_TRANSIENT: SQLite copies the bytes. A pointer that is not NULL keeps them from being NULL.
+        // SQLITE_TRANSIENT: SQLite copies the bytes. A null pointer would bind NULL instead of empty bytes.
         let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         let code: CInt
         switch value {
@@ -77,10 +76,10 @@ package struct Statement: ~Copyable {
         guard code == SQLITE_OK else { throw error(code) }
     }
 
-    /// An integer, or what SQLite makes one of.
+    /// Returns an integer, or the integer to which SQLite converts the value.
     package func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(pointer, column) }
 
-    /// A text; `nil` for NULL.
+    /// Returns a text; `nil` for NULL.
     package func text(_ column: CInt) -> String? {
         sqlite3_column_text(pointer, column).map { String(cString: $0) }
     }
@@ -93,18 +92,18 @@ package struct Statement: ~Copyable {
         sqlite3_column_double(pointer, column).bitPattern
     }
 
-    /// The bytes of a text or a blob, until the next step.
+    /// Returns the bytes of a text or a blob, valid until the next step.
     ///
-    /// Asked for as a blob, a text is not converted (https://www.sqlite.org/c3ref/column_blob.html);
-    /// where the store has UTF-16 it is, to UTF-8, by asking for its length.
+    /// A text that is read as a blob is not converted (https://www.sqlite.org/c3ref/column_blob.html). In a store
+    /// with UTF-16 it is UTF-8 all the same, since asking for its length converts it.
     package func unsafeBytes(_ column: CInt) -> UnsafeRawBufferPointer {
         Self.unsafeBytes(of: pointer, column)
     }
 
-    /// Copies a value.
+    /// Returns a copy of a value.
     package func value(_ column: CInt) -> StoredValue { Self.value(of: pointer, column) }
 
-    /// Copies a value of a statement that has made a step.
+    /// Returns a copy of a value of a statement that has made a step.
     static func value(of pointer: OpaquePointer, _ column: CInt) -> StoredValue {
         switch storageClass(of: pointer, column) {
         case .null: .null
@@ -136,7 +135,7 @@ package struct Statement: ~Copyable {
 }
 
 extension StoreError {
-    /// Says what the call that failed just now means for a store.
+    /// Translates the error of the call that just failed.
     package init(_ name: String, code: CInt, of database: OpaquePointer) {
         self.init(name, code: code, message: String(cString: sqlite3_errmsg(database)))
     }

@@ -3,21 +3,24 @@ internal import Files
 extension StoreSnapshot {
     /// Reads the schema, in the snapshot's transaction.
     ///
-    /// - Returns: all tables but SQLite's own.
+    /// - Returns: all tables except SQLite's own.
     /// - Throws: `StoreError`.
     public func schema() throws -> StoreSchema {
-        try reading { try StoreSchema(of: connection.handle(), name: path.description) }
+        try connection.refuseUnparsedSchema()
+        return try reading { try StoreSchema(of: connection.handle(), name: path.description) }
     }
 
-    /// Begins to read a table, in the snapshot's transaction; see `TableCursor`, whose steps go in `reading`.
+    /// Begins to read a table, in the snapshot's transaction; see `TableCursor`.
+    ///
+    /// Its steps must run within `reading`.
     ///
     /// - Parameters:
-    ///   - table: as the snapshot's schema has it.
-    ///   - columns: places in the table's columns; all stored ones if not given.
-    ///   - order: by which keys.
-    ///   - rowIDs: only these rows, of a table with rowids in their order.
+    ///   - table: the table in the snapshot's schema.
+    ///   - columns: indices of the table's columns; all stored ones by default.
+    ///   - order: the keys that determine the order.
+    ///   - rowIDs: the rows to read, for a table with rowids in their order; all by default.
     /// - Returns: a cursor before the first row.
-    /// - Throws: `StoreError`, also if rows of this table have no key that can be told.
+    /// - Throws: `StoreError`, also if the rows of this table have no accessible key.
     public func rows(
         of table: TableSchema,
         columns: [Int]? = nil,

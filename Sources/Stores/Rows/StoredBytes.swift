@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The bytes of a text or a blob; up to 15 need no memory of their own.
+/// The bytes of a text or a blob; up to 15 bytes need no allocation.
 public struct StoredBytes: Hashable, Sendable {
-    /// Up to 15 bytes, and their count in the last.
+    /// Up to 15 bytes, with their count in the last byte.
     private struct Short: Hashable {
         var low: UInt64 = 0
         var high: UInt64 = 0
@@ -14,7 +14,7 @@ public struct StoredBytes: Hashable, Sendable {
     }
 
     private static let shortLimit = 15
-    /// Short whenever it can be, so that equal bytes are equal storage.
+    /// The bytes, in the short form whenever they fit, so that equal bytes have equal storage.
     private let storage: Storage
 
     /// Copies bytes.
@@ -47,7 +47,7 @@ public struct StoredBytes: Hashable, Sendable {
         }
     }
 
-    /// Lends the bytes to `body`.
+    /// Passes the bytes to `body`.
     public func withUnsafeBytes<Result>(
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
@@ -64,12 +64,12 @@ public struct StoredBytes: Hashable, Sendable {
     /// The bytes as an array.
     public var array: [UInt8] { withUnsafeBytes { Array($0) } }
 
-    /// The text that they are; `nil` if they are no UTF-8.
+    /// The bytes as a string; `nil` if they are not UTF-8.
     public var string: String? { String(validating: array, as: UTF8.self) }
 }
 
 extension StoredBytes: Comparable {
-    /// Compares as memcmp(3) does; the beginning of another is less.
+    /// Compares bytes as memcmp(3) does; a prefix is less than the whole.
     public static func < (left: StoredBytes, right: StoredBytes) -> Bool {
         left.withUnsafeBytes { left in
             right.withUnsafeBytes { right in left.compare(with: right) < 0 }
@@ -78,7 +78,7 @@ extension StoredBytes: Comparable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Compares as memcmp(3) does; the beginning of another is less.
+    /// Compares bytes as memcmp(3) does; a prefix is less than the whole.
     func compare(with other: UnsafeRawBufferPointer) -> Int {
         let length = Swift.min(count, other.count)
         if length > 0, let start = baseAddress, let otherStart = other.baseAddress {

@@ -1,61 +1,65 @@
 internal import CSQLite
+internal import Files
 
 /// The rows of a table in the order of their keys, one at a time.
 ///
-/// What it lends of a row is valid until the next one. Values over `largeSize` are read by pieces, so
-/// that memory does not grow with them, where the order is that of the rowid; SQLite reads those of other
-/// orders, and of stores in UTF-16, whole. A cursor, and all else that uses its connection, is used by one thread at a time.
+/// Bytes of a row are valid until the next row. In the order of rowids, values over `largeSize` are read in pieces,
+/// so that memory does not grow with them. In other orders, and in stores with UTF-16, SQLite reads such values
+/// whole. Only one thread at a time may use a cursor, or anything else on its connection.
 public struct TableCursor: ~Copyable {
-    /// The key by which rows are known, and in whose order they come.
+    /// The key that identifies rows and determines their order.
     public enum Order: Sendable {
-        /// The rowid, or the primary key of a table without.
+        /// The rowid, or the primary key of a table without rowids.
         case local
-        /// The primary key where there is one; rows whose keys are equal (with NULL) by rowid.
+        /// The primary key, if there is one; rows with equal keys (with NULL) come by rowid.
         case primaryKey
-        /// All values that are read: of a table whose rows no key tells apart, or none that another has.
+        /// All values that are read, for a table whose rows have no key, or no common key with another state.
         case content
-        /// As they come, by no key.
+        /// No key: rows come in the order of SQLite.
         case none
     }
 
-    /// The most bytes of a value that is read at once: 64 KiB.
+    /// The greatest length in bytes of a value that is read at once: 64 KiB.
     public static let largeSize = 65_536
 
     public let table: TableSchema
-    /// The places in the table's columns of those that are read.
+    /// The indices, in the table's columns, of the columns that are read.
     public let columns: [Int]
     /// Whether keys are rowids.
     public let isByRowID: Bool
-    /// The rowid of the row; 0 in a table without.
+    /// The rowid of the row; 0 in a table without rowids.
     public private(set) var rowID: Int64 = 0
 
     private let statement: Statement
-    /// The places of the columns by which rows are sorted; none if that is the rowid.
+    /// The indices of the columns that sort the rows; empty if the rowid does.
     private let keyColumns: [Int]
     private let limits: ClosedRange<Int64>
-    /// The most bytes of a value that the statement reads: by pieces, a text in UTF-16 would stay so.
+    /// The greatest length in bytes of a value that the statement reads.
+    ///
+    /// It is unlimited for UTF-16, since pieces of a text would not be converted.
     private let lengthLimit: CInt
     private var encoding = KeyEncoding()
-    /// A row with large values, which the statement could not read.
+    /// The current row, if it has large values that the statement could not read.
     private var largeRow: LargeRow?
     private let name: String
-    /// Keeps the connection open.
+    /// The object that keeps the connection open.
     private let owner: AnyObject?
 
-    /// The columns before those asked for: the rowid, and the primary key if that is the order.
+    /// The number of columns before the requested ones: the rowid, and the key's columns if rows are not sorted by
+    /// rowid.
     private var offset: CInt { CInt(1 + keyColumns.count) }
 
     /// Begins to read a table.
     ///
     /// - Parameters:
-    ///   - table: as the schema of this connection has it.
+    ///   - table: the table in the schema of this connection.
     ///   - database: a connection (`sqlite3 *`), in a transaction if rows must be of one state.
-    ///   - owner: kept as long as the cursor.
+    ///   - owner: an object that is kept as long as the cursor.
     ///   - name: the store's name in messages.
-    ///   - columns: places in the table's columns; all stored ones if not given.
-    ///   - order: by which keys.
-    ///   - rowIDs: only these rows; of a table with rowids in their order.
-    /// - Throws: `StoreError`, also if rows of this table have no key that can be told.
+    ///   - columns: indices of the table's columns; all stored ones by default.
+    ///   - order: the keys that determine the order.
+    ///   - rowIDs: the rows to read, for a table with rowids in their order; all by default.
+    /// - Throws: `StoreError`, also if the rows of this table have no accessible key.
     public init(
         _ table: TableSchema,
         in database: OpaquePointer,
@@ -78,7 +82,7 @@ public struct TableCursor: ~Copyable {
         let limits = rowIDs ?? .min ... .max
         let isUTF8 = try Self.isUTF8(database, name)
         guard isUTF8 || keyColumns.isEmpty else {
-            // SQLite sorts UTF-16 in another order than that of the same text in UTF-8.
+            // SQLite's order of texts in UTF-16 differs from the order of the same texts in UTF-8.
             let reason = "keys in UTF-16 cannot be read in their order"
             throw StoreError.unreadable(name, reason: reason)
         }
@@ -110,9 +114,9 @@ public struct TableCursor: ~Copyable {
         return try !encoding.step() || encoding.text(0) == "UTF-8"
     }
 
-    /// Goes on to the next row.
+    /// Advances to the next row.
     ///
-    /// - Returns: `false` if there is none; do not ask again.
+    /// - Returns: `false` if there is none; do not call it again in that case.
     /// - Throws: `StoreError`.
     public mutating func next() throws -> Bool {
         guard isByRowID else { return try nextByPrimaryKey() }
@@ -173,7 +177,7 @@ public struct TableCursor: ~Copyable {
     /// The row's key.
     public var key: RowKey { isByRowID ? .rowID(rowID) : .primaryKey(encoding.bytes) }
 
-    /// Compares the keys of two cursors' rows: below 0 if this one comes first.
+    /// Compares the keys of two cursors' rows; the result is below 0 if this one comes first.
     func compareKey(with other: borrowing TableCursor) -> Int {
         if isByRowID { return rowID < other.rowID ? -1 : rowID == other.rowID ? 0 : 1 }
         return encoding.bytes.withUnsafeBytes { bytes in
@@ -181,40 +185,40 @@ public struct TableCursor: ~Copyable {
         }
     }
 
-    /// The storage class of a value; `index` counts in `columns`, here and below.
+    /// Returns the storage class of a value; `index` counts in `columns`, here and below.
     public func storageClass(_ index: Int) -> StorageClass {
         if let largeRow { return largeRow.cells[index].storageClass }
         return statement.storageClass(offset + CInt(index))
     }
 
-    /// An integer; 0 if the value is none.
+    /// Returns an integer; 0 if the value is no integer.
     public func integer(_ index: Int) -> Int64 {
         if let largeRow { return largeRow.cells[index].integer }
         return statement.integer(offset + CInt(index))
     }
 
-    /// The 64 bits of a number of class `real`.
+    /// Returns the 64 bits of a number of class `real`.
     public func realBits(_ index: Int) -> UInt64 {
         if let largeRow { return UInt64(bitPattern: largeRow.cells[index].integer) }
         return statement.realBits(offset + CInt(index))
     }
 
-    /// The count of a text's or a blob's bytes.
+    /// Returns the number of bytes of a text or a blob.
     public func byteCount(_ index: Int) -> Int64 {
         if let largeRow { return largeRow.cells[index].size }
         return Int64(statement.unsafeBytes(offset + CInt(index)).count)
     }
 
-    /// Whether a text or a blob can be read only by pieces: see `largeValue`.
+    /// Returns whether a text or a blob can be read only in pieces: see `largeValue`.
     public func isLarge(_ index: Int) -> Bool { largeRow?.cells[index].bytes == .large }
 
-    /// The bytes of a text or a blob, until the next row; none of one that `isLarge`.
+    /// Returns the bytes of a text or a blob, valid until the next row; empty for a value that `isLarge`.
     public func unsafeBytes(_ index: Int) -> UnsafeRawBufferPointer {
         if let largeRow { return largeRow.unsafeBytes(index) }
         return statement.unsafeBytes(offset + CInt(index))
     }
 
-    /// Opens a text or a blob to be read by pieces.
+    /// Opens a text or a blob, to be read in pieces.
     ///
     /// - Throws: `StoreError`, also if the value is not large.
     public func largeValue(_ index: Int) throws -> LargeValue {
@@ -228,7 +232,7 @@ public struct TableCursor: ~Copyable {
         )
     }
 
-    /// Copies a value; one that `isLarge` is read whole.
+    /// Returns a copy of a value; reads a value that `isLarge` whole.
     public func value(_ index: Int) throws -> StoredValue {
         guard let largeRow else { return statement.value(offset + CInt(index)) }
         let cell = largeRow.cells[index]
@@ -244,7 +248,7 @@ public struct TableCursor: ~Copyable {
         }
     }
 
-    /// Returns whether a value has the storage class and the bytes of another cursor's.
+    /// Returns whether a value has the storage class and the bytes of another cursor's value.
     public func hasSameValue(
         _ index: Int,
         as other: borrowing TableCursor,
@@ -274,18 +278,18 @@ public struct TableCursor: ~Copyable {
 }
 
 extension TableSchema {
-    /// The name by which SQL asks for the rowid; `nil` if columns have all of its names, or there is none.
+    /// The name of the rowid in SQL; `nil` if columns use all of its names, or if there is no rowid.
     public var rowIDName: String? {
         guard !isWithoutRowID else { return nil }
         if let rowIDAlias { return columns[rowIDAlias].name.sqlIdentifier }
         let names = Set(columns.map(\.name.foldedIdentifier))
-        return ["rowid", "_rowid_", "oid"].first { !names.contains($0) }
+        return ["rowid", "_rowid_", "oid"].first { !names.contains($0.exact) }
     }
 
     /// Returns the statement that a cursor runs.
     ///
-    /// A key is sorted by bytes, whatever collation its index has: of two stores, or of a store and what
-    /// is remembered of it, each has then the same order.
+    /// It sorts a key by bytes, whatever the collation of its index. So two stores, or a store and its shadow, have
+    /// the same order.
     fileprivate func selection(
         _ places: [Int],
         sortedBy keyColumns: [Int],

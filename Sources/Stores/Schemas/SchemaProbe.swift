@@ -1,24 +1,25 @@
 internal import CSQLite
+public import Files
 
-/// A copy of a schema without rows, in memory, on which it is tried what writing would need and do.
+/// A copy of a schema without rows, in memory, that shows what writes would need and do.
 ///
-/// Nothing is run but the statements that make the copy. A function or a collation that only the
-/// application has is told, and does not end the trial.
+/// It runs only the statements that create the copy. A missing function or collation of the application is reported,
+/// and does not end the trial.
 public final class SchemaProbe {
-    /// What a statement would need or do.
+    /// The needs and effects of a statement.
     public struct Outcome: Equatable, Sendable {
-        /// Functions that are not here, by their names.
+        /// The names of missing functions.
         public var missingFunctions: Set<String> = []
-        /// Collations that are not here, by their names.
+        /// The names of missing collations.
         public var missingCollations: Set<String> = []
-        /// SQLite's reason for which it cannot be done at all.
+        /// SQLite's reason why the statement is impossible.
         public var failure: String?
-        /// Tables that would get rows, or lose some.
-        public var changedTables: Set<String> = []
-        /// Columns of tables that would change.
+        /// The tables that would gain or lose rows.
+        public var changedTables: Set<ExactString> = []
+        /// The columns that would change.
         public var changedColumns: Set<Column> = []
 
-        /// Whether all is here that it needs.
+        /// Whether nothing is missing.
         public var isPossible: Bool {
             failure == nil && missingFunctions.isEmpty && missingCollations.isEmpty
         }
@@ -26,46 +27,48 @@ public final class SchemaProbe {
 
     /// A column, by its table's name and its own.
     public struct Column: Hashable, Sendable {
-        public let table: String
-        public let name: String
+        public let table: ExactString
+        public let name: ExactString
 
-        public init(table: String, name: String) {
+        public init(table: ExactString, name: ExactString) {
             self.table = table
             self.name = name
         }
     }
 
     private let scratch: ScratchDatabase
-    /// The reasons for which tables could not be copied.
-    private var failures: [String: String] = [:]
+    /// The reasons why tables could not be copied.
+    private var failures: [ExactString: String] = [:]
     private var stubs = Stubs()
-    /// The collations that are here, in ASCII lower case.
-    private let collations: Set<String>
+    /// The available collations, in ASCII lower case.
+    private let collations: Set<ExactString>
 
     /// Copies a schema.
     ///
     /// - Throws: `StoreError` if SQLite has no memory for it.
     public init(_ schema: StoreSchema) throws {
-        scratch = try ScratchDatabase(name: "probe")
+        scratch = try ScratchDatabase(name: "probe", runsTriggers: true)
         let known = try scratch.prepare("SELECT name FROM pragma_collation_list")
-        var collations: Set<String> = []
-        while try known.step() { collations.insert(known.text(0)?.foldedIdentifier ?? "") }
+        var collations: Set<ExactString> = []
+        while try known.step() { collations.insert((known.text(0) ?? "").foldedIdentifier) }
         self.collations = collations
         sqlite3_limit(scratch.handle, SQLITE_LIMIT_LENGTH, 16 << 20)
         csqlite_enable_triggers(scratch.handle, 0)
         for kind in [TableSchema.Kind.virtual, .table, .shadow, .view] {
             for table in schema.tables where table.kind == kind { copy(table) }
         }
-        // They stood in while the copy was made; now each trial tells what it needs.
+        // The stubs served only to create the copy; each trial reports its own needs.
         stubs.removeAll(from: scratch.handle)
     }
 
     private func copy(_ table: TableSchema) {
-        // A virtual table makes its shadow tables itself.
+        // A virtual table creates its shadow tables itself.
         if table.kind == .shadow, exists(table.name) { return }
-        if let reason = create(table.sql) { failures[table.name.foldedIdentifier] = reason }
+        if let reason = create(table.sql, table.kind == .view ? .view : .table) {
+            failures[table.name.foldedIdentifier] = reason
+        }
         for index in table.indexes {
-            guard let sql = index.sql, let reason = create(sql) else { continue }
+            guard let sql = index.sql, let reason = create(sql, .index) else { continue }
             failures[table.name.foldedIdentifier] = reason
         }
     }
@@ -77,11 +80,10 @@ public final class SchemaProbe {
     /// Runs a statement of the schema.
     ///
     /// - Returns: the reason if it fails.
-    private func create(_ sql: String) -> String? {
-        guard sql.foldedIdentifier.hasPrefix("create ") else { return "it is no schema" }
+    private func create(_ sql: String, _ kind: SchemaText.Kind) -> String? {
         while true {
             do {
-                try scratch.run(sql)
+                try SchemaText.run(sql, of: kind, on: scratch.handle, name: "probe")
                 return nil
             } catch {
                 let reason = reason(of: error)
@@ -99,12 +101,12 @@ public final class SchemaProbe {
 
     // MARK: - Trials
 
-    /// Tries to insert, update and delete rows of a table, with no triggers.
+    /// Tries to insert, update and delete rows of a table, without triggers.
     public func writing(to table: TableSchema) -> Outcome {
         if let failure = failures[table.name.foldedIdentifier] {
             return Outcome(failure: failure)
         }
-        // Where a key misses its collation, SQLite may say only that it finds no way to the rows.
+        // If a key's collation is missing, SQLite may only report that it finds no way to the rows.
         for collation in Set(table.indexes.flatMap(\.keys).map(\.collation))
         where !collations.contains(collation.foldedIdentifier) {
             stubs.addCollation(collation, to: scratch.handle)
@@ -112,9 +114,9 @@ public final class SchemaProbe {
         return attempt(Self.writes(to: table), trigger: nil)
     }
 
-    /// Tries what a trigger does when rows of its table change.
+    /// Tries the effects of a trigger when rows of its table change.
     public func firing(_ trigger: TriggerSchema, of table: TableSchema) -> Outcome {
-        if let failure = create(trigger.sql) { return Outcome(failure: failure) }
+        if let failure = create(trigger.sql, .trigger) { return Outcome(failure: failure) }
         stubs.removeAll(from: scratch.handle)
         csqlite_enable_triggers(scratch.handle, 1)
         defer {
@@ -124,12 +126,12 @@ public final class SchemaProbe {
         return attempt(Self.writes(to: table), trigger: trigger.name)
     }
 
-    /// Returns whether a CHECK lets a table have one row alone, by its number: 0 or 1, as in
-    /// `id INTEGER PRIMARY KEY CHECK (id = 1)`.
+    /// Returns whether a CHECK allows only one row, with one number: 0 or 1.
     ///
-    /// Other columns are tried with plain values; where a CHECK refuses those too, the answer is no.
+    /// An example is `id INTEGER PRIMARY KEY CHECK (id = 1)`. Other columns are tried with plain values; if a CHECK
+    /// refuses those, the result is `false`.
     public func keepsOneNumber(_ table: TableSchema) -> Bool {
-        guard let alias = table.rowIDAlias, table.sql.foldedIdentifier.contains("check"),
+        guard let alias = table.rowIDAlias, table.sql.foldedIdentifier.text.contains("check"),
             failures[table.name.foldedIdentifier] == nil
         else { return false }
         let filled = table.storedColumns.filter { $0 != alias && table.columns[$0].isNotNull }
@@ -159,7 +161,7 @@ public final class SchemaProbe {
             + (columns.isEmpty ? [] : ["UPDATE \(name) SET \(places)"])
     }
 
-    /// Prepares statements, and has the authorizer tell what they would do.
+    /// Prepares statements, and records their effects by the authorizer.
     private func attempt(_ statements: [String], trigger: String?) -> Outcome {
         let witness = Witness(trigger: trigger)
         let context = Unmanaged.passUnretained(witness).toOpaque()
@@ -188,9 +190,9 @@ public final class SchemaProbe {
     }
 }
 
-/// Notes what statements would do (https://www.sqlite.org/c3ref/set_authorizer.html).
+/// A record of the effects of statements (https://www.sqlite.org/c3ref/set_authorizer.html).
 private final class Witness {
-    /// The trigger whose doings count; `nil` for those of no trigger.
+    /// The trigger whose effects count; `nil` for effects outside triggers.
     let trigger: String?
     var outcome = SchemaProbe.Outcome()
 
@@ -203,7 +205,9 @@ private final class Witness {
         ) -> CInt = { context, action, first, second, _, trigger in
             guard let context else { return SQLITE_DENY }
             let witness = Unmanaged<Witness>.fromOpaque(context).takeUnretainedValue()
-            guard trigger.map(String.init(cString:)) == witness.trigger else { return SQLITE_OK }
+            guard trigger.map(String.init(cString:))?.exact == witness.trigger?.exact else {
+                return SQLITE_OK
+            }
             let table = first.map(String.init(cString:)) ?? ""
             switch action {
             case SQLITE_INSERT, SQLITE_DELETE:
@@ -219,14 +223,14 @@ private final class Witness {
         }
 }
 
-/// Functions and collations that do nothing, in place of those that only the application has.
+/// Functions and collations without effect, as substitutes for the application's own.
 private struct Stubs {
     private(set) var functions: Set<String> = []
     private(set) var collations: Set<String> = []
 
-    /// Adds the one that SQLite misses, if its message says so.
+    /// Adds the function or collation that SQLite reports as missing.
     ///
-    /// - Returns: `false` if it does not, or if this one is there already.
+    /// - Returns: `false` if the message reports none, or if it was added before.
     mutating func add(for message: String, to database: OpaquePointer) -> Bool {
         if let name = Self.name(in: message, after: "no such collation sequence: ") {
             return addCollation(name, to: database)

@@ -1,15 +1,17 @@
 internal import CSQLite
 
-/// A database in memory, for what must not be tried in a store.
+/// A database in memory, for trials that must not touch a store.
 final class ScratchDatabase {
     let handle: OpaquePointer
     private let name: String
 
-    /// Opens it, empty.
+    /// Opens an empty database.
     ///
-    /// - Parameter name: the store's name in messages.
+    /// - Parameters:
+    ///   - name: the store's name in messages.
+    ///   - runsTriggers: see `distrust`.
     /// - Throws: `StoreError`.
-    init(name: String) throws {
+    init(name: String, runsTriggers: Bool = false) throws {
         var handle: OpaquePointer?
         let code = sqlite3_open_v2(
             ":memory:",
@@ -23,6 +25,7 @@ final class ScratchDatabase {
         }
         self.handle = handle
         self.name = name
+        try distrust(handle, name: name, runsTriggers: runsTriggers)
     }
 
     deinit { sqlite3_close_v2(handle) }

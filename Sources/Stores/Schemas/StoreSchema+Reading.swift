@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Files
 
 extension StoreSchema {
     /// Reads the schema of a connection's database (`sqlite3 *`).
@@ -15,12 +16,12 @@ extension StoreSchema {
     }
 }
 
-/// Reads what SQLite tells of tables (https://www.sqlite.org/pragma.html#pragfunc).
+/// A reader of SQLite's information on tables (https://www.sqlite.org/pragma.html#pragfunc).
 private struct SchemaReader {
     let database: OpaquePointer
     let name: String
 
-    /// A row of the schema's table.
+    /// A row of the schema table.
     private struct Entry {
         var rootPage: Int64
         var sql: String
@@ -62,7 +63,7 @@ private struct SchemaReader {
         }
         var strange: [String] = []
         for table in found where table.type == "virtual" {
-            // A module that is not here cannot tell its tables.
+            // A missing module cannot name its shadow tables, so these are found by their names below.
             if (try? columnRows(of: table.name)) == nil { strange.append(table.name) }
         }
         return try found.map { table in
@@ -78,9 +79,9 @@ private struct SchemaReader {
         }
     }
 
-    /// Returns whether a table has the name of a virtual table, an underline, and more.
+    /// Returns whether a table's name consists of a virtual table's name, an underscore, and more.
     private static func isPart(_ name: String, of virtual: [String]) -> Bool {
-        virtual.contains { name.foldedIdentifier.hasPrefix("\($0.foldedIdentifier)_") }
+        virtual.contains { name.foldedIdentifier.hasPrefix("\($0)_".foldedIdentifier) }
     }
 
     private func table(
@@ -90,6 +91,7 @@ private struct SchemaReader {
         isWithoutRowID: Bool,
         _ entry: Entry
     ) throws -> TableSchema {
+        try SchemaText.check(entry.sql, of: kind == .view ? .view : .table, table, in: name)
         let isReal = kind == .table || kind == .shadow
         let found = try isReal ? columnRows(of: table) : (try? columnRows(of: table)) ?? []
         var isAutoincrement = false
@@ -111,7 +113,7 @@ private struct SchemaReader {
         let key = found.indices.filter { found[$0].keyPlace > 0 }
             .sorted { found[$0].keyPlace < found[$1].keyPlace }
         let indexes = isReal ? try self.indexes(of: table) : []
-        // SQLite makes no index for a key that is the rowid itself.
+        // SQLite creates no index for a key that is the rowid itself.
         let isAlias =
             isReal && !isWithoutRowID && key.count == 1
             && !indexes.contains { $0.origin == .primaryKey }
@@ -164,7 +166,7 @@ private struct SchemaReader {
         var isAutoincrement = false
     }
 
-    /// Asks what only C is told (https://www.sqlite.org/c3ref/table_column_metadata.html).
+    /// Reads the facts that only the C interface reports (https://www.sqlite.org/c3ref/table_column_metadata.html).
     private func facts(of column: String, in table: String) -> Facts {
         var collation: UnsafePointer<CChar>?
         var isAutoincrement: CInt = 0
@@ -186,7 +188,7 @@ private struct SchemaReader {
         )
     }
 
-    // MARK: - What belongs to a table
+    // MARK: - Indexes, references and triggers
 
     private func indexes(of table: String) throws -> [IndexSchema] {
         let list = try rows(
@@ -204,7 +206,8 @@ private struct SchemaReader {
             )
         }
         return try list.map { name, isUnique, origin, isPartial, sql in
-            IndexSchema(
+            if let sql { try SchemaText.check(sql, of: .index, name, in: self.name) }
+            return IndexSchema(
                 name: name,
                 isUnique: isUnique,
                 isPartial: isPartial,
@@ -264,7 +267,11 @@ private struct SchemaReader {
             WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE ORDER BY name COLLATE BINARY
             """,
             table
-        ) { TriggerSchema(name: $0.text(0) ?? "", sql: $0.text(1) ?? "") }
+        ) { row in
+            let trigger = TriggerSchema(name: row.text(0) ?? "", sql: row.text(1) ?? "")
+            try SchemaText.check(trigger.sql, of: .trigger, trigger.name, in: name)
+            return trigger
+        }
     }
 }
 

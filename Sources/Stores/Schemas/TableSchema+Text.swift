@@ -1,8 +1,7 @@
 extension TableSchema {
-    /// A text that two tables share if they hold the same data in the same way, however the statements
-    /// that made them were written.
+    /// A text that is equal for two tables with the same data structure, however their statements are written.
     ///
-    /// The order of columns does not count, since rows travel by the names of columns.
+    /// The order of columns does not count, since rows are exchanged by the names of columns.
     public var canonicalText: String {
         var lines = ["table \(name.foldedIdentifier.sqlIdentifier) \(kind.rawValue)"]
         if isStrict { lines[0] += " strict" }
@@ -26,7 +25,7 @@ extension TableSchema {
             return "\(subject) \(key.collation.foldedIdentifier)\(key.isDescending ? " desc" : "")"
         }
         let unique = index.isUnique ? "unique " : ""
-        // Only its text tells an expression, or the condition of a partial index.
+        // Only its text contains an expression, or the condition of a partial index.
         let needsText = index.isPartial || index.keys.contains(where: \.isExpression)
         return "\(unique)index \(keys.joined(separator: ", "))"
             + (needsText ? " \(index.sql ?? "")" : "")

@@ -1,20 +1,21 @@
 public import Files
 
-/// A file of the container that is not read; the payload names it.
+/// An error for a file of the container that cannot be read; the payload names the file.
 public enum ChangeError: ExplainedError, Equatable {
-    /// It is cut, half there, or changed: what its last bytes say is not so. It may yet become whole.
+    /// The file is truncated, half transferred or changed: its last bytes are not its hash. It may still become
+    /// complete.
     case incomplete(String)
-    /// A newer version wrote it: left alone, and told.
+    /// A newer version wrote the file. It is left alone, and reported.
     case newer(String, version: UInt16)
-    /// It is of a kind that this version does not know: left alone.
+    /// The file is of a kind that this version does not know. It is left alone.
     case unknownKind(String, kind: UInt8)
-    /// It is of another kind than the one that was asked for.
+    /// The file is of another kind than the requested one.
     case otherKind(String, kind: FileKind)
-    /// It is encrypted, which this version cannot undo.
+    /// The file is encrypted. This version cannot decrypt it.
     case encrypted(String)
-    /// It is whole, and breaks the format: refused, all of it.
+    /// The file is complete, but breaks the format. All of it is refused.
     case malformed(String, reason: String)
-    /// What should be written does not fit the format's limits.
+    /// The data to write exceeds the format's limits.
     case beyondLimit(String)
 
     /// Whether only a newer version of the program can read the file.

@@ -1,20 +1,22 @@
-/// The knowledge of one backup from its checks, the last of each kind.
+internal import Files
+
+/// The history of one backup's checks, the last of each kind.
 public struct CheckHistory: Sendable, Equatable {
     private let checks: [RunLog.Check]
 
-    /// Takes the checks of one archive, in the order in which they were recorded.
+    /// Creates a history from the checks of one archive, in the order of recording.
     public init(_ checks: [RunLog.Check]) { self.checks = checks }
 
-    /// Takes the checks of a file, at an address, among those of its backup, of which there may be copies.
+    /// Selects the checks of a file at an address from those of its backup, which may have copies.
     ///
-    /// A file without checks of its own may be renamed or moved: it has those of the file that was
-    /// checked last, unless that is another copy.
+    /// A file without checks of its own may have been renamed or moved. It gets the checks of the last checked file
+    /// that no longer exists.
     /// - Parameters:
     ///   - name: the file's name.
-    ///   - address: the folder's.
-    ///   - checks: those of the backup.
-    ///   - isCopy: says of a name whether a file of the folder has it, with this backup.
-    ///   - isElsewhere: says of an address and a name whether such a file of another folder is still there.
+    ///   - address: the folder's address.
+    ///   - checks: the checks of the backup.
+    ///   - isCopy: returns whether a file of the folder has this name, and holds this backup.
+    ///   - isElsewhere: returns whether the file at this address and name still exists in another folder.
     public init(
         of name: String,
         in address: String,
@@ -22,15 +24,18 @@ public struct CheckHistory: Sendable, Equatable {
         isCopy: (String) -> Bool,
         isElsewhere: (String, String) -> Bool = { _, _ in false }
     ) {
-        let own = checks.filter { $0.address == address && $0.name == name }
+        let own = checks.filter { $0.address.exact == address.exact && $0.name.exact == name.exact }
         let gone = checks.filter {
-            $0.address == address ? !isCopy($0.name) : !isElsewhere($0.address, $0.name)
+            $0.address.exact == address.exact ? !isCopy($0.name) : !isElsewhere($0.address, $0.name)
         }
-        let moved = gone.filter { $0.address == gone.last?.address && $0.name == gone.last?.name }
+        let last = gone.last
+        let moved = gone.filter {
+            $0.address.exact == last?.address.exact && $0.name.exact == last?.name.exact
+        }
         self.init(own.isEmpty ? moved : own)
     }
 
-    /// The last check, whatever it found.
+    /// The last check, whatever its result.
     public var last: RunLog.Check? { checks.last }
 
     /// The last check that found damage, unless a later and deeper one found none.
@@ -43,18 +48,19 @@ public struct CheckHistory: Sendable, Equatable {
         .map { checks[$0] }
     }
 
-    /// The deepest check that found the backup whole, of several the last one.
+    /// The deepest check that found no damage; of several, the last one.
     ///
-    /// If all parts were read, that is a check of all data, as of the part that was read first: all of
-    /// it was whole then or later.
+    /// If all parts were read, they count as a check of all data at the time of the oldest one, since no part was found
+    /// damaged after that.
     public var deepest: RunLog.Check? {
         (checks.filter { $0.damage == nil } + rounds).max { left, right in
             (left.depth, left.time) < (right.depth, right.time)
         }
     }
 
-    /// Returns the part whose turn it is: any that was never read, so that all have their turn even if
-    /// nothing is remembered, or else the one that was read first.
+    /// Returns the part whose turn it is: a random part that was never read, or else the one that was read first.
+    ///
+    /// So all parts have their turn even if no checks are remembered.
     public func nextPart(of count: Int) -> Int {
         let read = checks.compactMap { check -> Int? in
             guard case .one(let part, count) = check.part else { return nil }
@@ -63,7 +69,7 @@ public struct CheckHistory: Sendable, Equatable {
         return (1...count).filter { !read.contains($0) }.randomElement() ?? read.first ?? 1
     }
 
-    /// For each count of parts that were all read, one check of all data.
+    /// One check of all data for each count of parts that were all read.
     private var rounds: [RunLog.Check] {
         var parts: [Int: [RunLog.Check]] = [:]
         for check in checks where check.damage == nil {

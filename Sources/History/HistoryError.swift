@@ -2,13 +2,15 @@ public import Files
 internal import GRDB
 public import SystemPackage
 
-/// An error with what is kept of earlier runs; the payload names its file.
+/// An error with the record of earlier runs.
+///
+/// The payload has its path.
 public enum HistoryError: ExplainedError, Equatable {
     /// SQLite finds the file damaged.
     case damaged(FilePath, reason: String)
-    /// Another run holds the file for longer than we wait.
+    /// Another run holds the file for too long.
     case busy(FilePath)
-    /// SQLite cannot open, read or write it for another reason.
+    /// SQLite cannot open, read or write the file for another reason.
     case unreadable(FilePath, reason: String)
 
     init(_ error: DatabaseError, of path: FilePath) {
@@ -16,11 +18,15 @@ public enum HistoryError: ExplainedError, Equatable {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: self = .damaged(path, reason: reason)
-        // SQLite's parser refuses the schema.
+        // SQLite's parser rejects the schema.
         case .SQLITE_ERROR where reason.contains("malformed"):
             self = .damaged(path, reason: reason)
         default: self = .unreadable(path, reason: reason)
         }
+    }
+
+    public var outcome: FailureOutcome {
+        if case .busy = self { .locked } else { .failed }
     }
 
     public var description: String {

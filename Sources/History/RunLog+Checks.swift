@@ -1,16 +1,17 @@
+public import Files
 public import Foundation
 internal import GRDB
 
 extension RunLog {
     /// One check of one backup.
     public struct Check: Sendable, Equatable {
-        /// How deep a check went; a deeper one includes those before it.
+        /// The depth of a check; a deeper one includes the ones before it.
         public enum Depth: String, Sendable, CaseIterable, Comparable {
-            /// The archive's description of itself, and a part of its data against its SHA-256.
+            /// A check of the archive's description of itself, and of a part of its data against the SHA-256.
             case part
-            /// Every byte, against its SHA-256.
+            /// A check of every byte against the SHA-256.
             case data
-            /// A restore into a directory of its own, with every store checked.
+            /// A restore into a separate directory, with a check of every store.
             case restore
 
             public static func < (left: Depth, right: Depth) -> Bool {
@@ -20,12 +21,12 @@ extension RunLog {
 
         /// The part of the data that a check read.
         public enum Part: Sendable, Equatable, CustomStringConvertible {
-            /// One of several that make up all: `3/7`.
+            /// One of several parts that make up all data: `3/7`.
             case one(Int, of: Int)
-            /// Some of it at random: `10%`.
+            /// A random share: `10%`.
             case share(String)
 
-            /// Reads `3/7`; all else is a share.
+            /// Parses `3/7`; any other text is a share.
             init(_ text: String) {
                 let numbers = text.split(separator: "/").compactMap { Int($0) }
                 self = numbers.count == 2 ? .one(numbers[0], of: numbers[1]) : .share(text)
@@ -41,15 +42,15 @@ extension RunLog {
 
         /// The backup's identity.
         public var id: String
-        /// The address of the remote folder that it was in.
+        /// The address of the backup's remote folder.
         public var address: String
-        /// Its file name there.
+        /// The backup's file name in that folder.
         public var name: String
         public var time: Date
         public var depth: Depth
         /// The part that was read, if the depth is `part`.
         public var part: Part?
-        /// The damage that was found; `nil` if the backup is whole.
+        /// The damage; `nil` if none was found.
         public var damage: String?
 
         public init(
@@ -70,16 +71,20 @@ extension RunLog {
             self.damage = damage
         }
 
-        /// The table's text for depth and part: `data`, `part 3/7`.
+        /// The text for depth and part in the table: `data`, `part 3/7`.
         fileprivate var column: String { depth.rawValue + (part.map { " \($0)" } ?? "") }
     }
 
-    /// The most checks that are kept; the oldest go first.
+    /// The maximum number of checks that are kept; the oldest are removed first.
     static let checksLimit = 100_000
+    /// The number of additional checks before the oldest are removed.
+    private static let checksGrain: Int64 = 1_000
 
-    /// Remembers a check: the last one of each depth, and of each part, of each backup.
+    /// Records a check.
     ///
-    /// A random share that is whole does not refute damage in another: it may have looked elsewhere.
+    /// Each backup keeps the last check of each depth and each part.
+    ///
+    /// An undamaged random share does not refute damage in another share, since it may have read other data.
     ///
     /// - Throws: `HistoryError`, `FileError`.
     public func recordCheck(_ check: Check) throws {
@@ -97,6 +102,8 @@ extension RunLog {
                     milliseconds(check.time), check.damage,
                 ]
             )
+            // Counting takes a look at each row, so it happens only now and then.
+            guard database.lastInsertedRowID % Self.checksGrain == 0 else { return }
             try database.execute(
                 sql: """
                     DELETE FROM backup_check WHERE rowid <= (SELECT rowid FROM backup_check
@@ -107,7 +114,7 @@ extension RunLog {
         }
     }
 
-    /// Returns whether the same kind of check found the same archive damaged.
+    /// Returns whether the same kind of check found the same archive damaged before.
     private static func isDamaged(_ check: Check, _ database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,
@@ -119,11 +126,11 @@ extension RunLog {
         ) ?? false
     }
 
-    /// Returns the last checks of some backups, by identity: of each file of a backup the last one of
-    /// each depth and of each part, in the order in which they were recorded.
+    /// Returns the last checks of some backups, by identity: for each file of a backup the last check of each depth and
+    /// part, in the order of recording.
     ///
     /// - Throws: `HistoryError`, `FileError`.
-    public func lastChecks(of ids: Set<String>) throws -> [String: [Check]] {
+    public func lastChecks(of ids: Set<String>) throws -> [ExactString: [Check]] {
         try reading(else: [:]) { database in
             var found: [Check] = []
             let ids = ids.sorted()
@@ -138,13 +145,13 @@ extension RunLog {
                 )
                 .compactMap(Check.init)
             }
-            return Dictionary(grouping: found, by: \.id)
+            return Dictionary(grouping: found, by: \.id.exact)
         }
     }
 }
 
 extension RunLog.Check {
-    /// `nil` for a depth that a newer version knows.
+    /// Returns `nil` for a depth of a newer version.
     fileprivate init?(_ row: Row) {
         let words = (row["depth"] as String).split(separator: " ", maxSplits: 1).map(String.init)
         guard let depth = words.first.flatMap(Depth.init(rawValue:)),

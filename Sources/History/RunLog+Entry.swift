@@ -6,7 +6,7 @@ extension RunLog {
     public struct Entry: Sendable, Equatable {
         /// The command's name: `backup`.
         public var command: String
-        /// The profile that it was run with, if any.
+        /// The profile of the run, if it had one.
         public var profile: String?
         /// The stores directory.
         public var stores: String
@@ -15,13 +15,13 @@ extension RunLog {
         public var began: Date
         public var duration: Duration
         public var exitCode: Int32
-        /// The problem, or another remark.
+        /// The problem, or a remark.
         public var message: String?
-        /// The backup that was made or restored: its file name.
+        /// The file name of the backup that was made or restored.
         public var backup: String?
-        /// Bytes in its archive.
+        /// The size of its archive in bytes.
         public var size: Int64?
-        /// Bytes in all files before compression.
+        /// The size of all its files in bytes before compression.
         public var bytes: Int64?
 
         public init(
@@ -43,13 +43,13 @@ extension RunLog {
         }
     }
 
-    /// The runs to look for; `nil` is any.
+    /// The properties of wanted runs; `nil` matches any value.
     public struct Filter: Sendable {
         public var command: String?
         public var profile: String?
         public var stores: String?
         public var remote: String?
-        /// Only runs that ended with 0.
+        /// Whether to return only runs with exit code 0.
         public var isSuccess = false
 
         public init() {}

@@ -6,8 +6,8 @@ public import SystemPackage
 
 /// The log of runs, and of checks of backups, in a SQLite database.
 ///
-/// It opens when it is first needed, and prunes itself. A damaged one is put aside, as `NAME.damaged`,
-/// and begun anew: policies then no longer know how deeply each backup was checked.
+/// The log is opened when it is first needed, and prunes itself. A damaged log is moved to `NAME.damaged`, and a new
+/// one is created. Policies then no longer know how deeply each backup was checked.
 public final class RunLog: Sendable {
     private struct State {
         var queue: DatabaseQueue?
@@ -19,23 +19,22 @@ public final class RunLog: Sendable {
     private let entriesLimit: Int
     private let state = Mutex(State())
 
-    /// Names the database, which need not be there.
+    /// Creates a log on a database, which need not exist.
     ///
     /// - Parameters:
-    ///   - path: the database's.
-    ///   - busyTimeout: how long to wait for another process.
-    ///   - entriesLimit: the most runs to keep of each command, profile, stores directory and remote
-    ///     folder.
+    ///   - path: the path of the database.
+    ///   - busyTimeout: the time to wait for another process.
+    ///   - entriesLimit: the maximum number of runs for each command, profile, stores directory and remote folder.
     public init(_ path: FilePath, busyTimeout: Duration = .seconds(5), entriesLimit: Int = 1000) {
         self.path = path
         self.busyTimeout = busyTimeout
         self.entriesLimit = entriesLimit
     }
 
-    /// The path to which a damaged log was moved, if one was found.
+    /// The new path of a damaged log, if one was found.
     public var putAside: FilePath? { state.withLock { $0.putAside } }
 
-    /// Adds a run, and removes those that are too many.
+    /// Adds a run, and removes excess ones.
     ///
     /// - Throws: `HistoryError`, `FileError`.
     public func record(_ entry: Entry) throws {
@@ -52,7 +51,7 @@ public final class RunLog: Sendable {
                     entry.message, entry.backup, entry.size, entry.bytes,
                 ]
             )
-            // By their order and not by their dates: a clock may be set back or ahead.
+            // The order is used instead of the dates, since clocks may be wrong.
             try database.execute(
                 sql: """
                     DELETE FROM run WHERE command = ?1 AND profile IS ?2 AND stores = ?3
@@ -90,7 +89,7 @@ public final class RunLog: Sendable {
 
     // MARK: - The database
 
-    /// Changes the database, which is made if it is missing.
+    /// Changes the database, which is created if it is missing.
     func writing(_ body: (Database) throws -> Void) throws {
         try recovering {
             try LocalFileSystem().createDirectories(path.removingLastComponent())
@@ -98,7 +97,7 @@ public final class RunLog: Sendable {
         }
     }
 
-    /// Reads the database, if it is there.
+    /// Reads the database if it exists.
     func reading<Result: Sendable>(
         else nothing: Result,
         _ body: (Database) throws -> Result
@@ -111,7 +110,7 @@ public final class RunLog: Sendable {
 
     private func open(_ state: inout State) throws -> DatabaseQueue {
         if let queue = state.queue { return queue }
-        // SQLite would make it with whatever the umask leaves.
+        // SQLite would create it with the mode that the umask allows.
         if try FileInfo.ifPresent(path) == nil { _ = try? File.create(path) }
         var configuration = Configuration()
         configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
@@ -121,7 +120,7 @@ public final class RunLog: Sendable {
         return queue
     }
 
-    /// Tries once more with a new database if the one that is there is damaged.
+    /// Retries once with a new database if the present one is damaged.
     private func recovering<Result: Sendable>(
         _ body: (inout State) throws -> Result
     ) throws -> Result {
@@ -143,7 +142,7 @@ public final class RunLog: Sendable {
         let fileSystem = LocalFileSystem()
         try fileSystem.remove(aside)
         try fileSystem.move(path, to: aside)
-        // A journal of the damaged one must not be played back into the new one.
+        // SQLite must not play back the damaged database's journal into the new one.
         for suffix in ["-journal", "-wal", "-shm"] {
             try fileSystem.remove(path.removingLastComponent().appending(name + suffix))
         }
@@ -161,7 +160,7 @@ public final class RunLog: Sendable {
     }
 }
 
-/// Milliseconds since 1970-01-01 UTC.
+/// Returns milliseconds since 1970-01-01 UTC.
 func milliseconds(_ date: Date) -> Int64 {
     Int64((date.timeIntervalSince1970 * 1000).rounded())
 }

@@ -11,7 +11,7 @@ enum RunLogSchema {
                 definition.column("profile", .text)
                 definition.column("stores", .text).notNull()
                 definition.column("remote", .text).notNull()
-                // Milliseconds since 1970-01-01 UTC, and milliseconds.
+                // `began` is in milliseconds since 1970-01-01 UTC, `duration` in milliseconds.
                 definition.column("began", .integer).notNull()
                 definition.column("duration", .integer).notNull()
                 definition.column("exit_code", .integer).notNull()

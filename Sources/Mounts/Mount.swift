@@ -10,9 +10,10 @@ internal import Glibc
 
 /// A tree that is mounted in a directory, read-only, until `serve` ends.
 ///
-/// libfuse is loaded when the first one is made (dlopen(3)): the program neither needs it nor its headers to be built.
+/// libfuse is loaded when the first mount is created (dlopen(3)), so the build needs neither the library nor its
+/// headers.
 public final class Mount {
-    /// How often a wish to end is asked for, in milliseconds.
+    /// The interval in milliseconds at which `serve` checks whether to end.
     private static let step: Int32 = 200
 
     private let session: OpaquePointer
@@ -20,7 +21,7 @@ public final class Mount {
     private let path: FilePath
     private var isEnded = false
 
-    /// Throws unless file systems can be mounted here, as far as that can be known before.
+    /// Throws unless file systems can be mounted here, as far as that is known in advance.
     ///
     /// - Throws: `MountError.noLibrary`, `.noDevice`.
     public static func check() throws {
@@ -32,9 +33,9 @@ public final class Mount {
         }
     }
 
-    /// Throws unless something can be mounted in a directory.
+    /// Throws unless a tree can be mounted in a directory.
     ///
-    /// - Throws: `MountError.abandoned`, `.mounted`, `.notEmpty`; `FileError` if it is no directory, or not there.
+    /// - Throws: `MountError.abandoned`, `.mounted`, `.notEmpty`; `FileError` if it is missing or no directory.
     public static func check(_ path: FilePath) throws {
         do {
             guard try !path.isMountPoint() else { throw MountError.mounted(path) }
@@ -49,8 +50,7 @@ public final class Mount {
     /// - Parameters:
     ///   - tree: the tree.
     ///   - path: an empty directory.
-    ///   - allowingOthers: whether other users may look into it, as far as the modes let them; otherwise only
-    ///     this user may.
+    ///   - allowingOthers: whether other users may access it, as far as the modes allow; otherwise only this user may.
     /// - Throws: `MountError`; see `check`.
     public init(_ tree: any MountedTree, at path: FilePath, allowingOthers: Bool) throws {
         try Self.check()
@@ -80,11 +80,11 @@ public final class Mount {
 
     deinit { end() }
 
-    /// Answers the kernel's requests until somebody unmounts the tree, or it is to end; then it is unmounted.
+    /// Answers the kernel's requests until the tree is unmounted or the closure returns `true`; then unmounts the tree.
     ///
-    /// It blocks its thread, which must be one of its own: see `WorkThread.run`.
+    /// It blocks its thread, which must not be a task's: see `WorkThread.run`.
     ///
-    /// - Parameter isToEnd: asked often whether to end.
+    /// - Parameter isToEnd: returns whether to end; called often.
     /// - Throws: `MountError.lost`.
     public func serve(until isToEnd: () -> Bool) throws {
         defer { end() }
@@ -97,7 +97,7 @@ public final class Mount {
         }
     }
 
-    /// Unmounts the tree; whoever is reading is answered first.
+    /// Unmounts the tree after answering all pending requests.
     private func end() {
         guard !isEnded else { return }
         isEnded = true
@@ -106,7 +106,7 @@ public final class Mount {
         cfuse_close(session)
     }
 
-    /// libfuse's last word, in the form of our messages.
+    /// libfuse's last message in the form of this program's messages.
     private static var reason: String {
         let text = String(cString: cfuse_said())
         let reason = text.hasPrefix("fuse: ") ? String(text.dropFirst("fuse: ".count)) : text

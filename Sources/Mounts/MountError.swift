@@ -1,32 +1,32 @@
 public import Files
 public import SystemPackage
 
-/// Why a file system cannot be mounted; nothing was mounted.
+/// An error that keeps a file system from being mounted.
 public enum MountError: ExplainedError, Equatable {
     /// libfuse 3 is not installed, or cannot be used.
     case noLibrary(reason: String)
     /// The kernel's device is missing, or may not be opened.
     case noDevice(FileError)
-    /// There is no directory to mount in.
+    /// The directory for the mount is missing.
     case noDirectory(FilePath)
-    /// Something is mounted there already.
+    /// Something is mounted in the directory already.
     case mounted(FilePath)
-    /// The program that served what is mounted there has ended.
+    /// The program that served the existing mount has ended.
     case abandoned(FilePath)
-    /// There is something in the directory, which nobody could see behind what is mounted.
+    /// The directory is not empty, and the mount would hide its content.
     case notEmpty(FilePath)
-    /// The directory is in another one that has other tasks.
+    /// The directory is inside another one that has a different purpose.
     case inside(FilePath, of: FilePath)
-    /// The system refused; the reason is libfuse's, if it gave one.
+    /// The system refused the mount; the reason is libfuse's, if it gave one.
     case refused(FilePath, reason: String)
-    /// The kernel's requests can no longer be read; it is no longer mounted.
+    /// The kernel's requests can no longer be read; the tree was unmounted.
     case lost(FilePath, Errno)
 
     #if os(Linux)
     private static let library: String? =
         "install libfuse 3: its package is 'fuse3' on Debian, Ubuntu and Fedora"
     #else
-    // None is known that does.
+    // No such library is known for this system.
     private static let library: String? = nil
     #endif
 
@@ -60,9 +60,9 @@ public enum MountError: ExplainedError, Equatable {
             "run as root, or allow users to open '\(Self.device)'"
         case .noDevice:
             "load the kernel's module with 'modprobe fuse'; a container has to be given '\(Self.device)'"
-        case .noDirectory(let path): "make it with 'mkdir -p '\(printable(path))''"
+        case .noDirectory(let path): "make it with 'mkdir -p \(shellWord(path))'"
         case .mounted: "choose another directory, or end that one"
-        case .abandoned(let path): "unmount it with 'fusermount3 -u '\(printable(path))''"
+        case .abandoned(let path): "unmount it with 'fusermount3 -u \(shellWord(path))'"
         case .notEmpty, .inside: "choose an empty directory somewhere else"
         case .refused:
             "users other than root need 'fusermount3', of the package 'fuse3'; a container needs the right to mount"

@@ -1,40 +1,39 @@
 public import Files
 public import SystemPackage
 
-/// Files, directories and symbolic links that can be shown as a file system nobody writes to.
+/// Files, directories and symbolic links that can be shown as a read-only file system.
 ///
-/// Each is known by its inode, a number that no other one ever gets. All methods are called on threads
-/// that may wait, several at once. They tell of a failure by a number of errno(3); whatever else is to be said
-/// of it, they say themselves.
+/// Each has an inode, a number that is never reused. All methods are called on threads that may block, several at once.
+/// They throw a number of errno(3), and report any details themselves.
 public protocol MountedTree: Sendable {
-    /// Finds what has a name in a directory.
+    /// Finds a name in a directory.
     ///
-    /// - Throws: `.noSuchFileOrDirectory` if there is nothing.
+    /// - Throws: `.noSuchFileOrDirectory` if the name does not exist.
     func node(named name: [UInt8], in directory: UInt64) throws(Errno) -> MountedNode
 
-    /// Returns what has an inode.
+    /// Returns the node with an inode.
     ///
-    /// - Throws: `.staleNFSFileHandle` if it is gone.
+    /// - Throws: `.staleNFSFileHandle` if it no longer exists.
     func node(_ inode: UInt64) throws(Errno) -> MountedNode
 
-    /// Returns what is in a directory, as of now.
+    /// Returns the present names in a directory.
     func names(in directory: UInt64) throws(Errno) -> [MountedName]
 
     /// Returns the target of a symbolic link.
     func target(of link: UInt64) throws(Errno) -> [UInt8]
 
-    /// Opens a file, which stays as it is until the last reference to what is returned goes.
+    /// Opens a file, whose content does not change until the last reference to the result is released.
     ///
-    /// - Returns: its bytes; an error of reading them that is no `Errno` becomes EIO.
+    /// - Returns: the bytes. An error of reading them that is no `Errno` becomes EIO.
     func open(_ file: UInt64) throws(Errno) -> any ByteSource
 
-    /// Bytes and files in all, for df(1).
+    /// The total of bytes and files, for df(1).
     var extent: (bytes: Int64, files: Int) { get }
 }
 
 /// A file, a directory or a symbolic link of a mounted tree.
 public struct MountedNode: Sendable, Equatable {
-    /// The kinds that a read-only tree has.
+    /// The kinds of node in a read-only tree.
     public enum Kind: Sendable, Equatable {
         case file, directory, link
     }
@@ -44,15 +43,15 @@ public struct MountedNode: Sendable, Equatable {
 
     public var inode: UInt64
     public var kind: Kind
-    /// Permission bits; those for writing mean nothing.
+    /// The permission bits; those for writing have no effect.
     public var mode: UInt16
     public var owner: UInt32
     public var group: UInt32
-    /// Bytes; of a link those of its target.
+    /// The size in bytes; for a link, that of its target.
     public var size: Int64
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// The modification time in nanoseconds since 1970-01-01 UTC.
     public var modified: Int64
-    /// Whether it can be gone, or another one, in a moment.
+    /// Whether it may change or vanish at any moment.
     public var isFleeting: Bool
 
     public init(

@@ -1,19 +1,21 @@
 internal import Files
 internal import Foundation
 
-/// Requests that wait for a thread, so that a slow one keeps no other waiting.
+/// A queue of requests for several threads, so that a slow request does not block the others.
 ///
 /// Its owner ends it with `finish()`.
 final class RequestQueue: @unchecked Sendable {
     private let condition = NSCondition()
-    // Behind the condition.
+    // These are guarded by the condition.
     private var requests: [@Sendable () -> Void] = []
     private var isFinished = false
     private var threads: [WorkThread] = []
 
-    /// Starts threads; if the system gives none, requests are handled at once by whoever adds them.
+    /// Starts threads.
     ///
-    /// - Parameter count: how many requests are handled at a time.
+    /// If the system provides none, `add` handles each request at once.
+    ///
+    /// - Parameter count: the number of requests that are handled at a time.
     init(threads count: Int) {
         threads = (0..<count).compactMap { _ in WorkThread { [self] in run() } }
     }
@@ -27,7 +29,7 @@ final class RequestQueue: @unchecked Sendable {
         }
     }
 
-    /// Waits until all requests have been handled, and ends the threads.
+    /// Waits until all requests are handled, and ends the threads.
     func finish() {
         condition.withLock {
             isFinished = true

@@ -9,23 +9,25 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Answers the kernel's requests about a tree, each on a thread of its own queue.
+/// A server that answers the kernel's requests about a tree on the threads of its queue.
 final class Server: Sendable {
-    /// Each may hold a segment's buffers; one reader rarely keeps more than two busy.
+    /// The number of threads.
+    ///
+    /// Each may hold a segment's buffers, and one reader rarely keeps more than two busy.
     private static let threads = 4
-    /// For how many seconds the kernel relies on what does not change.
+    /// The seconds for which the kernel may cache constant facts.
     private static let longTime = 3600.0
-    /// For how many seconds it relies on what may: many questions are asked at once.
+    /// The seconds for which the kernel may cache changeable facts, since it sends many requests at once.
     private static let shortTime = 1.0
 
     private struct Opened {
         var files: [UInt64: any ByteSource] = [:]
         var listings: [UInt64: [MountedName]] = [:]
-        /// The number that was given last.
+        /// The last assigned number.
         var last: UInt64 = 0
     }
 
-    /// A request of the kernel's, which is answered once.
+    /// A request of the kernel, which is answered once.
     private struct Request: @unchecked Sendable {
         let pointer: UnsafeMutableRawPointer
     }
@@ -37,7 +39,7 @@ final class Server: Sendable {
 
     init(_ tree: any MountedTree) { self.tree = tree }
 
-    /// Has requests from now on fail, and waits until those before have been answered.
+    /// Makes new requests fail, and waits until the earlier ones are answered.
     func finish() {
         isEnding.store(true, ordering: .relaxed)
         queue.finish()
@@ -46,7 +48,7 @@ final class Server: Sendable {
 
     // MARK: - Calls
 
-    /// What libfuse calls; each is given the server.
+    /// The callbacks of libfuse; each receives the server.
     static let calls = cfuse_calls(
         look_up: { tree, request, directory, name in
             guard let name else { return }
@@ -113,7 +115,7 @@ final class Server: Sendable {
         }
     )
 
-    /// Has a request answered as soon as a thread is free, by `body` or by its error.
+    /// Queues a request, which is answered by `body` or by its error.
     private static func answer(
         _ tree: UnsafeMutableRawPointer?,
         _ request: UnsafeMutableRawPointer?,
@@ -134,7 +136,9 @@ final class Server: Sendable {
 
     // MARK: - Answers
 
-    /// Gives what was opened a number, and tells it the kernel; if nobody waits for it any more, it is closed.
+    /// Assigns a number to an opened file or listing, and sends it to the kernel.
+    ///
+    /// If the request is no longer pending, closes it again.
     private func reply(
         to request: UnsafeMutableRawPointer,
         keeping: (inout Opened, UInt64) -> Void
@@ -168,7 +172,9 @@ final class Server: Sendable {
         }
     }
 
-    /// Answers with as many names as there is room for; each one's offset is its place in the listing and one.
+    /// Answers with as many names as fit.
+    ///
+    /// Each name's offset is its index in the listing plus one.
     private func list(
         _ listing: UInt64,
         _ count: Int,
@@ -216,7 +222,7 @@ final class Server: Sendable {
 }
 
 extension MountedNode.Kind {
-    /// Its bits of a mode (inode(7)).
+    /// The bits for the kind in a mode (inode(7)).
     fileprivate var bits: UInt32 {
         switch self {
         case .file: UInt32(S_IFREG)

@@ -1,6 +1,6 @@
 public import Files
 
-/// A rule of the formats that bytes break; readers add the name of the file.
+/// A violation of the format; readers add the name of the file.
 public struct FormatBreach: Error, Equatable {
     public let reason: String
 
@@ -9,20 +9,20 @@ public struct FormatBreach: Error, Equatable {
     }
 }
 
-/// Reads bytes in the notation of the formats, and never beyond their end.
+/// A reader of bytes in the notation of the formats; it never reads beyond their end.
 ///
-/// It is valid as long as the bytes that it was given are. All its functions throw `FormatBreach`, and
-/// allocate no more than the bytes that are left.
+/// It is valid as long as the bytes that it was given. Its functions throw `FormatBreach`, and allocate no more than
+/// the number of bytes left.
 public struct ByteReader {
     private let base: UnsafeRawBufferPointer
-    /// Bytes that were read.
+    /// The number of bytes already read.
     public private(set) var position = 0
 
     public init(_ bytes: UnsafeRawBufferPointer) {
         base = bytes
     }
 
-    /// Bytes that are left.
+    /// The number of bytes not yet read.
     public var left: Int { base.count - position }
 
     public mutating func byte() throws(FormatBreach) -> UInt8 {
@@ -31,7 +31,7 @@ public struct ByteReader {
         return base[position]
     }
 
-    /// Reads so many bytes, without copying them.
+    /// Reads the given number of bytes without copying them.
     public mutating func raw(_ count: Int) throws(FormatBreach) -> UnsafeRawBufferPointer {
         guard count >= 0, count <= left else { throw FormatBreach("it ends too early") }
         defer { position += count }
@@ -63,7 +63,7 @@ public struct ByteReader {
         }
     }
 
-    /// Reads an unsigned number that is at most a limit.
+    /// Reads an unsigned number, and throws if it exceeds a limit.
     public mutating func varint(
         atMost limit: UInt64,
         _ reason: @autoclosure () -> String
@@ -73,7 +73,7 @@ public struct ByteReader {
         return number
     }
 
-    /// Reads the count of things that each take some bytes or more: never more than there can be.
+    /// Reads a count of elements of at least `width` bytes each, and throws if the remaining bytes cannot hold them.
     public mutating func count(
         of width: Int,
         atMost limit: Int = .max,
@@ -121,7 +121,7 @@ public struct ByteReader {
         return clock
     }
 
-    /// Throws if there is more.
+    /// Throws if bytes are left.
     public func end() throws(FormatBreach) {
         guard left == 0 else { throw FormatBreach("it goes on after its end") }
     }
@@ -144,7 +144,7 @@ extension ByteReader {
         }
     }
 
-    /// Reads over a value, and holds it to all that `value` does, without making it.
+    /// Skips a value, and checks it as `value` does, without creating it.
     mutating func skipValue() throws(FormatBreach) {
         switch try byte() {
         case 0: break
@@ -187,7 +187,7 @@ extension ByteReader {
     }
 }
 
-/// Returns whether bytes are a UUID as it is written, in either case.
+/// Returns whether bytes are a UUID in its text form, in either case.
 func isUUID(_ bytes: UnsafeRawBufferPointer) -> Bool {
     bytes.count == 36
         && bytes.enumerated().allSatisfy { index, byte in

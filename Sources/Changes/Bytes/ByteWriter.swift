@@ -1,12 +1,12 @@
 public import Files
 
-/// Bytes in the making, in the notation of the formats; see Documentation/Sync.md.
+/// A growing array of bytes in the notation of the formats; see Documentation/Sync.md.
 public struct ByteWriter: Sendable {
     public private(set) var bytes: [UInt8] = []
 
     public init() {}
 
-    /// Makes room, so that further bytes need no copies.
+    /// Reserves capacity for further bytes, so that they need no reallocation.
     public mutating func reserve(_ count: Int) {
         bytes.reserveCapacity(bytes.count + count)
     }
@@ -36,19 +36,19 @@ public struct ByteWriter: Sendable {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Writes a signed number as zigzag, as a varint.
+    /// Writes a signed number as zigzag, then as a varint.
     public mutating func zigzag(_ number: Int64) {
         varint(UInt64(bitPattern: (number << 1) ^ (number >> 63)))
     }
 
-    /// Writes a number of eight bytes, the greatest byte first.
+    /// Writes a number as eight bytes, big-endian.
     public mutating func bigEndian(_ number: UInt64) {
         for shift in stride(from: 56, through: 0, by: -8) {
             bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
         }
     }
 
-    /// Writes a number of four bytes, the greatest byte first.
+    /// Writes a number as four bytes, big-endian.
     public mutating func bigEndian(_ number: UInt32) {
         for shift in stride(from: 24, through: 0, by: -8) {
             bytes.append(UInt8(truncatingIfNeeded: number >> UInt32(shift)))
@@ -64,7 +64,7 @@ public struct ByteWriter: Sendable {
         digest.withUnsafeBytes { bytes.append(contentsOf: $0) }
     }
 
-    /// Writes a value: its tag, then what the tag says.
+    /// Writes a value: its tag, then the content that the tag requires.
     public mutating func value(_ value: Value) {
         bytes.append(value.tag)
         switch value {

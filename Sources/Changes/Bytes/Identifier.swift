@@ -1,4 +1,4 @@
-/// Sixteen bytes that name something: a row, a device, a group, a schema.
+/// Sixteen bytes that identify a row, a device, a group or a schema.
 ///
 /// They compare as bytes do (`memcmp`), and their text is 32 lower-case hexadecimal digits.
 public protocol Identifier: Hashable, Comparable, Sendable, CustomStringConvertible {
@@ -6,18 +6,18 @@ public protocol Identifier: Hashable, Comparable, Sendable, CustomStringConverti
     var high: UInt64 { get }
     /// The last eight bytes as a big-endian number.
     var low: UInt64 { get }
-    /// Makes one of its two halves.
+    /// Creates an identifier from its two halves.
     init(high: UInt64, low: UInt64)
 }
 
 extension Identifier {
-    /// Sixteen zeros, which name nothing.
+    /// Sixteen zeros, which identify nothing.
     public static var zero: Self { Self(high: 0, low: 0) }
 
-    /// Whether it names nothing.
+    /// Whether it identifies nothing.
     public var isZero: Bool { high | low == 0 }
 
-    /// Reads just sixteen bytes; `nil` if there are more or fewer.
+    /// Reads exactly sixteen bytes; `nil` if there are more or fewer.
     @inlinable
     public init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 16 else { return nil }
@@ -27,7 +27,7 @@ extension Identifier {
         )
     }
 
-    /// Reads just sixteen bytes; `nil` if there are more or fewer.
+    /// Reads exactly sixteen bytes; `nil` if there are more or fewer.
     @inlinable
     public init?(bytes: some Collection<UInt8>) {
         let id = Array(bytes).withUnsafeBytes { Self(bytes: $0) }
@@ -47,7 +47,7 @@ extension Identifier {
     /// Its sixteen bytes.
     public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 
-    /// Lends its sixteen bytes.
+    /// Passes its sixteen bytes to a closure.
     @inlinable
     public func withUnsafeBytes<Result>(
         _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -63,7 +63,7 @@ extension Identifier {
     }
 }
 
-/// The name of a device: one copy of a store that takes part.
+/// The id of a device: one copy of a store that takes part.
 public struct DeviceID: Identifier {
     public let high: UInt64
     public let low: UInt64
@@ -73,11 +73,13 @@ public struct DeviceID: Identifier {
         self.low = low
     }
 
-    /// The eight hexadecimal digits that stand in the names of its files.
+    /// The eight hexadecimal digits that the names of its files contain.
     public var shortDescription: String { String(high.lowerHex.prefix(8)) }
 }
 
-/// The name of a group of devices; a group has several if several devices began it at once.
+/// The id of a group of devices.
+///
+/// A group has several ids if several devices began it at the same time.
 public struct GroupID: Identifier {
     public let high: UInt64
     public let low: UInt64
@@ -88,7 +90,9 @@ public struct GroupID: Identifier {
     }
 }
 
-/// The first half of a hash of what syncs of a schema: for equality and for messages only.
+/// The first half of a hash of the part of a schema that syncs.
+///
+/// It serves for equality and messages only.
 public struct SchemaID: Identifier {
     public let high: UInt64
     public let low: UInt64
@@ -106,7 +110,7 @@ extension UInt64 {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// Reads at most sixteen lower-case hexadecimal digits, and at least one.
+    /// Reads one to sixteen lower-case hexadecimal digits.
     init?(lowerHex digits: some Collection<UInt8>) {
         guard (1...16).contains(digits.count) else { return nil }
         var value: UInt64 = 0

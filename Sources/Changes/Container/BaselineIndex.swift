@@ -1,12 +1,14 @@
 public import Files
 
-/// A baseline's index: the parts that together hold all that a device knew, and the files that they cover.
+/// The index of a baseline: it lists the parts, which together hold all that a device knew, and the covered files.
 public struct BaselineIndex: Sendable {
     public let id: Digest
     public let header: ChangeHeader
-    /// The ids of its parts: all of them must be there.
+    /// The ids of its parts.
+    ///
+    /// The baseline is complete only with all of them.
     public let parts: [Digest]
-    /// The ids of the files that need not be read by who has read the parts.
+    /// The ids of the covered files: a device that has read all parts need not read these.
     public let covers: [Digest]
 
     /// Reads a file.
@@ -16,7 +18,7 @@ public struct BaselineIndex: Sendable {
         try self.init(Envelope(reading: bytes, name: name, inflate: inflate), name: name)
     }
 
-    /// Reads what an envelope held.
+    /// Reads the content of an envelope.
     ///
     /// - Throws: `ChangeError`.
     public init(_ envelope: Envelope, name: String) throws {

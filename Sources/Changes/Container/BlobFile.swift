@@ -1,19 +1,21 @@
 internal import Files
 
-/// The frame of a blob's file: it may be of 1 GiB, and is written and read in parts.
+/// The format of a blob's file.
 ///
-/// The content follows the `start`; then comes the SHA-256 of the start and the content. The blob's name
-/// in the container is the SHA-256 of the content alone.
+/// It may have 1 GiB, so it is written and read in parts.
+///
+/// The content follows the `start`. After it comes the SHA-256 of the start and the content. The blob's name in the
+/// container is the SHA-256 of the content alone.
 public enum BlobFile {
-    /// Bytes before the content.
+    /// The number of bytes before the content.
     public static let startLength = EnvelopeHead.length + 16
 
-    /// Makes the bytes before the content.
+    /// Returns the bytes before the content.
     ///
     /// - Parameters:
     ///   - group: the group.
-    ///   - size: bytes of content.
-    /// - Returns: them.
+    ///   - size: the length of the content in bytes.
+    /// - Returns: the bytes.
     /// - Throws: `ChangeError.beyondLimit`.
     public static func start(group: GroupID, size: UInt64) throws -> [UInt8] {
         guard size <= BlobReference.maximumSize else {
@@ -44,13 +46,13 @@ public enum BlobFile {
 
     /// Reads the bytes before the content.
     ///
-    /// A blob is not deflated: only so can it be read in parts, and be checked before it is used.
+    /// A blob is never deflated, so that it can be read in parts, and checked before it is used.
     ///
     /// - Parameters:
-    ///   - bytes: the beginning of the file, at least `startLength` bytes of it if it has them.
-    ///   - fileLength: the length of the file in bytes, as the file system tells it.
+    ///   - bytes: the file's first `startLength` bytes, or more; all bytes of a shorter file.
+    ///   - fileLength: the length of the file in bytes, as the file system reports it.
     ///   - name: the name for errors.
-    /// - Returns: its group, and where its content is in the file.
+    /// - Returns: the blob's group, and the range of its content in the file.
     /// - Throws: `ChangeError`.
     public static func readStart(
         _ bytes: [UInt8],

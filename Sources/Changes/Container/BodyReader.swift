@@ -1,6 +1,5 @@
-/// Reads the body of a change file.
 enum BodyReader {
-    /// Holds all of a body to the format, and returns where its rows are.
+    /// Checks a whole body against the format, and returns the position of each table's rows.
     static func check(
         _ bytes: UnsafeRawBufferPointer,
         clock: UInt64
@@ -31,7 +30,7 @@ enum BodyReader {
     private static func tables(
         _ reader: inout ByteReader
     ) throws(FormatBreach) -> [ChangeFile.Table] {
-        // A table takes four bytes at least: its name, the count of its columns, and of its rows.
+        // A table takes at least four bytes: its name, the count of its columns, and the count of its rows.
         let count = try reader.count(of: 4, atMost: ChangeFile.Limit.tables, "tables")
         var tables: [ChangeFile.Table] = []
         var allColumns = 0
@@ -93,7 +92,7 @@ enum RowFlag {
     static let birthIsStamp: UInt8 = 8
 }
 
-/// Reads the rows of one table, one after the other.
+/// A reader of the rows of one table, in sequence.
 struct RowReader {
     private var reader: ByteReader
     private let clock: Int64
@@ -113,10 +112,10 @@ struct RowReader {
         self.columns = columns
     }
 
-    /// Bytes that were read.
+    /// The number of bytes already read.
     var position: Int { reader.position }
 
-    /// All of a row that stands before its cells.
+    /// The part of a row before its cells.
     private struct Start {
         var causalLength: UInt32
         var birth: Stamp?
@@ -157,7 +156,7 @@ struct RowReader {
         return RowDelta(id, state, hint: start.hint)
     }
 
-    /// Reads over the next row, and holds it to the format.
+    /// Skips the next row, and checks it against the format.
     mutating func skip() throws(FormatBreach) {
         let start = try start(isSkipping: true)
         var floor = 0
@@ -225,7 +224,7 @@ struct RowReader {
         return RowID(high: high, low: low)
     }
 
-    /// Reads a column's index, which is at least the floor, and raises the floor above it.
+    /// Reads a column's index, which must be at least the floor, and raises the floor above it.
     private mutating func column(_ floor: inout Int) throws(FormatBreach) -> Int {
         let index = try reader.varint()
         guard index < UInt64(columns.count), index >= UInt64(floor) else {

@@ -1,10 +1,11 @@
-/// Writes the body of a change file.
 struct BodyWriter {
     private struct Table {
         let name: TableName
         let columns: [ColumnName]
         let rows: [RowDelta]
-        /// Where each row is, rising by id: ids alone are sorted faster than rows.
+        /// The position of each row in `rows`, rising by id.
+        ///
+        /// Sorting ids alone is faster than sorting rows.
         let order: [(id: RowID, place: Int)]
 
         init(_ name: TableName, _ rows: TableRows) {
@@ -20,7 +21,9 @@ struct BodyWriter {
     private let indices: [DeviceID: UInt64]
     private let clock: UInt64
     private var writer = ByteWriter()
-    /// The device that was looked up last: most stamps are of the same.
+    /// The device of the last lookup.
+    ///
+    /// Most stamps have the same device as the one before.
     private var last: (device: DeviceID, index: UInt64) = (.zero, 0)
 
     init(_ tables: [TableName: TableRows], clock: UInt64) throws {
@@ -38,11 +41,11 @@ struct BodyWriter {
         else { throw ChangeError.beyondLimit("it has too many tables, columns, rows or devices") }
     }
 
-    /// Writes all of it.
+    /// Writes the whole body.
     ///
-    /// - Parameter bound: its length, at most.
+    /// - Parameter bound: the greatest possible length of the body.
     /// - Returns: the body.
-    /// - Throws: `ChangeError.beyondLimit` if a row was added twice, or a stamp cannot be.
+    /// - Throws: `ChangeError.beyondLimit` if a row was added twice, or a stamp is invalid.
     consuming func body(bound: Int) throws -> [UInt8] {
         writer.reserve(min(bound, 16 << 20))
         writer.varint(UInt64(tables.count))

@@ -1,52 +1,54 @@
 public import Files
 
-/// Deltas of rows as a file carries them: of one capture, a bundle of several, or a baseline's part.
+/// A file of row deltas: those of one capture, a bundle of several captures, or a part of a baseline.
 ///
-/// A file is held to the whole format before any of its rows is given out. Its memory is that of its
-/// bytes, inflated, and of one row.
+/// The whole file is checked against the format before any row is returned. It takes the memory of its inflated
+/// bytes and of one row.
 public struct ChangeFile: Sendable {
     /// A table with rows in the file.
     public struct Table: Sendable {
         public let name: TableName
-        /// Rising.
+        /// The columns of its rows, rising.
         public let columns: [ColumnName]
         public internal(set) var rowCount = 0
-        /// Where its rows begin in the body.
+        /// The position of its rows in the body.
         var start = 0
     }
 
-    /// The limits of what a file may hold; see Documentation/Sync.md.
+    /// The limits of a file's content; see Documentation/Sync.md.
     public enum Limit {
         public static let tables = 10_000
-        /// Columns of one table.
+        /// The limit of columns of one table.
         public static let columns = 2000
-        /// Columns of all tables together.
+        /// The limit of columns of all tables together.
         public static let allColumns = 200_000
         public static let rows = 4_000_000
     }
 
-    /// `changes` or `baselinePart`.
+    /// The file's kind: `changes` or `baselinePart`.
     public let kind: FileKind
     public let id: Digest
     public let header: ChangeHeader
-    /// Rising by name.
+    /// The tables with rows in the file, rising by name.
     public let tables: [Table]
-    /// The devices that wrote what is in it; rising.
+    /// The devices of all stamps in the file, rising.
     public let devices: [DeviceID]
     private let body: [UInt8]
 
-    /// Reads a file and refuses it, all of it, if it breaks the format anywhere.
+    /// Reads a file, and refuses all of it if any part breaks the format.
     ///
     /// - Parameters:
     ///   - bytes: the file.
     ///   - name: the name for errors.
-    ///   - inflate: undoes deflate.
+    ///   - inflate: the function that inflates the body.
     /// - Throws: `ChangeError`.
     public init(reading bytes: [UInt8], name: String, inflate: Inflate) throws {
         try self.init(Envelope(reading: bytes, name: name, inflate: inflate), name: name)
     }
 
-    /// Reads what an envelope held, likewise.
+    /// Reads the content of an envelope, and refuses all of it if any part breaks the format.
+    ///
+    /// - Throws: `ChangeError`.
     public init(_ envelope: Envelope, name: String) throws {
         guard envelope.kind == .changes || envelope.kind == .baselinePart else {
             throw ChangeError.otherKind(name, kind: envelope.kind)
@@ -67,19 +69,19 @@ public struct ChangeFile: Sendable {
         }
     }
 
-    /// Rows of all tables.
+    /// The number of rows of all tables.
     public var rowCount: Int { tables.reduce(0) { $0 + $1.rowCount } }
 
-    /// Calls a closure with each row, table after table, in the order of their ids.
+    /// Calls a closure with each row, table by table, in the order of their ids.
     ///
-    /// - Throws: what the closure throws.
+    /// - Throws: any error of the closure.
     public func forEachRow(_ use: (Table, RowDelta) throws -> Void) throws {
         for table in tables { try forEachRow(of: table) { try use(table, $0) } }
     }
 
     /// Calls a closure with each row of one of the file's tables, in the order of their ids.
     ///
-    /// - Throws: what the closure throws.
+    /// - Throws: any error of the closure.
     public func forEachRow(of table: Table, _ use: (RowDelta) throws -> Void) throws {
         try body.withUnsafeBytes { bytes in
             var rows = RowReader(
@@ -94,7 +96,7 @@ public struct ChangeFile: Sendable {
 
     /// Returns all rows, by table.
     ///
-    /// It takes as much memory as they do: for tests and small files.
+    /// It holds all rows in memory, so it is for tests and small files.
     public func rows() throws -> [TableName: [RowDelta]] {
         var rows: [TableName: [RowDelta]] = [:]
         for table in tables {

@@ -1,22 +1,22 @@
 internal import Files
 
-/// Rows on their way into a change file, a bundle or a baseline's part.
+/// A collector of rows for a change file, a bundle or a baseline's part.
 ///
-/// It holds its rows in memory until `finish`. Once it `isFull`, the next rows belong in another file.
+/// It holds its rows in memory until `finish`. Once it `isFull`, further rows belong in another file.
 public struct ChangeFileWriter {
-    /// Bytes of a body from which on a file is full.
+    /// The length of a body in bytes from which a file is full.
     public static let fullBytes = 8 << 20
-    /// Rows from which on a file is full.
+    /// The number of rows from which a file is full.
     public static let fullRows = 65_536
-    /// Values of more bytes than this are in blobs of their own.
+    /// The length in bytes above which a value goes into a blob of its own.
     public static let maximumValue = 64 << 10
-    /// Rows of more bytes than this have their largest values in blobs of their own.
+    /// The length in bytes above which a row's largest values go into blobs of their own.
     public static let maximumRow = 4 << 20
 
     private var tables: [TableName: TableRows] = [:]
-    /// Rows that were added.
+    /// The number of rows added.
     public private(set) var rowCount = 0
-    /// Bytes of the body, at most.
+    /// The greatest possible length of the body in bytes.
     public private(set) var bodyBound = 4
 
     public init() {}
@@ -26,9 +26,10 @@ public struct ChangeFileWriter {
 
     public var isEmpty: Bool { rowCount == 0 }
 
-    /// Adds a row; one of a table may be added once.
+    /// Adds a row; each row of a table may be added once.
     ///
-    /// - Throws: `ChangeError.beyondLimit` if it is too long: see `RowDelta.movingLongValues`.
+    /// - Throws: `ChangeError.beyondLimit` if the row is too long (see `RowDelta.movingLongValues`), has no id, or
+    ///   never existed.
     public mutating func add(_ row: RowDelta, to table: TableName) throws {
         guard row.state.causalLength > 0, !row.id.isZero else {
             throw ChangeError.beyondLimit("a row of '\(table)' has no id, or was never there")
@@ -41,14 +42,14 @@ public struct ChangeFileWriter {
         rowCount += 1
     }
 
-    /// Makes the file.
+    /// Creates the file.
     ///
     /// - Parameters:
     ///   - header: its header; its clock should be near those of the stamps.
     ///   - kind: `changes` or `baselinePart`.
-    ///   - deflate: how the body is made smaller; nothing to leave it as it is.
-    /// - Returns: its bytes and its id.
-    /// - Throws: `ChangeError.beyondLimit`; what `deflate` throws.
+    ///   - deflate: the function that compresses the body; `nil` to leave it uncompressed.
+    /// - Returns: the file's bytes and id.
+    /// - Throws: `ChangeError.beyondLimit`; any error of `deflate`.
     public consuming func finish(
         _ header: ChangeHeader,
         kind: FileKind = .changes,
@@ -59,18 +60,19 @@ public struct ChangeFileWriter {
     }
 }
 
-/// The rows of one table.
 struct TableRows {
     private(set) var rows: [RowDelta] = []
     private var columns: Set<ColumnName> = []
-    /// The columns of the last row: most rows have the same.
+    /// The columns of the last row.
+    ///
+    /// Most rows have the same columns as the one before.
     private var lastColumns: [ColumnName] = []
     private var isNew = true
 
     /// The columns of all rows, rising.
     var sortedColumns: [ColumnName] { columns.sorted() }
 
-    /// Adds a row, and returns how many bytes the names that are new take.
+    /// Adds a row, and returns the number of bytes that its new names take.
     mutating func add(_ row: RowDelta, named name: TableName) -> Int {
         var bytes = isNew ? name.bytes.count + 10 : 0
         isNew = false
@@ -84,9 +86,9 @@ struct TableRows {
     }
 }
 
-// Loops over places, and not over cells, do not count references: half the time of writing a file.
+// These loop over indices, since a loop over cells counts references and doubles the time of writing a file.
 extension [Cell] {
-    /// Whether these are its columns.
+    /// Returns whether the cells have exactly these columns, in this order.
     fileprivate func has(columns: [ColumnName]) -> Bool {
         guard count == columns.count else { return false }
         return withUnsafeBufferPointer { cells in
@@ -95,7 +97,7 @@ extension [Cell] {
         }
     }
 
-    /// Whether all of them have a stamp.
+    /// Returns whether all cells have the given stamp.
     func have(_ stamp: Stamp) -> Bool {
         withUnsafeBufferPointer { cells in
             for index in cells.indices where cells[index].stamp != stamp { return false }
@@ -105,9 +107,9 @@ extension [Cell] {
 }
 
 extension RowDelta {
-    /// Bytes that it takes in a body, at most, without the names of its columns.
+    /// The greatest number of bytes that the row takes in a body, without the names of its columns.
     public var encodedBound: Int {
-        // An id, a length, flags, three stamps and a count.
+        // This counts an id, a causal length, flags, three stamps and a count.
         let start = 17 + 5 + 1 + 3 * 18 + 2 + (hint?.encodedBound ?? 0)
         return state.cells.withUnsafeBufferPointer { cells in
             var bound = start
@@ -116,17 +118,16 @@ extension RowDelta {
         }
     }
 
-    /// Moves long values out, as a file needs it: those of more than 64 KiB, and of a row over 4 MiB its
-    /// largest.
+    /// Moves long values into blobs: those over 64 KiB, and the largest values of a row over 4 MiB.
     ///
-    /// - Parameter store: keeps the content of a blob.
-    /// - Returns: the row, which now names them only.
-    /// - Throws: what `store` throws.
+    /// - Parameter store: the function that keeps the content of a blob.
+    /// - Returns: the row, with references in place of the long values.
+    /// - Throws: any error of `store`.
     public func movingLongValues(
         to store: (BlobReference, [UInt8]) throws -> Void
     ) rethrows -> RowDelta {
         var bound = encodedBound
-        // None is longer than the bound of all.
+        // No single value is longer than the bound of the row.
         if bound <= ChangeFileWriter.maximumValue { return self }
         var cells = state.cells
         let order = cells.indices.sorted {
@@ -163,7 +164,7 @@ extension RowDelta {
 }
 
 extension Value {
-    /// The bytes of a text or a blob.
+    /// The bytes of a text or a blob; `nil` for any other value.
     fileprivate var content: (bytes: [UInt8], isText: Bool)? {
         switch self {
         case .text(let bytes): (bytes, true)

@@ -1,6 +1,6 @@
 public import Files
 
-/// How far a device had heard another.
+/// The greatest clock of another device that a device had received.
 public struct SeenClock: Hashable, Sendable {
     public let device: DeviceID
     public let clock: UInt64
@@ -15,21 +15,23 @@ public struct SeenClock: Hashable, Sendable {
 public struct ChangeHeader: Hashable, Sendable {
     public var group: GroupID
     public var device: DeviceID
-    /// The hybrid clock's reading at the capture; stamps in the body are differences from it.
+    /// The hybrid clock's reading at the capture; the body's stamps are stored as differences from it.
     public var clock: UInt64
-    /// The wall clock at the capture, in milliseconds since 1970: to tell people, and for nothing else.
+    /// The wall clock at the capture, in milliseconds since 1970.
+    ///
+    /// It is only for messages to people.
     public var wall: UInt64
-    /// The how many-th file of its device it is.
+    /// The file's number among the files of its device.
     public var sequence: UInt64
-    /// The how many-th part it is, from 0, of so many.
+    /// The number of this part, from 0, less than `parts`.
     public var part: UInt64
     public var parts: UInt64
     public var schema: SchemaID
-    /// The program that wrote it, and its version.
+    /// The program that wrote the file, and its version.
     public var program: String
-    /// How far other devices had been heard, where that rose since the device's last file; rising by device.
+    /// The clocks received from other devices, if they rose since the device's last file; rising by device.
     public var seen: [SeenClock]
-    /// The files that this one stands for.
+    /// The ids of the files that this one replaces.
     public var replaces: [Digest]
 
     public init(
@@ -58,11 +60,11 @@ public struct ChangeHeader: Hashable, Sendable {
         self.replaces = replaces
     }
 
-    /// The most devices that a file may name.
+    /// The greatest number of devices that a file may name.
     public static let maximumDevices = 4096
 
     init(reading header: [UInt8]) throws(FormatBreach) {
-        // withUnsafeBytes cannot hand on a typed error.
+        // `withUnsafeBytes` does not rethrow a typed error.
         let result = header.withUnsafeBytes { bytes -> Result<ChangeHeader, FormatBreach> in
             var reader = ByteReader(bytes)
             do throws(FormatBreach) {
@@ -107,10 +109,10 @@ public struct ChangeHeader: Hashable, Sendable {
         guard !device.isZero, part < parts else {
             throw FormatBreach("its device or its part is none")
         }
-        // A later version may add to the header: what follows is ignored.
+        // A later version may extend the header, so any further bytes are ignored.
     }
 
-    /// Its bytes.
+    /// Returns the header's bytes.
     ///
     /// - Throws: `ChangeError.beyondLimit`.
     func encoded() throws -> [UInt8] {

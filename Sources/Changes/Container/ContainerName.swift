@@ -1,10 +1,10 @@
 public import Files
 
-/// The name of a group as its folder has it: 1 to 40 of the characters a to z, 0 to 9 and the hyphen.
+/// The name of a group and of its folder: 1 to 40 of the characters a to z, 0 to 9 and the hyphen.
 public struct GroupName: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
-    /// Takes a name; `nil` if it is not one.
+    /// Creates a name from text; `nil` if the text is not a valid name.
     public init?(_ text: some StringProtocol) {
         guard (1...40).contains(text.utf8.count), text.utf8.allSatisfy(isGroupCharacter) else {
             return nil
@@ -12,7 +12,8 @@ public struct GroupName: Hashable, Sendable, CustomStringConvertible {
         description = String(text)
     }
 
-    /// Makes a name of a store's: its letters in lower case, hyphens for runs of all else.
+    /// Derives a name from a store's name: its letters in lower case, with a hyphen for each run of other
+    /// characters.
     public init(ofStore name: String) {
         let stem = name.split(separator: ".", omittingEmptySubsequences: true).first ?? ""
         let words = stem.lowercased().utf8.split {
@@ -34,50 +35,50 @@ private func isGroupCharacter(_ byte: UInt8) -> Bool {
     }
 }
 
-/// The name of a file in a container: where it is, and the hints that spare downloads.
+/// The name of a file in a container: its folder, and hints that spare downloads.
 ///
-/// Names are never believed: a file's identity is its hash, and its header says the rest.
+/// Names are never trusted: a file's identity is its hash, and its header holds everything else.
 public enum ContainerName: Hashable, Sendable {
-    /// A group's mark, at the container's root.
+    /// The name of a group's mark, at the container's root.
     case group(GroupName, GroupID)
-    /// A change file or a bundle: the device's first eight digits, the sequence, the id's first 16.
+    /// The name of a change file or bundle: the device's first 8 digits, the sequence, and the id's first 16 digits.
     case changes(device: UInt32, sequence: UInt64, id: UInt64)
     case part(clock: UInt64, device: UInt32, id: UInt64)
     case baseline(clock: UInt64, device: UInt32, id: UInt64)
     case card(device: DeviceID, clock: UInt64, id: UInt64)
     case map(device: DeviceID, clock: UInt64, id: UInt64)
-    /// A blob, by the SHA-256 of its content.
+    /// The name of a blob: the SHA-256 of its content.
     case blob(Digest)
 
-    /// The greatest sequence number that a name has room for.
+    /// The greatest sequence number that fits into a name.
     public static let maximumSequence: UInt64 = 9_999_999_999
 
-    /// Makes the name of a file of changes.
+    /// Returns the name of a change file.
     public static func changes(_ header: ChangeHeader, _ id: Digest) -> ContainerName {
         .changes(device: header.device.short, sequence: header.sequence, id: id.short)
     }
 
-    /// Makes the name of a part of a baseline.
+    /// Returns the name of a part of a baseline.
     public static func part(_ header: ChangeHeader, _ id: Digest) -> ContainerName {
         .part(clock: header.clock, device: header.device.short, id: id.short)
     }
 
-    /// Makes the name of a baseline's index.
+    /// Returns the name of a baseline's index.
     public static func baseline(_ header: ChangeHeader, _ id: Digest) -> ContainerName {
         .baseline(clock: header.clock, device: header.device.short, id: id.short)
     }
 
-    /// Makes the name of a device's card.
+    /// Returns the name of a device's card.
     public static func card(_ header: DocumentHeader, _ id: Digest) -> ContainerName {
         .card(device: header.device, clock: header.clock, id: id.short)
     }
 
-    /// Makes the name of a map.
+    /// Returns the name of a map.
     public static func map(_ header: DocumentHeader, _ id: Digest) -> ContainerName {
         .map(device: header.device, clock: header.clock, id: id.short)
     }
 
-    /// The folder inside the group's; `nil` for a group's mark, which is at the container's root.
+    /// The folder inside the group's folder; `nil` for a group's mark, which is at the container's root.
     public var folder: String? {
         switch self {
         case .group: nil
@@ -88,7 +89,7 @@ public enum ContainerName: Hashable, Sendable {
         }
     }
 
-    /// The name in its folder.
+    /// The name inside its folder.
     public var file: String {
         switch self {
         case .group(let name, let id): "\(name).\(id).group"
@@ -106,11 +107,11 @@ public enum ContainerName: Hashable, Sendable {
         }
     }
 
-    /// Reads a name as `file` and `folder` write it; `nil` if it is any other.
+    /// Parses a name in the form of `file` and `folder`; `nil` for any other name.
     ///
     /// - Parameters:
-    ///   - file: the name in its folder.
-    ///   - folder: the folder inside the group's; `nil` for the container's root.
+    ///   - file: the name inside its folder.
+    ///   - folder: the folder inside the group's folder; `nil` for the container's root.
     public init?(file: String, in folder: String?) {
         guard let name = Self.parse(file), name.folder == folder, name.file == file else {
             return nil
@@ -118,8 +119,10 @@ public enum ContainerName: Hashable, Sendable {
         self = name
     }
 
-    /// Whether a name is like those of files that are read at each run, also that of a copy that another
-    /// program made: all others are left alone, unless their content is ours.
+    /// Returns whether a name resembles those of files that each run reads, such as the name of another program's
+    /// copy.
+    ///
+    /// Files with other names are left alone, unless their content is ours.
     public static func isMeant(by file: String) -> Bool {
         [".changes", ".part", ".base", ".card", ".map"].contains { file.contains($0) }
     }
@@ -175,12 +178,12 @@ private func decimal(_ number: UInt64) -> String {
 }
 
 extension DeviceID {
-    /// Its first four bytes as a number, which stand in the names of its files.
+    /// Its first four bytes as a number; the names of its files contain them.
     public var short: UInt32 { UInt32(high >> 32) }
 }
 
 extension Digest {
-    /// Its first eight bytes as a number, which stand in the names of files.
+    /// Its first eight bytes as a number; the names of files contain them.
     public var short: UInt64 {
         withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
     }

@@ -1,6 +1,6 @@
 public import Files
 
-/// What a file of the container is.
+/// The kind of a file of the container.
 public enum FileKind: UInt8, CaseIterable, Sendable, CustomStringConvertible {
     /// A change file, or a bundle of several.
     case changes = 1
@@ -11,7 +11,7 @@ public enum FileKind: UInt8, CaseIterable, Sendable, CustomStringConvertible {
     case group = 6
     case map = 7
 
-    /// The greatest length of the body, inflated, in bytes.
+    /// The greatest length of the inflated body, in bytes.
     public var maximumBody: UInt64 {
         switch self {
         case .changes, .baselinePart, .baselineIndex: 16 << 20
@@ -33,24 +33,24 @@ public enum FileKind: UInt8, CaseIterable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Fills the output with what the input, a raw deflate stream (RFC 1951), inflates to.
+/// A function that inflates the input, a raw deflate stream (RFC 1951), into the output.
 ///
-/// It returns whether that is all of it: the input used, the output full, the stream ended. It never
-/// writes beyond the output.
+/// It returns whether the input was used up, the output is full and the stream ended. It never writes beyond the
+/// output.
 public typealias Inflate = (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Bool
 
-/// Returns the input as a raw deflate stream (RFC 1951).
+/// A function that returns the input as a raw deflate stream (RFC 1951).
 public typealias Deflate = (UnsafeRawBufferPointer) throws -> [UInt8]
 
-/// The first bytes of every file: what follows, and how long it is.
+/// The first bytes of every file: its kind, and the lengths of its header and body.
 public struct EnvelopeHead: Hashable, Sendable {
-    /// Bytes of it.
+    /// The length of the head in bytes.
     public static let length = 32
-    /// Bytes of the hash at the end of the file.
+    /// The length of the hash at the end of the file, in bytes.
     public static let trailerLength = 32
     /// The greatest length of a header, in bytes.
     public static let maximumHeader: UInt32 = 1 << 20
-    /// The version of the format that this reads and writes.
+    /// The version of the format that this program reads and writes.
     public static let version: UInt16 = 1
     static let magic = Array("GDSYNC1\n".utf8)
     static let deflated: UInt8 = 1
@@ -58,11 +58,11 @@ public struct EnvelopeHead: Hashable, Sendable {
 
     public let kind: FileKind
     public let isDeflated: Bool
-    /// Bytes of the header.
+    /// The length of the header in bytes.
     public let headerLength: UInt32
-    /// Bytes of the body in the file.
+    /// The length of the body in the file, in bytes.
     public let bodyLength: UInt64
-    /// Bytes of the body, inflated.
+    /// The length of the inflated body, in bytes.
     public let inflatedLength: UInt64
 
     init(_ kind: FileKind, isDeflated: Bool, header: Int, body: Int, inflated: Int) {
@@ -73,23 +73,23 @@ public struct EnvelopeHead: Hashable, Sendable {
         inflatedLength = UInt64(inflated)
     }
 
-    /// Bytes of the whole file.
+    /// The length of the whole file in bytes.
     public var fileLength: UInt64 {
         UInt64(Self.length) + UInt64(headerLength) + bodyLength + UInt64(Self.trailerLength)
     }
 
-    /// Returns whether a file begins as ours do; if not, it is another program's.
+    /// Returns whether a file begins as ours do; any other file is another program's.
     public static func isOurs(_ bytes: some Sequence<UInt8>) -> Bool {
         bytes.starts(with: magic)
     }
 
     /// Reads the first 32 bytes of a file.
     ///
-    /// Its hash is not looked at, since a blob is not held in memory.
+    /// It does not check the file's hash, since a blob is not held in memory.
     ///
     /// - Parameters:
     ///   - bytes: the file's beginning, or all of it.
-    ///   - fileLength: the length of the file in bytes, as the file system tells it.
+    ///   - fileLength: the length of the file in bytes, as the file system reports it.
     ///   - name: the name for errors.
     /// - Throws: `ChangeError`.
     public init(reading bytes: UnsafeRawBufferPointer, fileLength: UInt64, name: String) throws {
@@ -124,7 +124,7 @@ public struct EnvelopeHead: Hashable, Sendable {
         }
     }
 
-    /// Its 32 bytes.
+    /// The head's 32 bytes.
     public var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.raw(Self.magic)
@@ -139,23 +139,23 @@ public struct EnvelopeHead: Hashable, Sendable {
     }
 }
 
-/// A file of the container that is whole: its kind, header and body, and its id.
+/// A complete file of the container: its kind, header, body and id.
 public struct Envelope: Sendable {
     public let kind: FileKind
     public let header: [UInt8]
-    /// The body, inflated.
+    /// The inflated body.
     public let body: [UInt8]
-    /// The file's id: the SHA-256 of all before its last 32 bytes.
+    /// The file's id: the SHA-256 of all bytes before its last 32.
     public let id: Digest
 
-    /// Reads a file, and refuses what is not as it says.
+    /// Reads a file, and refuses it if its hash or its lengths are wrong.
     ///
-    /// Its memory is the file's and the body's.
+    /// It takes the memory of the file and the inflated body.
     ///
     /// - Parameters:
-    ///   - bytes: the file; a blob's is better read in parts, see `BlobFile`.
+    ///   - bytes: the file; a blob's file should be read in parts instead, see `BlobFile`.
     ///   - name: the name for errors.
-    ///   - inflate: undoes deflate.
+    ///   - inflate: the function that inflates the body.
     /// - Throws: `ChangeError`.
     public init(reading bytes: [UInt8], name: String, inflate: Inflate) throws {
         self = try bytes.withUnsafeBytes { bytes in
@@ -196,9 +196,9 @@ public struct Envelope: Sendable {
 
     /// Returns the bytes of a file, and its id.
     ///
-    /// The body is deflated if that makes it smaller.
+    /// It deflates the body if that makes it smaller.
     ///
-    /// - Throws: `ChangeError.beyondLimit`; what `deflate` throws.
+    /// - Throws: `ChangeError.beyondLimit`; any error of `deflate`.
     public static func write(
         _ kind: FileKind,
         header: [UInt8],
@@ -238,9 +238,9 @@ public struct Envelope: Sendable {
     }
 }
 
-/// A file of the container, ready to be put there.
+/// A file that is ready to be put into the container.
 public struct WrittenFile: Sendable {
     public let bytes: [UInt8]
-    /// Its id, which is also what its last 32 bytes say.
+    /// The file's id, which is also its last 32 bytes.
     public let id: Digest
 }

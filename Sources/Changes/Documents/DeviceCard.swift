@@ -1,17 +1,19 @@
-/// A device's word of itself: its name, how far it has heard others, the ids that it had before.
+/// A device's description of itself: its name, the clocks that it has received, and its earlier ids.
 public struct DeviceCard: Document {
     public static let kind = FileKind.card
 
-    /// The device's name as a person gave it: any text of at most 1 KiB, to be escaped where it is printed.
+    /// The device's name as a person gave it: any text of at most 1 KiB.
+    ///
+    /// Escape it before printing.
     public var name: String
-    /// The program that wrote it, and its version.
+    /// The program that wrote the card, and its version.
     public var program: String
     public var schema: SchemaID
-    /// How far it has heard each device; rising by device.
+    /// The greatest clock received from each device; rising by device.
     public var seen: [SeenClock]
     /// The ids that this device had before.
     public var was: [DeviceID]
-    /// A device that is forgotten: this card is about it.
+    /// The forgotten device that this card is about, if any.
     public var gone: DeviceID?
 
     public init(

@@ -14,16 +14,16 @@ public struct DocumentHeader: Hashable, Sendable {
     }
 }
 
-/// What a file tells in JSON: a device's card, a group's mark, or a map.
+/// The JSON content of a file: a device's card, a group's mark, or a map.
 public protocol Document: Codable, Equatable, Sendable {
     /// The kind of its files.
     static var kind: FileKind { get }
 
-    /// Throws `FormatBreach` if what was decoded cannot be.
+    /// Throws `FormatBreach` if the decoded content is invalid.
     func check() throws
 }
 
-/// A document's file that was read.
+/// A document's file, decoded.
 public struct DocumentFile<Content: Document>: Sendable {
     public let id: Digest
     public let header: DocumentHeader
@@ -31,14 +31,16 @@ public struct DocumentFile<Content: Document>: Sendable {
 
     /// Reads a file.
     ///
-    /// Unknown keys are ignored, so that a later version may add some.
+    /// It ignores unknown keys, so that a later version may add some.
     ///
     /// - Throws: `ChangeError`.
     public init(reading bytes: [UInt8], name: String, inflate: Inflate) throws {
         try self.init(Envelope(reading: bytes, name: name, inflate: inflate), name: name)
     }
 
-    /// Reads what an envelope held, likewise.
+    /// Reads the content of an envelope, and ignores unknown keys.
+    ///
+    /// - Throws: `ChangeError`.
     public init(_ envelope: Envelope, name: String) throws {
         guard envelope.kind == Content.kind else {
             throw ChangeError.otherKind(name, kind: envelope.kind)
@@ -79,12 +81,12 @@ public struct DocumentFile<Content: Document>: Sendable {
     }
 }
 
-/// JSON that nobody vouches for: of at most 1 MiB, nested at most eight deep.
+/// The coding of untrusted JSON: at most 1 MiB, nested at most eight deep.
 enum JSONText {
     static let maximumLength = 1 << 20
     static let maximumDepth = 8
 
-    /// Decodes a document, perhaps one in which nobody but this version has written.
+    /// Decodes a document; on request it refuses keys that this version does not know.
     static func decode<Content: Document>(
         _ type: Content.Type,
         from bytes: [UInt8],
@@ -109,7 +111,7 @@ enum JSONText {
         }
     }
 
-    /// Encodes a document, its keys in order.
+    /// Encodes a document with its keys in order.
     static func encode(_ content: some Document) throws -> [UInt8] {
         try content.check()
         let encoder = JSONEncoder()
@@ -117,7 +119,7 @@ enum JSONText {
         return [UInt8](try encoder.encode(content))
     }
 
-    /// Returns how deep arrays and objects are nested, without a parser that nests likewise.
+    /// Returns the nesting depth of arrays and objects; it does not recurse, as a parser would.
     private static func depth(of bytes: [UInt8]) -> Int {
         var depth = 0
         var deepest = 0
@@ -152,7 +154,7 @@ extension CodingUserInfoKey {
 }
 
 extension Decoder {
-    /// Throws if an object has other keys than these, and whoever decodes it refuses them.
+    /// Throws if an object has other keys than these, and the decoder was set up to refuse them.
     func checkKeys<Key: CodingKey & CaseIterable>(_: Key.Type) throws {
         guard let key = CodingUserInfoKey.refusesOtherKeys, userInfo[key] as? Bool == true else {
             return
@@ -166,7 +168,6 @@ extension Decoder {
     }
 }
 
-/// Any key of an object.
 private struct AnyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -187,7 +188,7 @@ extension KeyedDecodingContainer {
         return id
     }
 
-    /// Decodes ids, none if the key is missing.
+    /// Decodes ids; returns none if the key is missing.
     func identifiers<ID: Identifier>(_ key: Key) throws -> [ID] {
         try (decodeIfPresent([String].self, forKey: key) ?? []).map { text in
             guard let id = ID(hex: text) else {

@@ -1,18 +1,18 @@
 public import Foundation
 
-/// Word that a device began a group: `GROUP.<id>.group` at the container's root.
+/// The record that a device began a group: `GROUP.<id>.group` at the container's root.
 public struct GroupMark: Document {
     public static let kind = FileKind.group
-    /// The version of the container's format that this writes.
+    /// The version of the container's format that this program writes.
     public static let format = 1
 
     public var format: Int
-    /// The group's name, which its folder has too.
+    /// The group's name, which is also its folder's.
     public var group: GroupName
     public var id: GroupID
-    /// When it was made, in whole seconds.
+    /// The time at which the mark was made, in whole seconds.
     public var made: Date
-    /// The ids that the group had before, if it began once more.
+    /// The ids that the group had before, if it was begun again.
     public var after: [GroupID]
 
     public init(group: GroupName, id: GroupID, made: Date, after: [GroupID] = []) {

@@ -1,48 +1,48 @@
-/// The settings of a group that are about its schema: identities, references, names, exclusions.
+/// The settings of a group for its schema: identities, references, names, exclusions.
 ///
 /// A map can exclude, rename and identify, and run or skip triggers that the store has; nothing else.
 public struct SyncMap: Document {
     public static let kind = FileKind.map
 
-    /// What a key of a map says of a trigger.
+    /// The treatment of a trigger.
     public enum TriggerRule: String, Codable, Sendable {
         case run, skip
     }
 
-    /// What a column refers to.
+    /// The target of a column's reference.
     public enum Reference: Hashable, Sendable {
         case table(TableName)
-        /// It only looks like a reference.
+        /// The column only looks like a reference.
         case none
     }
 
-    /// What it says of a table.
+    /// The settings of a table.
     public struct Table: Equatable, Sendable {
-        /// The columns that make a row the same one on all devices; `nil` if the schema says it.
+        /// The columns that identify a row on all devices; `nil` if the schema determines them.
         public var identity: [ColumnName]?
         /// Whether the number of an INTEGER PRIMARY KEY is the same on all devices.
         public var sharesKey = false
-        /// The name by which the table travels, if it was renamed.
+        /// The table's name in change files, if it was renamed.
         public var was: TableName?
-        /// The names by which columns travel that were renamed, by their names now.
+        /// The names of renamed columns in change files, by their current names.
         public var renamed: [ColumnName: ColumnName] = [:]
         public var references: [ColumnName: Reference] = [:]
-        /// Columns that do not sync.
+        /// The columns that do not sync.
         public var local: Set<ColumnName> = []
 
         public init() {}
     }
 
-    /// By the tables' names now.
+    /// The settings of tables, by their current names.
     public var tables: [TableName: Table] = [:]
-    /// Tables that do not sync.
+    /// The tables that do not sync.
     public var exclude: Set<TableName> = []
-    /// By the triggers' names, in ASCII lower case.
+    /// The treatment of triggers, by their names in ASCII lower case.
     public var triggers: [TableName: TriggerRule] = [:]
 
     public init() {}
 
-    /// Reads a map from a person's file, in which a key that nobody knows is a mistake.
+    /// Reads a map from a file that a person wrote, in which an unknown key is a mistake.
     ///
     /// - Throws: `ChangeError.malformed`.
     public init(json: [UInt8], name: String) throws {
@@ -53,14 +53,14 @@ public struct SyncMap: Document {
         }
     }
 
-    /// Its JSON, keys in order.
+    /// Returns the map as JSON, with its keys in order.
     ///
-    /// - Throws: `FormatBreach` if it contradicts itself.
+    /// - Throws: `FormatBreach` if the map contradicts itself.
     public func json() throws -> [UInt8] {
         try JSONText.encode(self)
     }
 
-    /// Throws where a column travels by a name that another has too.
+    /// Throws if two columns or tables share a name in change files, or an identity has no columns.
     public func check() throws {
         for (name, table) in tables {
             let names = Set(table.renamed.values)
@@ -71,7 +71,7 @@ public struct SyncMap: Document {
                 throw FormatBreach("'\(name)' is identified by nothing")
             }
         }
-        // JSON's readers take names for one that Unicode takes for one, and SQLite does not.
+        // JSON readers treat names as one if Unicode does, and SQLite does not.
         let texts = Set(tables.keys.map(\.description))
         guard texts.count == tables.count else { throw FormatBreach("two tables look alike") }
         let names = tables.values.compactMap(\.was)
@@ -186,7 +186,7 @@ private func columnText(_ name: ColumnName) -> String {
     name.schemaName ?? name.description
 }
 
-/// Returns what names stand for; two names that differ only in case are refused.
+/// Returns values by parsed names, and refuses two names that differ only in case.
 private func named<Name: Hashable, Content>(
     _ values: [String: Content]?,
     _ name: (String) throws -> Name

@@ -1,33 +1,34 @@
-/// A clock that goes with the wall's where it can, and never back.
+/// A clock that follows the wall clock if it can, and never goes back.
 ///
-/// It trusts no clock: one that is behind what was seen, or absurd, is counted on from what was seen.
+/// It trusts no wall clock: if one is behind the greatest known reading, or absurd, the clock counts on from that
+/// reading.
 public struct HybridClock: Hashable, Sendable {
-    /// All readings are below this, 2⁵⁹ (some time in the year 2248).
+    /// The upper limit of all readings, 2⁵⁹ (some time in the year 2248); readings are below it.
     public static let limit: UInt64 = 1 << 59
-    /// A wall clock from here on, the start of the year 2100 in milliseconds, is not believed.
+    /// The start of the year 2100 in milliseconds; a wall clock from then on is not believed.
     public static let unbelievable: Int64 = 4_102_444_800_000
 
     /// The greatest reading that was seen or used.
     public private(set) var last: UInt64
 
-    /// Goes on from the greatest reading that was seen or used.
+    /// Continues from the greatest reading that was seen or used.
     public init(last: UInt64 = 0) {
         self.last = min(last, Self.limit - 1)
     }
 
-    /// Takes note of another device's reading.
+    /// Takes another device's reading into account.
     public mutating func observe(_ clock: UInt64) {
         last = max(last, min(clock, Self.limit - 1))
     }
 
-    /// Goes on to the reading of a capture, later than all that was seen.
+    /// Advances to the reading of a capture, which is later than all readings seen.
     ///
-    /// Once a reading just below the limit was seen, by malice, all further ones equal it: edits then
+    /// A malicious device may send a reading just below the limit. All further readings then equal it, and edits
     /// compete by device and value.
     ///
     /// - Parameters:
     ///   - now: the wall clock, in milliseconds since 1970.
-    ///   - modified: when the store or its log last changed, likewise: the edits are not later.
+    ///   - modified: the time of the last change of the store or its log, likewise; the edits are not later.
     /// - Returns: the reading.
     public mutating func tick(now: Int64, modified: Int64) -> UInt64 {
         let wall = min(now, modified)

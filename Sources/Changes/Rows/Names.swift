@@ -1,14 +1,14 @@
-/// The longest name of a table, column or program, in bytes.
+/// The greatest length of the name of a table, column or program, in bytes.
 public let maximumNameLength = 1024
 
-/// The name of a table as it travels: in ASCII lower case, compared by bytes.
+/// The name of a table in change files: in ASCII lower case, compared by bytes.
 ///
-/// SQLite compares names so; Swift's strings would take é and e with an accent for one.
+/// SQLite compares names this way; Swift's strings treat two encodings of é as equal.
 public struct TableName: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// UTF-8, in ASCII lower case: 1 to `maximumNameLength` bytes, none of them NUL.
+    /// The name's UTF-8 in ASCII lower case: 1 to `maximumNameLength` bytes without NUL.
     public let bytes: [UInt8]
 
-    /// Takes a name in any case; `nil` if it is empty, too long, no UTF-8 or has a NUL.
+    /// Takes a name in any case; `nil` if it is empty or too long, is not UTF-8 or has a NUL.
     public init?(bytes: some Collection<UInt8>) {
         guard let bytes = lowercased(bytes) else { return nil }
         self.bytes = bytes
@@ -26,23 +26,24 @@ public struct TableName: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 }
 
-/// The name of a column as it travels: in ASCII lower case, compared by bytes.
+/// The name of a column in change files: in ASCII lower case, compared by bytes.
 ///
-/// Names that begin with one `#` are sync's own. A schema's column that begins so gets one more.
+/// Names that begin with one `#` are reserved for sync. A schema's column that begins with `#` gets one more.
 public struct ColumnName: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// UTF-8, in ASCII lower case: 1 to `maximumNameLength` bytes, none of them NUL.
+    /// The name's UTF-8 in ASCII lower case: 1 to `maximumNameLength` bytes without NUL.
     public let bytes: [UInt8]
 
-    /// The cell that says which other row a row is the same as.
+    /// The column of the cell that names another row as the same as its row.
     public static let same = ColumnName(checked: Array("#same".utf8))
 
-    /// Takes a name as it travels, in any case; `nil` if it is empty, too long, no UTF-8 or has a NUL.
+    /// Takes a name as change files have it, in any case; `nil` if it is empty or too long, is not UTF-8 or has a
+    /// NUL.
     public init?(bytes: some Collection<UInt8>) {
         guard let bytes = lowercased(bytes) else { return nil }
         self.init(checked: bytes)
     }
 
-    /// Takes the name of a schema's column, in any case; `nil` as for bytes.
+    /// Takes the name of a schema's column, in any case; `nil` for the same reasons as with bytes.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         self.init(bytes: bytes.first == UInt8(ascii: "#") ? [UInt8(ascii: "#")] + bytes : bytes)
@@ -52,13 +53,13 @@ public struct ColumnName: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.bytes = bytes
     }
 
-    /// Whether it is sync's own, and no schema's.
+    /// Whether the name is reserved for sync, and so not a schema's.
     public var isReserved: Bool {
         bytes[0] == UInt8(ascii: "#")
             && !bytes.starts(with: [UInt8(ascii: "#"), UInt8(ascii: "#")])
     }
 
-    /// The schema's column in ASCII lower case; `nil` for one of sync's own.
+    /// The name of the schema's column in ASCII lower case; `nil` for a reserved name.
     public var schemaName: String? {
         if isReserved { return nil }
         let isEscaped = bytes[0] == UInt8(ascii: "#")
@@ -72,7 +73,7 @@ public struct ColumnName: Hashable, Comparable, Sendable, CustomStringConvertibl
     }
 }
 
-/// Returns a name in ASCII lower case; `nil` if it is empty, too long, no UTF-8 or has a NUL.
+/// Returns a name in ASCII lower case; `nil` if it is empty or too long, is not UTF-8 or has a NUL.
 private func lowercased(_ bytes: some Collection<UInt8>) -> [UInt8]? {
     guard !bytes.isEmpty, bytes.count <= maximumNameLength, !bytes.contains(0),
         String(validating: bytes, as: UTF8.self) != nil

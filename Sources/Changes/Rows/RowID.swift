@@ -1,8 +1,8 @@
 internal import Files
 
-/// The name by which devices know a row as the same one.
+/// The id by which devices know a row as the same one.
 ///
-/// The id of a key or of content is a function of it, so that two devices that never met agree.
+/// The id of a key or of content is a function of it, so devices that never met compute the same id.
 public struct RowID: Identifier {
     public let high: UInt64
     public let low: UInt64
@@ -12,10 +12,10 @@ public struct RowID: Identifier {
         self.low = low
     }
 
-    /// Makes the id of a row that is known by its key.
+    /// Creates the id of a row that is known by its key.
     ///
     /// - Parameters:
-    ///   - key: the key's columns in the key's order, with their values; references as row ids.
+    ///   - key: the key's columns in the key's order, with their values; references are row ids.
     ///   - table: the table.
     public init(key: [(column: ColumnName, value: Value)], in table: TableName) {
         var writer = ByteWriter()
@@ -29,14 +29,13 @@ public struct RowID: Identifier {
         self.init(firstHalfOf: writer.bytes)
     }
 
-    /// Makes the id of a row that is known by its content.
+    /// Creates the id of a row that is known by its content.
     ///
     /// - Parameters:
-    ///   - content: the columns, in any order, without the local key and without the cells that equal
-    ///     their column's default, or NULL if it has none. Of references within a cycle of tables see
-    ///     `ContentValue`.
+    ///   - content: the columns, in any order, without the local key. Cells that equal their column's default, or
+    ///     NULL if it has none, are left out. For references within a cycle of tables see `ContentValue`.
     ///   - table: the table.
-    ///   - occurrence: how many such rows stand before it in the order of local keys.
+    ///   - occurrence: the number of equal rows before it in the order of local keys.
     public init(
         content: [(column: ColumnName, value: ContentValue)],
         in table: TableName,
@@ -60,12 +59,12 @@ public struct RowID: Identifier {
         self.init(firstHalfOf: writer.bytes)
     }
 
-    /// Makes an id that nothing but chance has made: twelve random bytes of a capture and a count.
+    /// Creates a random id: twelve random bytes of a capture and a count.
     ///
     /// - Parameters:
     ///   - high: eight random bytes of the capture.
     ///   - low: four more.
-    ///   - count: the how many-th row of the capture it is.
+    ///   - count: the number of the row within the capture.
     public init(randomHigh high: UInt64, randomLow low: UInt32, count: UInt32) {
         self.init(high: high, low: UInt64(low) << 32 | UInt64(count))
     }
@@ -84,14 +83,14 @@ public struct RowID: Identifier {
 /// A cell of a row that is known by its content.
 public enum ContentValue: Hashable, Sendable {
     case value(Value)
-    /// A reference to a table that refers back, directly or by others: only that it is there counts.
+    /// A reference to a table that refers back, directly or through others. Only its presence counts.
     case cyclicReference
 }
 
 private let keyPrefix = hashPrefix("key")
 private let seedPrefix = hashPrefix("seed")
 
-/// Returns the bytes that keep hashes for one purpose from being those for another.
+/// Returns a prefix that separates the hashes for one purpose from those for another.
 private func hashPrefix(_ purpose: String) -> [UInt8] {
     Array("grocerydude \(purpose) 1\0".utf8)
 }

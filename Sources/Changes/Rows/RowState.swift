@@ -1,4 +1,4 @@
-/// A column's value in a row, and when it was written and by whom.
+/// A column's value in a row, with the stamp of the write.
 public struct Cell: Hashable, Sendable {
     public let column: ColumnName
     public let stamp: Stamp
@@ -10,36 +10,36 @@ public struct Cell: Hashable, Sendable {
         self.value = value
     }
 
-    /// Whether it loses to another cell of its column: by clock, then device, then bytes.
+    /// Returns whether it loses to another cell of its column: by clock, then device, then bytes.
     public func loses(to other: Cell) -> Bool {
         if stamp != other.stamp { return stamp < other.stamp }
         return value != other.value && value.precedes(other.value)
     }
 }
 
-/// All that is known of a row, or a part of it: a delta is a state that says less.
+/// All or part of the knowledge about a row; a delta is a state with less knowledge.
 ///
-/// States form a semilattice: `joined(with:)` is commutative, associative and idempotent, so that the
-/// order, repetition and grouping of files do not matter.
+/// States form a semilattice: `joined(with:)` is commutative, associative and idempotent. So the order, repetition
+/// and grouping of files do not matter.
 public struct RowState: Hashable, Sendable {
-    /// Odd alive, even deleted: each insert and each delete adds 1; 0 if nothing is known.
+    /// The number of inserts and deletes so far: odd if alive, even if deleted, 0 if nothing is known.
     public let causalLength: UInt32
-    /// The least stamp of the inserts at this causal length; `nil` if none has come yet.
+    /// The least stamp of the inserts at this causal length; `nil` if none has arrived yet.
     public let birth: Stamp?
-    /// The greatest stamp of the deletes; zero while it is alive.
+    /// The greatest stamp of the deletes; zero while the row is alive.
     public let deletion: Stamp
-    /// The cells that are known, rising by column; none of a deleted row.
+    /// The known cells, rising by column; empty for a deleted row.
     public let cells: [Cell]
 
     /// The state of a row of which nothing is known: it changes nothing in a join.
     public static let unknown = RowState(unchecked: 0, birth: nil, deletion: .zero, cells: [])
 
-    /// Makes the state of a row that is alive.
+    /// Creates the state of a row that is alive.
     ///
     /// - Parameters:
     ///   - causalLength: an odd number.
     ///   - birth: the stamp of its insert; `nil` if this is an update only.
-    ///   - cells: in any order, each column once.
+    ///   - cells: the cells in any order, each column once.
     public init(causalLength: UInt32 = 1, birth: Stamp?, cells: [Cell]) {
         precondition(causalLength % 2 == 1, "only rows that are alive have cells")
         var cells = cells
@@ -50,7 +50,7 @@ public struct RowState: Hashable, Sendable {
         self.init(unchecked: causalLength, birth: birth, deletion: .zero, cells: cells)
     }
 
-    /// Makes the state of a row that was deleted.
+    /// Creates the state of a deleted row.
     ///
     /// - Parameters:
     ///   - causalLength: an even number above 0.
@@ -60,7 +60,7 @@ public struct RowState: Hashable, Sendable {
         self.init(unchecked: causalLength, birth: nil, deletion: deletion, cells: [])
     }
 
-    /// Makes a state of parts that fit together already.
+    /// Creates a state from consistent parts, without checks.
     init(unchecked causalLength: UInt32, birth: Stamp?, deletion: Stamp, cells: [Cell]) {
         self.causalLength = causalLength
         self.birth = birth
@@ -68,10 +68,10 @@ public struct RowState: Hashable, Sendable {
         self.cells = cells
     }
 
-    /// Whether the row is there, shown or held.
+    /// Whether the row is alive, shown or held.
     public var isAlive: Bool { causalLength % 2 == 1 }
 
-    /// Whether the row was there and was deleted.
+    /// Whether the row existed and was deleted.
     public var isTombstone: Bool { !isAlive && causalLength > 0 }
 
     /// Returns the cell of a column, if it is known.
@@ -85,19 +85,19 @@ public struct RowState: Hashable, Sendable {
         return low < cells.count && cells[low].column == column ? cells[low] : nil
     }
 
-    /// Returns the tombstone that a delete makes of it; `nil` if it is not alive, or was deleted too often.
+    /// Returns the tombstone after a delete; `nil` if the row is not alive, or was deleted too often.
     public func deleted(at stamp: Stamp) -> RowState? {
         guard isAlive, causalLength < .max else { return nil }
         return RowState(causalLength: causalLength + 1, deletion: stamp)
     }
 
-    /// Returns the state that an insert makes of it; `nil` if it is alive already.
+    /// Returns the state after an insert; `nil` if the row is already alive.
     public func inserted(at stamp: Stamp, cells: [Cell]) -> RowState? {
         if isAlive { return nil }
         return RowState(causalLength: causalLength + 1, birth: stamp, cells: cells)
     }
 
-    /// Returns all that two states tell together.
+    /// Returns the combined knowledge of two states.
     public func joined(with other: RowState) -> RowState {
         if causalLength != other.causalLength {
             return causalLength < other.causalLength ? other : self
@@ -111,11 +111,11 @@ public struct RowState: Hashable, Sendable {
     }
 }
 
-/// A part of what is known of one row, as files carry it.
+/// A part of the knowledge about one row, as files carry it.
 public struct RowDelta: Hashable, Sendable {
     public let id: RowID
     public let state: RowState
-    /// The number that the row has as its local key on the device that wrote this; used where it is free.
+    /// The row's local key as a number on the device that wrote it; other devices use it if it is free.
     public let hint: Value?
 
     public init(_ id: RowID, _ state: RowState, hint: Value? = nil) {
@@ -124,7 +124,9 @@ public struct RowDelta: Hashable, Sendable {
         self.hint = state.isAlive ? hint : nil
     }
 
-    /// Returns all that two deltas of one row tell together; the lesser hint of those that count stays.
+    /// Returns the combined knowledge of two deltas of one row.
+    ///
+    /// The lesser hint at the greater causal length stays.
     public func joined(with other: RowDelta) -> RowDelta {
         precondition(id == other.id, "only deltas of one row can be joined")
         let state = state.joined(with: other.state)
@@ -135,7 +137,7 @@ public struct RowDelta: Hashable, Sendable {
 }
 
 extension [Cell] {
-    /// Whether each column is after the one before it.
+    /// Whether each column is greater than the one before it.
     fileprivate var isRising: Bool {
         withUnsafeBufferPointer { cells in
             for index in cells.indices.dropFirst()
@@ -174,4 +176,28 @@ private func joinedCells(_ left: [Cell], _ right: [Cell]) -> [Cell] {
     cells += left[i...]
     cells += right[j...]
     return cells
+}
+
+/// The time and author of a write: a hybrid logical clock's reading, then the device.
+///
+/// The greater stamp is the later edit, on every device alike.
+public struct Stamp: Hashable, Comparable, Sendable {
+    /// Milliseconds since 1970 times 2¹⁶, or a count beyond them; below `HybridClock.limit`.
+    public let clock: UInt64
+    public let device: DeviceID
+
+    public init(clock: UInt64, device: DeviceID) {
+        self.clock = clock
+        self.device = device
+    }
+
+    /// The stamp of rows that nobody edited: it loses to any edit.
+    public static let zero = Stamp(clock: 0, device: .zero)
+
+    /// Whether it is the stamp of rows that nobody edited.
+    public var isZero: Bool { clock == 0 && device.isZero }
+
+    public static func < (left: Stamp, right: Stamp) -> Bool {
+        left.clock != right.clock ? left.clock < right.clock : left.device < right.device
+    }
 }

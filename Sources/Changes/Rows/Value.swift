@@ -1,19 +1,19 @@
 public import Files
 
-/// The value of a cell: SQLite's storage class and bytes, or a name for what cannot travel as it is.
+/// The value of a cell: SQLite's storage class and bytes, or a reference to content outside the cell.
 ///
 /// Values are equal if their bytes are: 1 is not 1.0, and 0.0 is not −0.0.
 public enum Value: Sendable {
     case null
     case integer(Int64)
-    /// Any number but NaN, which SQLite takes for NULL.
+    /// Any number except NaN, which SQLite treats as NULL.
     case real(Double)
-    /// Text as SQLite has it: it may hold NUL, and bytes that are no UTF-8.
+    /// Text as SQLite has it: it may contain NUL, and bytes that are not UTF-8.
     case text([UInt8])
     case blob([UInt8])
     /// A reference; the zero id names no row.
     case row(RowID)
-    /// A file beside the store: its name, a UUID, and its content as a blob of the container.
+    /// A file beside the store: its name, which is a UUID, and its content as a blob of the container.
     indirect case file(name: [UInt8], content: BlobReference)
     /// A text whose content is a blob of the container.
     indirect case longText(BlobReference)
@@ -28,7 +28,7 @@ public struct BlobReference: Hashable, Sendable {
 
     /// The SHA-256 of the content.
     public let digest: Digest
-    /// Bytes of content; at most `maximumSize`.
+    /// The length of the content in bytes, at most `maximumSize`.
     public let size: UInt64
 
     public init(digest: Digest, size: UInt64) {
@@ -72,7 +72,7 @@ extension Value: Hashable {
 }
 
 extension Value {
-    /// The blob of the container that it names, if any.
+    /// The blob of the container that the value names, if any.
     public var reference: BlobReference? {
         switch self {
         case .file(_, let content), .longText(let content), .longBlob(let content): content
@@ -80,7 +80,7 @@ extension Value {
         }
     }
 
-    /// The byte that it begins with on the wire.
+    /// The first byte of the value on the wire.
     var tag: UInt8 {
         switch self {
         case .null: 0
@@ -95,7 +95,7 @@ extension Value {
         }
     }
 
-    /// Bytes on the wire, at most.
+    /// The greatest possible number of bytes on the wire.
     var encodedBound: Int {
         switch self {
         case .null: 1
@@ -108,15 +108,14 @@ extension Value {
         }
     }
 
-    /// Its bytes on the wire.
+    /// The value's bytes on the wire.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.value(self)
         return writer.bytes
     }
 
-    /// Whether it stands before another in the order of their bytes on the wire (`memcmp`): which of two
-    /// values with one stamp loses.
+    /// Orders values by their wire bytes (`memcmp`); of two values with the same stamp the smaller loses.
     public func precedes(_ other: Value) -> Bool {
         tag != other.tag ? tag < other.tag : encoded.lexicographicallyPrecedes(other.encoded)
     }

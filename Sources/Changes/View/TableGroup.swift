@@ -1,10 +1,10 @@
-/// Tables that refer to each other, directly or by others; mostly a single one.
+/// Tables that refer to each other, directly or through others; mostly a single one.
 package struct TableGroup {
     package let tables: [ViewSchema.Table]
-    /// Whether a table of it refers to one of it.
+    /// Whether a table of the group refers to a table of the group.
     package let isCyclic: Bool
 
-    /// Returns all tables in groups, those first that others refer to.
+    /// Returns all tables in groups, parents before children.
     package static func parentsFirst(_ tables: [ViewSchema.Table]) -> [TableGroup] {
         let tables = tables.sorted { $0.name < $1.name }
         let places = Dictionary(zip(tables.map(\.name), tables.indices)) { first, _ in first }
@@ -15,16 +15,16 @@ package struct TableGroup {
     }
 }
 
-/// Places of things that refer to each other, directly or by others; mostly a single one.
+/// Places that refer to each other, directly or through others; mostly a single one.
 package struct ReferenceGroup {
-    /// Rising.
+    /// The places, rising.
     package let places: [Int]
-    /// Whether one of them refers to one of them.
+    /// Whether a place of the group refers to a place of the group.
     package let isCyclic: Bool
 
-    /// Puts all places into groups, those first that others refer to (Tarjan 1972).
+    /// Puts all places into groups, parents before children (Tarjan 1972).
     ///
-    /// - Parameter parents: for each place, those that it refers to.
+    /// - Parameter parents: for each place, the places that it refers to.
     /// - Returns: the groups.
     package static func parentsFirst(_ parents: [[Int]]) -> [ReferenceGroup] {
         var search = Search(parents)
@@ -48,7 +48,7 @@ package struct ReferenceGroup {
             isOnStack = Array(repeating: false, count: parents.count)
         }
 
-        /// Walks from a place, without calls in calls: a chain may be as long as there are tables.
+        /// Walks from a place without recursion, since a chain may be as long as the number of tables.
         mutating func visit(_ start: Int) {
             guard order[start] == nil else { return }
             var path: [(place: Int, next: Int)] = []

@@ -2,16 +2,18 @@
 public struct ViewRow: Hashable, Sendable {
     public let id: RowID
     public let birth: Stamp
-    /// One for each column of the table, in the table's order; references name rows that are shown.
+    /// The values, one for each column in the table's order; references name rows that are shown.
     public internal(set) var values: [Value]
 
-    /// Whether it was there before another: by birth, then id.
+    /// Orders rows by age: by birth, then id.
     func isOlder(than other: ViewRow) -> Bool {
         birth != other.birth ? birth < other.birth : id < other.id
     }
 }
 
-/// A row of a table: ids alone may be the same in two tables, if a container wants it so.
+/// A row of a table.
+///
+/// The id alone is not unique: a hostile container may use one id in two tables.
 public struct ViewKey: Hashable, Sendable {
     public let table: TableName
     public let id: RowID
@@ -24,25 +26,25 @@ public struct ViewKey: Hashable, Sendable {
 
 /// The rows that a schema can show of a state: a pure function of state, schema and map.
 ///
-/// This is the full computation. It is simple and slow, and what a faster one is held to.
+/// This is the full computation. It is simple and slow, and tests compare faster ones with it.
 public struct View {
-    /// Why a row is alive and not shown.
+    /// The reason why a row is alive and not shown.
     public enum Reason: Hashable, Sendable {
-        /// Its insert has not come yet.
+        /// The row's insert has not arrived yet.
         case unborn
         /// The schema has no such table.
         case noTable
-        /// It names a row where the schema has no reference.
+        /// The row has a row id in a column that is not a reference in the schema.
         case noReference(ColumnName)
-        /// It is the same as another row, which stands for it.
+        /// The row is the same as another row, which is its stand-in.
         case same(RowID)
-        /// It breaks NOT NULL, a CHECK or a type.
+        /// The row breaks NOT NULL, a CHECK or a type.
         case refused
-        /// The row that it refers to is not shown; `nil` if it names none that can be.
+        /// The row that it refers to is not shown; the id is `nil` if the reference names no possible row.
         case parent(TableName, RowID?)
-        /// It has the UNIQUE key of another row, which stands for it.
+        /// The row has the UNIQUE key of another row, which is its stand-in.
         case unique(RowID)
-        /// Tables that refer to each other found no end.
+        /// The stand-ins of tables that refer to each other did not settle.
         case unsettled
     }
 
@@ -50,15 +52,15 @@ public struct View {
     public let shown: [TableName: [ViewRow]]
     /// The rows that are alive and not shown.
     public let held: [ViewKey: Reason]
-    /// Of those, the rows that were held once others were in place: which ones depends on the order.
+    /// The held rows that were found after other rows were in place; they depend on the order of steps.
     public let late: Set<ViewKey>
 
-    /// The row that is shown where another one is named; `nil` if it is that row itself, or none.
+    /// Returns the row shown in place of the given one; `nil` if that is the row itself, or none.
     public func standIn(for key: ViewKey) -> RowID? {
         var current = key
         while let reason = held[current] {
             switch reason {
-            // What stands for a row may itself have the key of an older one.
+            // A stand-in may itself have the key of an older row.
             case .same(let id), .unique(let id): current = ViewKey(key.table, id)
             default: return nil
             }

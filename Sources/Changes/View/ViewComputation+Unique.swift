@@ -3,13 +3,15 @@ extension ViewComputation {
     struct Insertion {
         var shown: [TableName: [RowID: ViewRow]] = [:]
         var held: [ViewKey: View.Reason] = [:]
-        /// Whether it is the result; if not, what is held has to be left out, and all tried again.
+        /// Whether this is the final result.
+        ///
+        /// If not, the held rows have to be excluded, and the insertion repeated.
         var settled = true
     }
 
     /// Inserts the rows into their tables, parents first and the oldest first.
     ///
-    /// A row with a key that is taken is held, and the row that has it stands in for it.
+    /// A row whose key is taken is held, and the row with the key becomes its stand-in.
     func insert(_ lost: [ViewKey: View.Reason]) -> Insertion {
         var round = Round()
         var result = Insertion()
@@ -25,11 +27,11 @@ extension ViewComputation {
         return result
     }
 
-    /// What an insertion has come to so far.
+    /// The intermediate result of an insertion.
     private struct Round {
         var shown: [TableName: [RowID: ViewRow]] = [:]
         var standIns: [ViewKey: RowID] = [:]
-        /// Rows that break a CHECK with the parents that are shown.
+        /// The rows that break a CHECK with the parents that are shown.
         var refused: [ViewKey] = []
     }
 
@@ -57,7 +59,7 @@ extension ViewComputation {
         return Dictionary(changed.map { ($0, .unsettled) }) { first, _ in first }
     }
 
-    /// Inserts the rows of a table but the lost ones, with the parents as they were found last.
+    /// Inserts a table's rows except the lost ones, with the parents of the last round.
     private func insert(
         _ table: ViewSchema.Table,
         _ lost: [ViewKey: View.Reason],
@@ -86,7 +88,7 @@ extension ViewComputation {
         next.shown[table.name] = shown
     }
 
-    /// Returns a row that names only rows that are shown.
+    /// Returns the row with references to shown rows only.
     private func withParents(
         _ row: ViewRow,
         of table: ViewSchema.Table,

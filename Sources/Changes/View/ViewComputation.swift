@@ -1,19 +1,19 @@
-/// The steps of a view; see SYNC 4.4 in Documentation/Sync.md.
+/// The computation of a view in steps; see section 7 of Documentation/Sync.md.
 struct ViewComputation {
     let schema: ViewSchema
     let tables: [TableName: ViewSchema.Table]
     private let states: [TableName: [RowID: RowState]]
-    /// Where each column is in its table's rows.
+    /// The index of each column in its table's rows.
     private let places: [TableName: [ColumnName: Int]]
 
-    /// The rows that may be shown, as their cells are.
+    /// The rows that may be shown, with the values of their cells.
     var candidates: [TableName: [RowID: ViewRow]] = [:]
-    /// The rows that `#same` says others are.
+    /// The rows that are the same as others by `#same`, with these others.
     var roots: [ViewKey: RowID] = [:]
     var held: [ViewKey: View.Reason] = [:]
-    /// Those that were held by a second look.
+    /// The held rows that only a later round found.
     private(set) var late: Set<ViewKey> = []
-    /// The result.
+    /// The rows that are shown.
     var shown: [TableName: [RowID: ViewRow]] = [:]
 
     init(_ states: [TableName: [RowID: RowState]], _ schema: ViewSchema) {
@@ -29,7 +29,7 @@ struct ViewComputation {
         collect()
         followSame()
         refuse()
-        // Each round that does not end it holds a row more, and none comes back.
+        // Each round that is not the last holds one more row, and no held row returns.
         while true {
             let lost = holdOrphans()
             let found = insert(lost)
@@ -48,7 +48,7 @@ struct ViewComputation {
         }
     }
 
-    /// Takes the rows that are alive and born, with what the schema shows where a cell is missing.
+    /// Collects the rows that are alive and born, with the schema's value for each missing cell.
     private mutating func collect() {
         for table in schema.tables { candidates[table.name] = [:] }
         for (name, rows) in states {
@@ -72,7 +72,7 @@ struct ViewComputation {
         }
     }
 
-    /// Puts rows behind those that they are the same as.
+    /// Holds each row that is the same as another, and records that other row.
     private mutating func followSame() {
         for (name, rows) in candidates {
             let states = states[name] ?? [:]
@@ -94,7 +94,9 @@ struct ViewComputation {
         }
     }
 
-    /// Walks to where a chain ends, or to the oldest row of a cycle, and notes it for all on the way.
+    /// Follows a chain to its end, or to the oldest row of a cycle.
+    ///
+    /// It records the result for all rows on the way.
     private func findRoot(
         of start: RowID,
         in rows: [RowID: ViewRow],
@@ -117,7 +119,7 @@ struct ViewComputation {
         for id in path { found[id] = root }
     }
 
-    /// Holds the rows that no table would take, whatever else is there.
+    /// Holds the rows that their table would refuse, regardless of other rows.
     private mutating func refuse() {
         for table in schema.tables {
             let referring = Set(table.references.flatMap(\.columns))
@@ -138,11 +140,11 @@ struct ViewComputation {
         }
     }
 
-    /// The row that a reference of a row names.
+    /// The target of a row's reference.
     enum Parent {
-        /// It names none: a value is NULL.
+        /// The reference names no row: a value is NULL.
         case none
-        /// It names one that is a candidate.
+        /// The reference names a candidate.
         case row(RowID)
         case missing(RowID?)
     }
@@ -155,7 +157,7 @@ struct ViewComputation {
         return candidates[reference.table]?[id] == nil ? .missing(id) : .row(id)
     }
 
-    /// Returns a column's value; NULL of a column that does not sync.
+    /// Returns a column's value, or NULL if the column does not sync.
     func value(_ column: ColumnName, of row: ViewRow, in table: TableName) -> Value {
         place(column, in: table).map { row.values[$0] } ?? .null
     }
@@ -164,8 +166,9 @@ struct ViewComputation {
         places[table]?[column]
     }
 
-    /// Returns the rows that cannot be without a parent that is not there: the greatest fixpoint, in which
-    /// rows in a cycle hold each other up.
+    /// Returns the rows that need a parent and lack it.
+    ///
+    /// This is the greatest fixpoint: rows in a cycle keep each other shown.
     private func holdOrphans() -> [ViewKey: View.Reason] {
         var children: [ViewKey: [ViewKey]] = [:]
         var lost: [ViewKey: View.Reason] = [:]

@@ -1,9 +1,9 @@
-/// What a view has to know of a schema; what only SQLite can say is asked by closures.
+/// The part of a schema that a view needs; closures answer the questions that only SQLite can.
 public struct ViewSchema {
     /// A column that syncs.
     public struct Column: Sendable {
         public let name: ColumnName
-        /// What a row shows that has no such cell: the constant default, else NULL.
+        /// The value of a row without such a cell: the constant default, else NULL.
         public let missing: Value
 
         public init(_ name: ColumnName, missing: Value = .null) {
@@ -16,10 +16,11 @@ public struct ViewSchema {
     public struct Reference: Sendable {
         public let columns: [ColumnName]
         public let table: TableName
-        /// The columns of the other table that the columns repeat; none if the values are row ids.
+        /// The referenced columns of the other table; empty if the values are row ids.
         public let targets: [ColumnName]
-        /// Whether the child is shown without its parent, with NULL for it: if its columns may be NULL, and a
-        /// delete of the parent does not take the child along.
+        /// Whether the child is shown with NULL if its parent is missing.
+        ///
+        /// This holds if its columns may be NULL, and a delete of the parent does not delete the child.
         public let yields: Bool
 
         public init(
@@ -48,13 +49,15 @@ public struct ViewSchema {
     }
 
     public let tables: [Table]
-    /// Returns the row that values of a reference name; `nil` if they name none that can be.
+    /// A closure that returns the row that a reference's values name; `nil` if they name no possible row.
     ///
-    /// It is not asked where one of the values is NULL: then there is no reference.
+    /// It is not called if one of the values is NULL: then there is no reference.
     public let parent: (Reference, [Value]) -> RowID?
-    /// Returns whether a row breaks NOT NULL, a CHECK or a STRICT type.
+    /// A closure that returns whether a row breaks NOT NULL, a CHECK or a STRICT type.
     public let refuses: (Table, ViewRow) -> Bool
-    /// Returns the keys of a row, each with a mark of its index: rows of a table collide that have one alike.
+    /// A closure that returns the keys of a row, each marked with its index.
+    ///
+    /// Rows of a table that share a key collide.
     ///
     /// A key with a NULL, and an index that does not apply to the row, give none.
     public let uniqueKeys: (Table, ViewRow) -> [[UInt8]]

@@ -4,26 +4,26 @@ internal import GRDB
 
 // The files of a lineage's backups.
 extension BackupState {
-    /// A file, directory or link as the last backup had it.
+    /// A file, directory or link as in the last backup.
     public struct Entry: Sendable, Equatable {
-        /// As the manifest tells it: kind, mode, owner, times.
+        /// The attributes from the manifest: kind, mode, owner, times.
         public var attributes: String
-        /// Bytes.
+        /// The size in bytes.
         public var size: Int64
-        /// How its file stood on the disk; `nil` if that tells nothing of its content.
+        /// The state of its file on the disk; `nil` if that says nothing about its content.
         public var identity: String?
-        /// Bytes of a sector; 0 if its sectors are not kept.
+        /// The sector size in bytes; 0 if its sectors are not stored.
         public var sectorSize: Int
-        /// The number of the first backup that had anything with this path, be it another kind, or gone since.
+        /// The number of the first backup with this path, even if it was of another kind or was removed since.
         public var first: Int
-        /// The number of the backup in which it appeared, in which its content changed last, and in which
-        /// anything of it did.
+        /// The numbers of the backups in which it appeared, in which its content last changed, and in which anything of
+        /// it last changed.
         public var born: Int
         public var changed: Int
         public var touched: Int
-        /// The number of the backup in which it was gone; `nil` if it is there.
+        /// The number of the backup in which it was missing; `nil` if it exists.
         public var gone: Int?
-        /// The SHA-256 of each segment, one behind the other.
+        /// The concatenated SHA-256 digests of its segments.
         public var digests: [UInt8]
 
         public init(
@@ -50,7 +50,7 @@ extension BackupState {
             self.digests = digests
         }
 
-        /// Everything but the digests: the numbers in this machine's order, and two lines of text.
+        /// Everything except the digests: the numbers in this machine's byte order, and two lines of text.
         fileprivate var facts: [UInt8] {
             let numbers = [
                 size, Int64(sectorSize), Int64(born), Int64(changed), Int64(touched),
@@ -89,7 +89,7 @@ extension BackupState {
 
     /// Returns a path's entry, and its number in this database.
     ///
-    /// Paths are best asked for in their order: those behind one are read with it.
+    /// Paths should be requested in order, since the entries of the following paths are read with each.
     /// - Throws: `HistoryError`; `.damaged` if its checksum is wrong.
     public func entry(_ path: [UInt8]) throws -> (id: Int64, entry: Entry)? {
         if !ahead.knows(path) { try readAhead(from: path) }
@@ -122,7 +122,7 @@ extension BackupState {
         return entry
     }
 
-    /// Writes a path's entry, under its number if it has one, and returns its number.
+    /// Writes a path's entry, under its number if it has one, and returns the number.
     @discardableResult
     public func put(_ entry: Entry, at path: [UInt8], id: Int64?) throws -> Int64 {
         let facts = entry.facts
@@ -143,7 +143,7 @@ extension BackupState {
         }
     }
 
-    /// Calls `body` for every entry but some.
+    /// Calls `body` for all entries except some.
     public func forEachEntry(
         besides ids: Set<Int64>,
         _ body: (Int64, [UInt8], Entry) throws -> Void
@@ -165,12 +165,12 @@ extension BackupState {
 
     // MARK: - Segments
 
-    /// A segment's sectors as the last backup had them.
+    /// A segment's sectors as in the last backup.
     public struct Sectors: Sendable, Equatable {
         public var hashes: [UInt64]
-        /// For each sector, the number of the backup in which it changed last.
+        /// The number of the backup in which each sector last changed.
         public var versions: [UInt16]
-        /// The number of the backup in which the segment's SHA-256 changed last.
+        /// The number of the backup in which the segment's SHA-256 last changed.
         public var digested: Int
 
         public init(hashes: [UInt64], versions: [UInt16], digested: Int) {
@@ -196,7 +196,7 @@ extension BackupState {
             guard Array(sum) == Self.sum(key, Array(bytes), []) else {
                 throw damaged("the row of a segment is not as it was written")
             }
-            // Ten bytes for each: its hash, and behind all of these its version.
+            // Each sector takes ten bytes: first come all hashes, then all versions.
             let end = bytes.startIndex + bytes.count / 10 * 8
             return Sectors(
                 hashes: bytes[..<end].numbers(),
@@ -236,7 +236,9 @@ extension BackupState {
         }
     }
 
-    /// Some bits of the SHA-256 of a row: it is no secret, and chance is all that it is held against.
+    /// Returns some bits of the SHA-256 of a row.
+    ///
+    /// It protects against accidental damage only, not against attacks.
     static func sum(_ key: [UInt8], _ first: [UInt8], _ second: [UInt8]) -> [UInt8] {
         var digest = RunningDigest()
         for part in [Array("\(key.count) \(first.count)\n".utf8), key, first, second] {
@@ -247,7 +249,7 @@ extension BackupState {
 }
 
 extension Data {
-    /// Reads numbers in this machine's order: the database never leaves it.
+    /// Reads numbers in this machine's byte order, since the database never leaves the machine.
     fileprivate func numbers<Number: FixedWidthInteger>() -> [Number] {
         withUnsafeBytes { bytes in
             (0..<bytes.count / MemoryLayout<Number>.size).map {

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import GRDB
 
-// What was found in each store: to count its rows again takes as long as to read it.
+// The reports about each store, since counting its rows again takes as long as reading it.
 extension BackupState {
-    /// Returns what the last backup found in a store, if that stands as it did then.
+    /// Returns the last backup's report about a store, if the store's files are unchanged.
     ///
     /// - Parameters:
-    ///   - path: the store's.
-    ///   - standing: how its files stand.
-    /// - Returns: the bytes that `put` was given.
+    ///   - path: the store's path.
+    ///   - standing: the state of the store's files.
+    /// - Returns: the bytes passed to `put`.
     /// - Throws: `HistoryError`; `.damaged` if the checksum is wrong.
     public func report(of path: [UInt8], standing: String) throws -> [UInt8]? {
         try access { database in
@@ -25,7 +25,7 @@ extension BackupState {
         }
     }
 
-    /// Keeps what was found in a store.
+    /// Stores the report about a store.
     public func put(report: [UInt8], of path: [UInt8], standing: String) throws {
         let sum = Self.sum(path, Array(standing.utf8), report)
         try access { database in

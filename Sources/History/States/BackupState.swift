@@ -3,15 +3,15 @@ internal import Foundation
 internal import GRDB
 public import SystemPackage
 
-/// What the backups of one lineage held, file by file and sector by sector, so that the next one finds what
-/// has changed without an archive being read.
+/// The content of a lineage's backups by file and sector.
 ///
-/// It may be lost at any time: the next backup is then a whole one. Everything between `begin()` and
-/// `commit()` is one transaction; what is not committed never was. Each row that a restore would suffer from
-/// has a checksum.
+/// With it, the next backup finds the changes without reading an archive.
+///
+/// It may be lost at any time; then the next backup is a full one. Everything between `begin()` and `commit()` is one
+/// transaction; uncommitted changes are lost. Each row that could harm a restore has a checksum.
 public final class BackupState {
     private static let version = "4"
-    // A segment's numbers come before its sectors: what stands behind a long value is found page by page.
+    // A segment's numbers precede its sectors, since columns behind a long value are found page by page.
     private static let schema = """
         PRAGMA page_size = 8192;
         CREATE TABLE IF NOT EXISTS meta (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
@@ -36,8 +36,9 @@ public final class BackupState {
     private let queue: DatabaseQueue
     var ahead = EntriesAhead()
 
-    /// Opens the database, which is made if it is missing; one that is damaged or of another version is
-    /// begun anew.
+    /// Opens the database, which is created if it is missing.
+    ///
+    /// A damaged one, or one of another version, is replaced by a new one.
     ///
     /// - Throws: `HistoryError`, `FileError`.
     public init(_ path: FilePath) throws {
@@ -61,7 +62,7 @@ public final class BackupState {
 
     private static func open(_ path: FilePath) throws -> DatabaseQueue {
         try LocalFileSystem().createDirectories(path.removingLastComponent())
-        // SQLite would make it with whatever the umask leaves.
+        // SQLite would create it with the mode that the umask allows.
         if try FileInfo.ifPresent(path) == nil { _ = try? File.create(path) }
         return try translating(path) {
             var configuration = Configuration()
@@ -85,29 +86,29 @@ public final class BackupState {
         }
     }
 
-    /// Closes the database; nothing more may be asked.
+    /// Closes the database, which must not be used afterwards.
     public func close() { try? queue.close() }
 
     // MARK: - Transactions
 
     /// Begins a transaction.
     ///
-    /// - Throws: `HistoryError.busy` if another run has one.
+    /// - Throws: `HistoryError.busy` if another run has a transaction.
     public func begin() throws {
         ahead = EntriesAhead()
         try execute("BEGIN IMMEDIATE")
     }
 
-    /// Keeps everything since `begin()`.
+    /// Commits all changes since `begin()`.
     public func commit() throws { try execute("COMMIT") }
 
-    /// Drops everything since `begin()`.
+    /// Drops all changes since `begin()`.
     public func rollBack() {
         ahead = EntriesAhead()
         try? execute("ROLLBACK")
     }
 
-    /// Drops everything that is known of files and backups.
+    /// Deletes everything about files and backups.
     public func clear() throws {
         ahead = EntriesAhead()
         try execute("DELETE FROM made; DELETE FROM file; DELETE FROM segment; DELETE FROM report")
@@ -134,15 +135,15 @@ public final class BackupState {
 
     // MARK: - Backups
 
-    /// A backup that was made.
+    /// A backup of the lineage.
     public struct Made: Sendable, Equatable {
         public var number: Int
         public var name: String
-        /// Bytes of its archive.
+        /// The size of its archive in bytes.
         public var size: Int64
         public var created: String
         public var state: String
-        /// The number of the backup that it is built on; `nil` for a whole one.
+        /// The number of the backup that it is built on; `nil` for a full one.
         public var base: Int?
 
         public init(
@@ -162,7 +163,7 @@ public final class BackupState {
         }
     }
 
-    /// Returns the backups since the last whole one, by their numbers.
+    /// Returns the backups since the last full one, by number.
     public func made() throws -> [Made] {
         try access { database in
             try Row.fetchAll(database, sql: "SELECT * FROM made ORDER BY number").map { row in
@@ -178,7 +179,7 @@ public final class BackupState {
         }
     }
 
-    /// Adds a backup, or replaces the one of its number.
+    /// Adds a backup, or replaces the one with its number.
     public func add(_ made: Made) throws {
         try access {
             try $0.execute(

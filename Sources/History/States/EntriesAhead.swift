@@ -1,19 +1,19 @@
-/// The entries of some paths, one behind the other: most that are asked for next are among them.
+/// The entries of consecutive paths, which are likely to be requested next.
 struct EntriesAhead {
     typealias Found = (id: Int64, entry: BackupState.Entry)
 
-    /// How many entries are read at once.
+    /// The number of entries that are read at once.
     static let limit = 128
 
     private var first: [UInt8] = []
-    /// The last path of which it is known whether it has an entry; `nil` if that is so for none.
+    /// The last path that is covered; `nil` if none is.
     private var last: [UInt8]?
     private var entries: [[UInt8]: Found] = [:]
 
-    /// Knows of no path.
+    /// Covers no path.
     init() {}
 
-    /// Knows of one path, and of those up to each that is added.
+    /// Covers one path, and all paths up to each added entry.
     init(from path: [UInt8]) { (first, last) = (path, path) }
 
     /// Adds the next entry.
@@ -22,15 +22,15 @@ struct EntriesAhead {
         last = path
     }
 
-    /// Keeps up with an entry that was written.
+    /// Updates an entry that was written.
     mutating func replace(_ found: Found, at path: [UInt8]) {
         if knows(path) { entries[path] = found }
     }
 
-    /// Returns the entry at a path that is known to have one.
+    /// Returns the entry at a covered path, if there is one.
     func entry(_ path: [UInt8]) -> Found? { entries[path] }
 
-    /// Returns whether it is known here what is at a path.
+    /// Returns whether a path is covered.
     func knows(_ path: [UInt8]) -> Bool {
         guard let last else { return false }
         return !path.lexicographicallyPrecedes(first) && !last.lexicographicallyPrecedes(path)

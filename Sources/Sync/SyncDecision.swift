@@ -1,21 +1,21 @@
 public import Files
 
-/// A state in which only the user knows what the data mean; nothing is exchanged until it is answered.
+/// A question about the data that only the user can answer; nothing is exchanged before the answer.
 public enum SyncDecision: ExplainedError, Equatable {
     /// Most rows of a table are gone from the store: by an edit, or by accident?
     case manyGone(table: String, rows: Int64, of: Int64)
-    /// Most rows of a table would be deleted by what arrived.
+    /// The changes that arrived would delete most rows of a table.
     case manyDeletions(table: String, rows: Int64, of: Int64)
     /// The store is another file, or an older state of it.
     case replaced(String)
-    /// The container has a group of this name that is not ours.
+    /// The container has another group of this name.
     case otherGroup(String)
-    /// The group's map is a new one, which leaves out tables or columns, or knows rows of tables otherwise.
+    /// The group has a new map that excludes tables or columns, or identifies rows of tables by other columns.
     case newMap(leavesOut: [String], identifies: [String])
-    /// The settings name another container than the one that the store was synced with.
+    /// The settings name another container than the one with which the store was synced.
     case otherContainer(String, was: String)
 
-    /// A word for it in answers for programs.
+    /// A word for the decision in answers for programs.
     public var code: String {
         switch self {
         case .manyGone: "many_gone"
@@ -24,6 +24,22 @@ public enum SyncDecision: ExplainedError, Equatable {
         case .otherGroup: "other_group"
         case .newMap: "new_map"
         case .otherContainer: "other_container"
+        }
+    }
+
+    public var outcome: FailureOutcome { .needsDecision }
+
+    public var hint: String? {
+        switch self {
+        case .newMap: "if that is right, run 'grocerydude sync --accept-changes'"
+        case .manyGone:
+            "if that is right, run 'grocerydude sync --accept-changes'; to have the rows back from the others, run 'grocerydude sync rejoin --take merge'"
+        case .manyDeletions:
+            "if that is right, run 'grocerydude sync --accept-changes'; to keep the rows, and bring them back everywhere, run 'grocerydude sync rejoin --take merge'"
+        case .replaced, .otherGroup:
+            "say what the data here mean: 'grocerydude sync rejoin --take merge', or 'edits', or 'container'"
+        case .otherContainer(_, let was):
+            "name '\(was)' again, or leave that group first with 'grocerydude sync disable'"
         }
     }
 
@@ -36,7 +52,7 @@ public enum SyncDecision: ExplainedError, Equatable {
         case .replaced(let store):
             "'\(store)' is not the file, or not the state, that was synced last"
         case .otherGroup(let name):
-            "the group '\(name)' in the container is another one than this store's"
+            "the container holds a different group named '\(name)'"
         case .newMap(let leavesOut, let identifies):
             "the group has a new map, which "
                 + [("leaves out ", leavesOut), ("knows rows otherwise of ", identifies)]

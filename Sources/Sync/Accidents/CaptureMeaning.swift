@@ -1,10 +1,11 @@
 internal import Files
 internal import Stores
 
-/// What a capture's differences mean: edits, unless an accident came between.
+/// The meaning of a capture's differences: they are edits, unless there was an accident.
 struct CaptureMeaning {
-    /// Whether the store may be another one, or the shadow an older one: then differences are no edits
-    /// before a person says so.
+    /// Whether the store may be another one, or the shadow an older one.
+    ///
+    /// In that case differences are no edits until a person says so.
     private let isSuspect: Bool
     private let wasRolledBack: Bool
     private let rejoining: Rejoining?
@@ -32,7 +33,7 @@ struct CaptureMeaning {
         )
     }
 
-    /// Asks, if a store that may be another one differs from what was known.
+    /// Throws if a store that may be another one differs from its shadow, so that a person can decide.
     ///
     /// - Throws: `SyncDecision.replaced`.
     func check(_ result: Capture.Result, _ store: Store) throws {

@@ -1,9 +1,9 @@
 public import Changes
 public import Foundation
 
-/// The end of waiting for a device: others no longer count it, and may remove its files.
+/// The removal of a device from a group: others no longer wait for it, and may remove its files.
 ///
-/// Should it come back, it goes on under a new id, and nothing of it is lost.
+/// If the device comes back, it continues under a new id, and loses nothing.
 public struct Forgetting {
     private let sidecar: Sidecar
 
@@ -11,7 +11,7 @@ public struct Forgetting {
         self.sidecar = sidecar
     }
 
-    /// Notes that a device is forgotten; the next exchange tells the others.
+    /// Records that a device is forgotten; the next exchange reports it to the others.
     ///
     /// - Returns: `false` if it is this device itself, or was forgotten before.
     /// - Throws: `SidecarError`, `FileError`.

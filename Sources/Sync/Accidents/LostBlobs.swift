@@ -2,15 +2,15 @@ internal import Changes
 internal import Files
 internal import Stores
 
-/// Long values that the container may have lost: found again in the store, which shows them.
+/// The long values that the container may have lost, as the store has them.
 struct LostBlobs {
     let access: SidecarAccess
     let outgoing: Outgoing
     let files: ExternalFiles
-    /// The values that are gone; `nil` if any may be.
+    /// The missing values; `nil` if any may be missing.
     var missing: Set<Digest>?
 
-    /// Puts the long values that rows refer to into the outbox again, as far as the store has them.
+    /// Puts the long values that rows refer to into the outbox again, if the store has them.
     func send(_ tables: [TableMapping], in snapshot: StoreSnapshot) throws {
         var wanted: [Digest: BlobReference] = [:]
         try access.forEachKnown { row in
@@ -43,7 +43,7 @@ struct LostBlobs {
 }
 
 extension LostBlobs {
-    /// Sends the content of a file beside the store, if that is here.
+    /// Sends the content of a file beside the store, if the file exists.
     private func send(_ file: ExternalReference, _ reference: BlobReference) throws {
         guard let content = try files.read(file),
             content.withUnsafeBytes({ Digest(of: $0) }) == reference.digest
@@ -53,7 +53,7 @@ extension LostBlobs {
 }
 
 extension StoredValue {
-    /// The bytes of a text or a blob that may stand in a file of its own.
+    /// The bytes of a text or a blob, if they are long enough for a file of their own.
     fileprivate var long: [UInt8]? {
         switch self {
         case .text(let bytes), .blob(let bytes):

@@ -1,12 +1,12 @@
 internal import Files
 internal import SystemPackage
 
-/// The machine that this runs on, as far as it can be told from its clones.
+/// The identity of this machine, as far as it differs from that of its clones.
 public enum Machine {
     private static let purpose = "grocerydude"
     private static let files = ["/etc/machine-id", "/var/lib/dbus/machine-id"]
 
-    /// A hash of the machine's id, which itself is not to be told; empty where it has none
+    /// A hash of the machine's id, since the id itself is confidential; empty if there is none
     /// (https://www.freedesktop.org/software/systemd/man/latest/machine-id.html).
     public static var current: String {
         for path in files {

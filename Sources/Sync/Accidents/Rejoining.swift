@@ -2,22 +2,22 @@ internal import Files
 internal import Stores
 public import SystemPackage
 
-/// What the local data mean after an accident, as only a person can say: the answer to a `SyncDecision`.
+/// The meaning of the local data after an accident, which only a person knows: the answer to a `SyncDecision`.
 public enum Rejoining: String, CaseIterable, Sendable {
-    /// They are edits of now, deletes too: as it is here, so for everybody.
+    /// The local data are new edits, including deletions, and apply on all devices.
     case edits
     /// Rows that were deleted since come back; nothing else changes.
     case merge
-    /// They yield to what the others have; a copy is kept.
+    /// The local data yield to the others' data; a copy is kept.
     case container
 }
 
 extension Sidecar {
-    /// Notes that a store was replaced by another state of itself: the next exchange asks what that means.
+    /// Records that another state of a store replaced it; the next exchange asks for the meaning.
     ///
-    /// A store that takes no part has no sidecar; then nothing is done.
+    /// A store that takes no part has no sidecar, so nothing is done.
     ///
-    /// - Parameter directory: the sidecar's.
+    /// - Parameter directory: the sidecar's directory.
     /// - Throws: `SidecarError`, `FileError`.
     public static func markReplaced(in directory: FilePath) throws {
         guard try isThere(in: directory) else { return }

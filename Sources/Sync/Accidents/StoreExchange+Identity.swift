@@ -5,13 +5,13 @@ internal import GRDB
 internal import Remotes
 internal import Stores
 
-// Whether this device is still the one that it was: clones, and disks that were rolled back.
+// The check whether this device is a clone, or on a disk that was rolled back.
 extension StoreExchange {
-    /// What was found of this device, before anything is captured.
+    /// The findings about this device, before anything is captured.
     struct Identity {
-        /// The sidecar is on another machine, or another file.
+        /// Whether the sidecar is on another machine, or is another file.
         var isMoved = false
-        /// The container has files of this device that it knows nothing of.
+        /// Whether the container has files of this device that the sidecar does not know.
         var isRolledBack = false
         /// Whether the store was moved along with the sidecar.
         var hasMovedStore = false
@@ -20,9 +20,9 @@ extension StoreExchange {
         var mustMatch: Bool { isRolledBack && !hasMovedStore }
     }
 
-    /// Finds out whether this device is a clone, or was rolled back; then it goes on under a new id.
+    /// Checks whether this device is a clone, or was rolled back; in both cases it continues under a new id.
     ///
-    /// - Returns: `nil` if that cannot be found out without the container: then nothing is captured.
+    /// - Returns: `nil` if that is unknown without the container; in this case nothing is captured.
     func identify(_ listing: Container.Listing?) async throws -> Identity? {
         let place = "\(options.machine) \(try FileInfo(of: sidecar.path).identity.inode)"
         let storePlace = try StorePlace(of: store)
@@ -52,9 +52,9 @@ extension StoreExchange {
         place?.split(separator: " ", omittingEmptySubsequences: false).first.map { String($0) }
     }
 
-    /// Returns whether there are files of this device's id that it did not write, as far as it knows.
+    /// Returns whether there are files with this device's id that it did not write, as far as it knows.
     ///
-    /// Names tell where to look, the files' headers whose they are.
+    /// Names select the candidates, and the files' headers name their devices.
     private func hasUnknownFiles(_ listing: Container.Listing) async throws -> Bool {
         let (own, suspects) = try sidecar.read { access in
             let own = try access.own
@@ -75,7 +75,7 @@ extension StoreExchange {
 }
 
 extension ContainerName {
-    /// The start of the id of the device that wrote a file of data.
+    /// The first digits of the id of the device that wrote a data file.
     fileprivate var author: UInt32? {
         switch self {
         case .changes(let device, _, _), .part(_, let device, _), .baseline(_, let device, _):
@@ -86,7 +86,7 @@ extension ContainerName {
 }
 
 extension Container {
-    /// Returns the device that wrote a file of data; `nil` if it is none, or not whole.
+    /// Returns the device that wrote a data file; `nil` if the file is none, or is incomplete.
     fileprivate func author(of file: RemoteFile, in folder: Folder) async throws -> DeviceID? {
         do {
             let bytes = try await read(file, in: folder.rawValue)

@@ -1,12 +1,12 @@
 internal import Files
 internal import Stores
 
-/// Which file a store is.
+/// The identity of a store's file.
 ///
-/// A file system may give the inode of a file that was deleted to the next one at once.
+/// A file system may give the inode of a deleted file to the next file at once.
 struct StorePlace: CustomStringConvertible {
     let inode: UInt64
-    /// Nanoseconds since 1970; `nil` if the file system does not tell, or nobody noted it.
+    /// The time of the file's creation, in nanoseconds since 1970; `nil` if it is unknown or was not recorded.
     let birth: Int64?
 
     init(of store: Store) throws {
@@ -14,7 +14,7 @@ struct StorePlace: CustomStringConvertible {
         birth = try FileInfo.birth(of: store.location)
     }
 
-    /// Reads what a sidecar has noted; `nil` if it is nothing of this kind.
+    /// Reads a sidecar's record; `nil` if it is invalid.
     init?(_ text: String) {
         let words = text.split(separator: " ")
         guard let inode = words.first.flatMap({ UInt64($0) }) else { return nil }
@@ -24,9 +24,9 @@ struct StorePlace: CustomStringConvertible {
 
     var description: String { birth.map { "\(inode) \($0)" } ?? "\(inode)" }
 
-    /// Whether it may be the same file.
+    /// Returns whether it may be the same file.
     ///
-    /// A file that took the inode was made later; some systems move the time of a file that stays back.
+    /// A file that got the inode later was created later. Some systems move the creation time of a file back.
     func isSame(as earlier: StorePlace) -> Bool {
         guard inode == earlier.inode else { return false }
         guard let birth, let was = earlier.birth else { return true }
@@ -35,6 +35,6 @@ struct StorePlace: CustomStringConvertible {
 }
 
 extension SidecarAccess {
-    /// Which file the store was when it was looked at last.
+    /// The identity of the store's file at the last look.
     var storePlace: StorePlace? { get throws { try text("store").flatMap(StorePlace.init) } }
 }

@@ -3,16 +3,16 @@ internal import GRDB
 internal import Stores
 internal import SystemPackage
 
-/// Which file a store is, and how often it was changed: an older one was put in its place.
+/// The identity of a store's file, and its counters of changes, which show whether an older file replaced it.
 struct StoreVersion {
     var place: StorePlace
     /// The header's change counter (https://www.sqlite.org/fileformat2.html, 1.3.8).
     var counter: Int64
     /// The header's schema cookie, which only rises (https://www.sqlite.org/fileformat2.html, 1.3.9).
     var cookie: Int64
-    /// Nanoseconds since 1970 at which the store, or a log with something in it, was written last.
+    /// The time of the last write to the store, or to a log that is not empty, in nanoseconds since 1970.
     var modified: Int64
-    /// Nanoseconds since 1970 at which the store's inode was changed last.
+    /// The time of the last change of the store's inode, in nanoseconds since 1970.
     var changed: Int64
 
     init(of store: Store, _ snapshot: StoreSnapshot) throws {
@@ -20,28 +20,28 @@ struct StoreVersion {
         (counter, cookie) = try snapshot.counters()
         let info = try FileInfo(of: store.location)
         let log = try FileInfo.ifPresent(FilePath("\(store.location)-wal"))
-        // Whoever opens the store may make an empty log.
+        // Opening the store may create an empty log.
         modified = max(info.modified, log.flatMap { $0.size > 0 ? $0.modified : nil } ?? 0)
         changed = info.changed
     }
 
-    /// Whether the store may be another than the one that was looked at last.
+    /// Returns whether the store may be another file than at the last look.
     func isSuspect(_ access: SidecarAccess) throws -> Bool {
         if try access.integer("replaced") != nil { return true }
         if let was = try access.storePlace, !place.isSame(as: was) { return true }
         if let was = try access.integer("cookie"), cookie < was { return true }
         if let was = try access.integer("modified"), let wasChanged = try access.integer("changed")
         {
-            // A copy that has the times of what was copied, over the same file; a clock that was set back has
-            // both be older.
+            // A copy over the same file may keep the original's times, so that only the inode's time is newer. After
+            // a clock was set back, both times are older.
             if modified < was, changed > wasChanged { return true }
         }
         guard let was = try access.integer("counter") else { return false }
-        // The counter wraps.
+        // The counter may wrap.
         return counter < was && was - counter < 1 << 31
     }
 
-    /// Takes it for the store that takes part.
+    /// Records it as the version of the store that takes part.
     func keep(_ access: SidecarAccess) throws {
         try access.set("store", "\(place)")
         try access.set("counter", counter)

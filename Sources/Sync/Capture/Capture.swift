@@ -3,52 +3,51 @@ internal import Files
 internal import Foundation
 internal import Stores
 
-/// The comparison of a store with its shadow: each difference becomes a delta, and the shadow is then what
-/// the store holds.
+/// The comparison of a store with its shadow: each difference becomes a delta, and updates the shadow.
 ///
-/// It runs within one transaction of the store and one of the sidecar. A table whose references all lead to
-/// tables before it is captured as it is read; tables that refer to each other, or to themselves, once the
-/// ids of all their rows are known.
+/// It runs within one transaction of the store and one of the sidecar. A table that refers only to earlier tables is
+/// captured as it is read. Tables that refer to each other, or to themselves, are captured once the ids of all their
+/// rows are known.
 struct Capture {
     /// The way in which rows get their stamps and ids.
     enum Kind {
         /// An application's edits.
         case edits
-        /// What was there before: it loses to any edit, and ids are made of content.
+        /// Rows from before the store took part: they lose to any edit, and their ids are made of content.
         case seed
-        /// What came with a new schema, on each device alike: new rows are as those of a seed.
+        /// Rows that a new schema brings to each device alike: new rows are treated as in a seed.
         case migration
     }
 
     struct Options {
-        /// Whether most rows of a table may be gone.
+        /// Whether most rows of a table may be gone without a question.
         var acceptsChanges = false
         /// Whether everything is a seed, as when the store begins to take part.
         var seeds = false
-        /// What differences mean.
+        /// The meaning of differences.
         var meaning = Rejoining.edits
-        /// Whether new rows may be rows of the state that the shadow has lost sight of.
+        /// Whether new rows may be known rows that the shadow has lost.
         var matches = false
 
-        /// What of the schema and the map is new.
+        /// The changes of the schema and of the map.
         var change = SchemaChange()
-        /// How rows are found among the group's besides by their ids, as the store joins it.
+        /// The way to match rows with the group's beyond their ids, if the store joins it.
         var match: JoinMatch?
-        /// The most rows of a table that are in memory at a time, of which none was there before.
+        /// The greatest number of rows in memory at a time, for a table without earlier rows.
         var partRows = ViewLook.partRows
 
-        /// Whether rows that are here and were deleted elsewhere come back everywhere.
+        /// Whether rows that exist here and were deleted elsewhere come back on all devices.
         var revives = false
 
         /// Whether the shadow cannot be trusted.
         var isAfterAccident: Bool { matches || meaning != .edits }
     }
 
-    /// What a capture found.
+    /// The result of a capture.
     struct Result: Equatable {
-        /// Rows that were inserted, changed or deleted, and are to be told.
+        /// The number of inserted, changed or deleted rows to be sent.
         var changes = 0
-        /// Rows whose shadow is new.
+        /// The number of rows with a new shadow.
         var shadowed = 0
     }
 
@@ -57,17 +56,17 @@ struct Capture {
     /// The stamp of this capture's edits.
     let stamp: Stamp
     let options: Options
-    /// Takes each delta.
+    /// The receiver of the deltas.
     private let outgoing: Outgoing
-    /// Those that rows may name.
+    /// The files that rows may name.
     private let files: ExternalFiles
-    /// Twelve random bytes, and how many ids were made of them.
+    /// Twelve random bytes, and the number of ids made of them.
     private let random: (high: UInt64, low: UInt32)
     private var idCount: UInt32 = 0
     var result = Result()
-    /// Finds rows of the store.
+    /// The finder of rows of the store.
     private(set) var finder: RowFinder?
-    /// Rows of this store for which others are shown, since they are alike.
+    /// The rows of this store with the content of other rows, each with the row that is shown in its place.
     var standIns: [RowID: RowID] = [:]
 
     init(
@@ -112,13 +111,13 @@ struct Capture {
         for capture in others { try capture.finish(&self) }
     }
 
-    /// A table that was not there before starts as a seed.
+    /// Returns the kind of a table's capture; a table that was not there before starts as a seed.
     private func kind(of table: TableMapping) throws -> Kind {
         if try options.seeds || !access.isSeeded(table.name) { return .seed }
         return options.change.isMigration ? .migration : .edits
     }
 
-    /// The rows of a table that the schema has no more are no deletions: they are held.
+    /// Leaves the tables that the schema no longer has: their rows are held, and not deleted.
     private func leaveMissingTables() throws {
         let names = Set(tables.map(\.name))
         let map = try access.map
@@ -128,9 +127,9 @@ struct Capture {
         }
     }
 
-    /// Shows rows again that the map had left out, so that they are the same rows.
+    /// Adds the rows of a formerly excluded table to the shadow, so that they keep their ids.
     ///
-    /// What was edited meanwhile is an edit of now. Rows that went are no deletions, and come back.
+    /// Edits made meanwhile count as edits of now. Rows deleted meanwhile are no deletions, and come back.
     private func bringBack(_ table: TableMapping, _ snapshot: StoreSnapshot) throws {
         guard try access.hasParked(table.name) else { return }
         var cursor = try snapshot.rows(of: table.schema, order: table.order, rowIDs: nil)
@@ -138,7 +137,7 @@ struct Capture {
         try access.endReturn(of: table.name)
     }
 
-    /// Makes an id that nobody has.
+    /// Returns an id that no row has.
     mutating func makeID() -> RowID {
         defer { idCount += 1 }
         return RowID(randomHigh: random.high, randomLow: random.low, count: idCount)
@@ -146,7 +145,7 @@ struct Capture {
 
     // MARK: - Values
 
-    /// Returns a value as it travels: a reference as the id of the row that it names.
+    /// Returns a value in its form for change files; a reference becomes the id of the row that it names.
     func wire(_ value: StoredValue, of column: ColumnMapping) throws -> Value {
         guard let parent = column.parent else {
             if column.holdsFiles, let reference = ExternalReference(value),
@@ -154,26 +153,26 @@ struct Capture {
             {
                 return .file(name: Array(reference.name.utf8), content: content)
             }
-            // A reference to a file that is not here is one to a file that is nowhere.
+            // A reference to a file that is missing here is sent as the blob that it is.
             return (column.entities?.name(value) ?? value).wire
         }
         switch value {
         case .null: return .null
         case .integer(let number):
-            // A reference to no row travels as the id that nobody shows.
+            // A reference to no row is sent as the zero id, which names no row.
             return .row(try access.id(at: .rowID(number), in: parent) ?? .zero)
         default: return .row(.zero)
         }
     }
 
-    /// Tells a delta, and joins it with the state; long values become blobs.
+    /// Joins a delta with the state, and adds it to the outgoing ones; long values become blobs.
     mutating func tell(_ delta: RowDelta, in table: TableName) throws {
         let delta = try delta.movingLongValues(to: outgoing.keep)
         for cell in delta.state.cells {
             if case .file(let name, let content) = cell.value { try keepFile(name, content) }
         }
         guard let joined = try access.join(delta, in: table) else { return }
-        // What is known besides, or wins, is not in the store.
+        // The store may lack other known values of the row, or values that win.
         if joined.old != nil {
             try access.markDirty(delta.id)
         } else if try needsLook(delta, in: table) {
@@ -183,16 +182,16 @@ struct Capture {
         try outgoing.add(delta, to: table)
     }
 
-    /// Whether a new row may not be shown as the store has it, or others wait for it.
+    /// Returns whether a new row may be shown differently from the store, or whether other rows wait for it.
     private func needsLook(_ delta: RowDelta, in name: TableName) throws -> Bool {
         if try access.hasTies { return true }
         guard let table = tables.first(where: { $0.name == name }) else { return true }
-        // Whether a row is there that is named by values is not known.
+        // It is unknown whether the row that values name exists.
         return table.references.contains(where: \.isByValue)
             || delta.state.cells.contains { $0.value == .row(.zero) }
     }
 
-    /// Sends the content of a file along, as that of a long value.
+    /// Sends the content of a file, as that of a long value.
     private func keepFile(_ name: [UInt8], _ content: BlobReference) throws {
         guard let reference = ExternalReference(name: name),
             let bytes = try files.read(reference),
@@ -202,5 +201,26 @@ struct Capture {
             throw StoreError.unreadable(name, reason: "it changed while it was read")
         }
         try outgoing.keep(content, bytes)
+    }
+}
+
+/// Tables in groups, parents before children; tables that refer to each other form one group.
+struct TableOrder {
+    struct Group {
+        let tables: [TableMapping]
+        let isCyclic: Bool
+    }
+
+    let groups: [Group]
+
+    init(_ tables: [TableMapping]) {
+        let byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
+        let view = tables.map { ViewSchema.Table($0.name, columns: [], references: $0.references) }
+        groups = TableGroup.parentsFirst(view).map { group in
+            Group(
+                tables: group.tables.compactMap { byName[$0.name] },
+                isCyclic: group.isCyclic
+            )
+        }
     }
 }

@@ -1,21 +1,22 @@
 internal import Changes
+internal import Files
 internal import Foundation
 internal import Stores
 
-/// The way in which each column that travels is read: what a missing value is, and whose rows it names.
+/// The meaning of each column that syncs: its value if missing, and the table whose rows it names.
 ///
-/// The sidecar keeps it, since the schema or the map may say something else at the next capture. What a store
-/// holds stays as it is then, and is told where the state says it otherwise by now.
+/// The sidecar keeps it, since the schema or the map may differ at the next capture. In that case the store's values
+/// stay, and those with another meaning in the state are sent again.
 struct ColumnMeanings: Codable, Equatable {
     struct Meaning: Codable, Equatable {
-        /// The table whose rows it names by their numbers.
+        /// The table whose rows the column names by their numbers.
         var parent: String?
-        /// What a state means that has no value, encoded.
+        /// The value of a row without a cell, encoded.
         var missing: [UInt8]
     }
 
-    /// By the names by which tables and columns travel.
-    private var tables: [String: [String: Meaning]]
+    /// The meanings by the wire names of tables and columns.
+    private var tables: [ExactString: [ExactString: Meaning]]
 
     init(_ tables: [TableMapping]) {
         let named = tables.map { table in
@@ -24,42 +25,44 @@ struct ColumnMeanings: Codable, Equatable {
                     parent: column.parent?.description,
                     missing: column.missingValue.encoded
                 )
-                return (column.name.description, meaning)
+                return (column.name.description.exact, meaning)
             }
-            return (table.name.description, Dictionary(columns) { first, _ in first })
+            return (table.name.description.exact, Dictionary(columns) { first, _ in first })
         }
         self.tables = Dictionary(named) { first, _ in first }
     }
 
-    /// Returns the columns of a table that were read otherwise before; none that were not there.
-    func changed(since former: ColumnMeanings, in table: TableName) -> Set<String> {
-        let (new, old) = (tables[table.description] ?? [:], former.tables[table.description] ?? [:])
+    /// Returns the columns of a table whose meaning has changed, without columns that are new.
+    func changed(since former: ColumnMeanings, in table: TableName) -> Set<ExactString> {
+        let (new, old) = (
+            tables[table.description.exact] ?? [:], former.tables[table.description.exact] ?? [:]
+        )
         return Set(new.keys.filter { name in old[name].map { $0 != new[name] } ?? false })
     }
 
     /// Returns the table whose rows a column names; `nil` if it names none.
     func parent(of column: ColumnName, in table: TableName) -> String? {
-        tables[table.description]?[column.description]?.parent
+        tables[table.description.exact]?[column.description.exact]?.parent
     }
 }
 
-/// What of a store's schema, and of the map, is new to a capture.
+/// The changes of a store's schema, and of the map, since the last capture.
 struct SchemaChange {
-    /// Whether the store's schema is another than at the capture before: rows may have come with it.
+    /// Whether the store's schema differs from that of the last capture: rows may have come with it.
     var isMigration = false
-    /// The columns that were read otherwise before, by table.
-    var columns: [TableName: Set<String>] = [:]
+    /// The columns that had another meaning, by table.
+    var columns: [TableName: Set<ExactString>] = [:]
 }
 
 extension SidecarAccess {
-    /// Keeps how the store's columns are read.
+    /// Records the meaning of the store's columns.
     ///
     /// - Parameters:
     ///   - id: see `SyncSchema.digest`.
-    ///   - tables: those that sync.
-    /// - Returns: what is new of it.
-    /// - Throws: `SyncRefusal.otherReference` if a column names rows of another table now, and the map does
-    ///   not say that it should; `SidecarError`.
+    ///   - tables: the tables that sync.
+    /// - Returns: the changes since the last capture.
+    /// - Throws: `SyncRefusal.otherReference` if a column now names rows of another table, and the map does not say
+    ///   so; `SidecarError`.
     func takeSchema(_ id: [UInt8], _ tables: [TableMapping]) throws -> SchemaChange {
         var change = SchemaChange()
         change.isMigration = try keepSchema(id)
@@ -75,7 +78,7 @@ extension SidecarAccess {
         for table in tables {
             let columns = meanings.changed(since: former, in: table.name)
             if columns.isEmpty { continue }
-            for column in table.columns where columns.contains(column.name.description) {
+            for column in table.columns where columns.contains(column.name.description.exact) {
                 try check(column, of: table, former, rules)
             }
             change.columns[table.name] = columns
@@ -90,10 +93,10 @@ extension SidecarAccess {
         try set("columns", bytes: Array(encoder.encode(meanings)))
     }
 
-    /// Refuses a reference that came, went or leads elsewhere, unless the map names it.
+    /// Refuses a reference that was added, removed or redirected, unless the map names it.
     ///
-    /// Else numbers would travel that mean other rows elsewhere, or rows would be hidden on devices whose
-    /// application is older.
+    /// Otherwise numbers would be sent that mean other rows elsewhere, or devices with an older application would
+    /// hide rows.
     private func check(
         _ column: ColumnMapping,
         of table: TableMapping,
@@ -101,7 +104,7 @@ extension SidecarAccess {
         _ rules: SchemaRules
     ) throws {
         let was = former.parent(of: column.name, in: table.name)
-        guard was != column.parent?.description else { return }
+        guard was?.exact != column.parent?.description.exact else { return }
         let name = table.schema.columns[column.place].name
         let rule = rules.tables[table.schema.name.foldedIdentifier]
         guard rule?.references[name.foldedIdentifier] == nil else { return }

@@ -1,17 +1,17 @@
 internal import Changes
 internal import Stores
 
-/// The rows of the group that those of a table may be, each for one of them.
+/// The rows of the group that can be matched with rows of a table, each at most once.
 struct JoinMatching {
     private var byContent: [[Value]: [RowID]] = [:]
     private var byNumber: [Int64: [RowID]] = [:]
 
-    /// Collects the rows of a table that are alive and that no row here is by its id.
+    /// Collects the rows of a table that are alive, and whose ids no row of the store has.
     ///
     /// - Parameters:
     ///   - table: the table.
-    ///   - columns: those of which the content consists.
-    ///   - known: rows that are found by their ids.
+    ///   - columns: the columns of the content.
+    ///   - known: the rows that were found by their ids.
     ///   - access: the sidecar.
     /// - Throws: `SidecarError`.
     init(
@@ -29,7 +29,8 @@ struct JoinMatching {
         }
     }
 
-    /// Takes a row with such content: one that had a number elsewhere, else the first in the order of ids.
+    /// Removes and returns a row with this content: one that had the number elsewhere, else the one with the least
+    /// id.
     mutating func take(_ values: [Value], number: Int64? = nil) -> RowID? {
         guard var ids = byContent[values], !ids.isEmpty else { return nil }
         let numbered = number.flatMap { byNumber[$0] } ?? []
@@ -38,7 +39,7 @@ struct JoinMatching {
         return id
     }
 
-    /// Takes the row that had a number elsewhere, if just one had.
+    /// Removes and returns the row that had a number elsewhere, if there is exactly one.
     mutating func take(_ number: Int64) -> RowID? {
         guard let ids = byNumber.removeValue(forKey: number), ids.count == 1 else { return nil }
         return ids[0]

@@ -2,14 +2,14 @@ internal import Files
 internal import Stores
 
 extension Store {
-    /// Returns how its files stand: as long as that is the same, nobody has written to it.
+    /// Returns a fingerprint of its files: as long as it is the same, no process has written to the store.
     ///
-    /// It is told by SQLite's own counters: that of changes in the database's header, and that of
-    /// transactions in the header of the log's index (https://www.sqlite.org/fileformat2.html, 1.3.7 and
-    /// https://www.sqlite.org/walformat.html, 2). It opens the files: no connection of this process may be
-    /// open to the store.
+    /// It contains SQLite's own counters: that of changes in the database's header, and that of transactions in the
+    /// header of the log's index (https://www.sqlite.org/fileformat2.html, 1.3.7 and
+    /// https://www.sqlite.org/walformat.html, 2). It opens the files, so no connection of this process may be open
+    /// to the store.
     ///
-    /// - Returns: `nil` if it cannot be told, as when a log has no index.
+    /// - Returns: `nil` if it is unknown, for example if a log has no index.
     /// - Throws: `FileError`.
     func look() throws -> String? {
         guard let info = try FileInfo.ifPresent(location), info.kind == .file else { return nil }
@@ -28,5 +28,15 @@ extension Store {
 
     private static func digits(_ bytes: [UInt8]) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+extension Store {
+    /// Returns the time of the last change of its files, in milliseconds since 1970; the edits are not later.
+    ///
+    /// - Throws: `FileError`.
+    func modified() throws -> Int64 {
+        try files.compactMap { try FileInfo.ifPresent($0.below(directory))?.modified }.max()
+            .map { $0 / 1_000_000 } ?? 0
     }
 }

@@ -1,9 +1,9 @@
 internal import Changes
 internal import Stores
 
-// What is told of the differences.
+// The deltas of the differences.
 extension TableCapture {
-    /// Tells what is new, changed and gone.
+    /// Sends the new, changed and deleted rows.
     func finish(_ capture: inout Capture) throws {
         try alterChildren(capture)
         for row in gone {
@@ -20,9 +20,9 @@ extension TableCapture {
         capture.result.shadowed += gone.count + changed.count
     }
 
-    /// Tells a new row, which is shown.
+    /// Sends a new row, which is in the shadow already.
     func tell(_ row: New, _ capture: inout Capture) throws {
-        // Of one that nobody knows yet, the state tells.
+        // A row without a known state is marked with its delta, if it needs to be.
         if try capture.access.known(row.id) != nil { try capture.access.markAltered(row.id) }
         try insert(row, as: returned.contains(row.id) ? .edits : kind, &capture)
         capture.result.shadowed += 1
@@ -44,7 +44,7 @@ extension TableCapture {
         try capture.access.wakeHeld()
     }
 
-    /// Has a row that was deleted elsewhere be there again for everybody, as it is here.
+    /// Restores, on all devices, a row that was deleted elsewhere; it gets its values from here.
     private func revive(_ row: New, _ capture: inout Capture) throws {
         try show(row, capture)
         try capture.access.markAltered(row.id)
@@ -68,7 +68,7 @@ extension TableCapture {
             try capture.access.markDirty(row.id)
         }
         if capture.options.matches, let state = known?.state, state.isAlive {
-            // It was found again: only what differs is an edit.
+            // The row was found again, so only its differences are edits.
             cells.removeAll { state.cell($0.column)?.value == $0.value.named }
             if cells.isEmpty { return try capture.access.markDirty(row.id) }
             let delta = RowState(causalLength: length, birth: nil, cells: cells)
@@ -78,16 +78,16 @@ extension TableCapture {
         var hint: Value?
         if table.isNumbered, case .rowID(let number) = row.key { hint = .integer(number) }
         if let known, !known.state.isAlive, kind != .edits {
-            // It was deleted elsewhere, and goes here too.
+            // The row was deleted elsewhere, so it is deleted here too.
             try capture.access.markDirty(row.id)
         }
         try capture.tell(RowDelta(row.id, state, hint: hint), in: table.name)
         try capture.access.wakeHeld()
     }
 
-    /// Lists what a row loses that was here before, or came with a new schema, and that others have otherwise.
+    /// Lists the values of an old or migrated row that lose to other devices' values.
     ///
-    /// A row that content identifies began as theirs did: what they have since is an edit of it.
+    /// A row that is identified by its content was the same on all devices at first, so later differences are edits.
     private func listLosses(
         of cells: [Cell],
         to known: KnownRow,
@@ -108,7 +108,7 @@ extension TableCapture {
         }
     }
 
-    /// Lists a cell without a time that loses to what is known.
+    /// Lists a cell without a time that loses to the known state.
     private func noteSeed(_ cell: Cell, losesTo known: KnownRow, _ capture: Capture) throws {
         let named = Cell(cell.column, cell.stamp, cell.value.named)
         guard let won = known.state.cell(cell.column), won.value != named.value,
@@ -118,7 +118,7 @@ extension TableCapture {
         try capture.access.markDirty(known.id)
     }
 
-    /// A new row that says nothing after an accident: the state has it, or the local data yield.
+    /// Returns whether a new row is not sent after an accident: the state has it, or the local data yield.
     private func yields(_ row: New, _ known: KnownRow?, _ capture: Capture) throws -> Bool {
         guard capture.options.meaning != .edits, kind != .seed else { return false }
         guard capture.options.meaning == .container || known?.state.isAlive == true else {
@@ -139,7 +139,7 @@ extension TableCapture {
         var row = old
         row.image = image
         try capture.access.show(row, in: table.name)
-        // What stayed as it is says nothing of what a difference means.
+        // Unchanged values are sent again, whatever the differences mean.
         if capture.options.meaning == .edits {
             cells += try retold(old, values, known, capture)
         } else {
@@ -164,7 +164,7 @@ extension TableCapture {
         try capture.access.wakeHeld()
     }
 
-    /// Returns what was edited of a row.
+    /// Returns the edited cells of a row.
     private func edits(
         _ old: ShownRow,
         _ values: [StoredValue],
@@ -183,16 +183,15 @@ extension TableCapture {
                 continue
             }
             let wire = try capture.wire(value, of: column)
-            // What has won is no edit either: it was written, and a crash kept us from knowing.
+            // A value that has won is no edit either: it was written, and a crash prevented the record of it.
             if known?.state.cell(column.name)?.value == wire { continue }
-            // What fills a new column on each device loses to any edit.
+            // A value that fills a new column on each device loses to any edit.
             cells.append(Cell(column.name, part == nil ? .zero : capture.stamp, wire))
         }
         return cells
     }
 
-    /// Returns what the state has to be told of values that stayed as they are, and that it would show otherwise
-    /// by the new schema or map.
+    /// Returns the cells of unchanged values that the new schema or map would show differently, to be sent again.
     private func retold(
         _ old: ShownRow,
         _ values: [StoredValue],
@@ -211,7 +210,7 @@ extension TableCapture {
             guard let cell = known.state.cell(column.name) else {
                 return wire == column.missingValue ? nil : Cell(column.name, .zero, wire)
             }
-            // Only a reference that came or went is another value.
+            // Only a reference that was added or removed has another value.
             guard column.parent != nil || cell.value.isRow, cell.value != wire.named,
                 wire != .row(.zero)
             else { return nil }
@@ -226,7 +225,7 @@ extension TableCapture {
         _ capture: inout Capture
     ) throws {
         if let known, known.state.causalLength != old.causalLength {
-            // The row was deleted, or is another by now, elsewhere: the edit is lost, and listed.
+            // Elsewhere the row was deleted, and perhaps inserted again: the edit is lost, and listed.
             let kind = known.state.isAlive ? Conflict.Kind.inserted : .deleted
             for cell in cells {
                 try capture.access.note(
@@ -238,7 +237,7 @@ extension TableCapture {
         }
         for cell in cells {
             if cell.stamp.isZero, let known { try noteSeed(cell, losesTo: known, capture) }
-            // It overwrites what had arrived and nobody here has seen.
+            // The edit overwrites a value that had arrived, and that this store has not shown.
             guard let won = known?.state.cell(cell.column), try capture.access.isUnwritten(old.id),
                 won.stamp.device != capture.stamp.device, !cell.stamp.isZero, let known
             else { continue }
@@ -248,7 +247,7 @@ extension TableCapture {
         try capture.tell(RowDelta(old.id, delta), in: table.name)
     }
 
-    /// Has rows looked at that refer to what rows were called: the application may not have cared.
+    /// Marks rows that refer to the earlier names of rows, since the application may not have updated them.
     private func alterChildren(_ capture: Capture) throws {
         let was = gone.map { ($0, nil) } + changed.map { ($0.old, Optional($0.image)) }
         for child in capture.tables {
@@ -280,7 +279,7 @@ extension TableCapture {
             case .value(.null), nil: return
             case .value(let value): values.append(value)
             case .hash:
-                // A long one is told by the key, or by nothing.
+                // The shadow has only a long value's hash; the value itself is in the key, or unknown.
                 let column = table.columns[place].place
                 guard let index = table.schema.primaryKey.firstIndex(of: column),
                     case .primaryKey = old.key, index < old.key.values.count

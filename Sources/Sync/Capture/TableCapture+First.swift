@@ -1,10 +1,10 @@
 internal import Changes
 internal import Stores
 
-// The first look at a table: nothing of it is shown, so all rows are new. They are taken by parts, since a
-// whole table may not fit into memory.
+// The first capture of a table: its shadow is empty, so all rows are new. They are read in parts, since a whole
+// table may not fit into memory.
 extension TableCapture {
-    /// Returns whether all rows are new, and none of them has to be found among others first.
+    /// Returns whether all rows are new, and none of them has to be matched with known rows first.
     ///
     /// - Throws: `SidecarError`.
     func isFirst(_ capture: Capture) throws -> Bool {
@@ -12,8 +12,9 @@ extension TableCapture {
         return try !capture.access.hasShown(in: table.name)
     }
 
-    /// Gives ids to all rows, and shows them; tells them too, unless rows may refer to others that have no
-    /// ids yet.
+    /// Gives ids to all rows, and adds them to the shadow.
+    ///
+    /// It also sends them, unless they may refer to rows without ids.
     ///
     /// - Throws: `StoreError`, `SidecarError`.
     func takeFirst(
@@ -32,19 +33,20 @@ extension TableCapture {
                 if !isCyclic { try tell($0, &capture) }
             }
             named = []
-            // The shadow tells of one; counting those that are many is faster.
+            // The shadow shows that a row occurs once; counts are kept only for repeated rows, since that is faster.
             occurrences = occurrences.filter { $0.value > 1 }
         }
         try capture.access.setLeaves(leaves, of: table.name)
     }
 
-    /// Lends the new rows in the order of their ids: so each page of the sidecar is read and written once for
-    /// a part of them.
+    /// Passes the new rows in the order of their ids.
+    ///
+    /// So each page of the sidecar is read and written once per part.
     private func forEachNew(_ body: (New) throws -> Void) throws {
         for row in news.ordered(by: \.id) { try body(row) }
     }
 
-    /// Tells all rows, which have ids by now.
+    /// Sends all rows, once they have ids.
     ///
     /// - Throws: `StoreError`, `SidecarError`.
     func tellFirst(_ snapshot: StoreSnapshot, _ capture: inout Capture) throws {
@@ -59,7 +61,7 @@ extension TableCapture {
         }
     }
 
-    /// Reads all rows, and runs a closure whenever `news` has a part of them.
+    /// Reads all rows, and runs a closure whenever `news` holds a part of them.
     private func forEachPart(
         of count: Int,
         _ snapshot: StoreSnapshot,
@@ -69,7 +71,7 @@ extension TableCapture {
         while try cursor.next() {
             if hasNullKey(cursor) { continue }
             let row = try new(at: cursor)
-            // A part is done once it is known whether it has the last row.
+            // A part ends only when the next row has been read, so that it is known whether it has the last row.
             greatestKey = row.key
             if news.count == count {
                 try body()
@@ -82,9 +84,9 @@ extension TableCapture {
     }
 }
 
-// The first look of a store that joins.
+// The first capture of a store that joins a group.
 extension TableCapture {
-    /// Finds the new rows of a store that joins among the group's, as a person said.
+    /// Matches the new rows of a joining store with the group's rows, in the way that a person chose.
     func match(_ capture: inout Capture) throws {
         guard let mode = capture.options.match, kind == .seed, !news.isEmpty else { return }
         if let places = table.identifyingPlaces {
@@ -113,7 +115,7 @@ extension TableCapture {
         }
     }
 
-    /// Lets rows whose keys nobody has stand behind rows with the same content and other keys.
+    /// Finds stand-ins for rows whose keys the group does not know: rows with the same content and other keys.
     private func standBehind(_ places: [Int], _ capture: inout Capture) throws {
         let columns = table.columns.filter { !places.contains($0.place) }
         guard !columns.isEmpty else { return }
@@ -121,7 +123,7 @@ extension TableCapture {
         var matching = try JoinMatching(table, columns, but: known, capture.access)
         for row in news where !known.contains(row.id) {
             let values = try content(of: row, columns, capture)
-            // Rows that say nothing are not alike for that.
+            // Rows that contain only NULL do not count as the same.
             guard values.contains(where: { $0 != .null }), let id = matching.take(values) else {
                 continue
             }
@@ -136,7 +138,7 @@ extension TableCapture {
     ) throws -> [Value] {
         try columns.map { column in
             let value = try capture.wire(row.values[column.index], of: column).named
-            // A parent may stand behind another one by now.
+            // The parent may already have a stand-in.
             guard case .row(let id) = value, let standIn = capture.standIns[id] else {
                 return value
             }

@@ -1,12 +1,13 @@
 internal import Changes
+internal import Files
 internal import Stores
 
 /// The comparison of one table with its shadow.
 final class TableCapture {
-    /// A row that the shadow has not.
+    /// A row that is not in the shadow.
     struct New {
         let key: RowKey
-        /// Of the stored columns.
+        /// The values of the stored columns.
         let values: [StoredValue]
         let image: RowImage
         var id = RowID.zero
@@ -19,22 +20,24 @@ final class TableCapture {
     var changed: [(old: ShownRow, values: [StoredValue], image: RowImage)] = []
     var gone: [ShownRow] = []
     var greatestKey: RowKey?
-    /// Whether the shadow had rows, and the ids of those that are gone.
+    /// Whether the shadow had rows, and the ids of the rows that are gone.
     private var hasShown = false
     private var goneIDs: Set<RowID> = []
-    /// How many rows with a content there are, by the id of the first.
+    /// The number of rows with each content, by the id of the first.
     var occurrences: [RowID: UInt64] = [:]
-    /// Rows that were found again, at other keys.
+    /// The rows that were found again, at other keys.
     var found: Set<RowID> = []
-    /// Ids that were made of columns the map names, of rows that are not shown yet.
+    /// The ids made of columns that the map names, for rows that are not in the shadow yet.
     var named: Set<RowID> = []
-    /// Those of rows that a first look has shown.
+    /// The ids of rows that a first capture has added to the shadow.
     var given = IDSieve()
-    /// The columns that were read otherwise at the capture before.
+    /// The columns that had another meaning at the last capture.
     let turned: Set<ColumnName>
-    /// Rows that were deleted elsewhere, are here as they were, and are to be everywhere.
+    /// The rows that were deleted elsewhere, still exist here, and come back on all devices.
     var revived: [New] = []
-    /// Rows of a migration that were here, were deleted, and were put back: none of them came with the schema.
+    /// The rows of a migration that were here, were deleted, and were put back.
+    ///
+    /// None of them came with the schema.
     var returned: Set<RowID> = []
 
     init(_ table: TableMapping, _ kind: Capture.Kind, _ capture: Capture) throws {
@@ -42,12 +45,12 @@ final class TableCapture {
         self.kind = kind
         numbers = try capture.access.numbers(of: table)
         let names = capture.options.change.columns[table.name] ?? []
-        turned = Set(table.columns.map(\.name).filter { names.contains($0.description) })
+        turned = Set(table.columns.map(\.name).filter { names.contains($0.description.exact) })
     }
 
     // MARK: - Differences
 
-    /// Reads the table and its shadow side by side: all of both, or the pages that are new.
+    /// Compares the table with its shadow: all rows of both, or those of pages that have changed.
     func scan(_ snapshot: StoreSnapshot, _ capture: inout Capture) throws {
         let access = capture.access
         let leaves = try self.leaves(snapshot, access)
@@ -64,13 +67,13 @@ final class TableCapture {
         try splitRenamed(capture)
         try splitReused(capture)
         if capture.options.meaning == .merge { try splitOthers() }
-        // At its key is another row by now.
+        // Another row is now at its key.
         let left = Set(gone.map(\.id))
         revived.removeAll { left.contains($0.id) }
         try guardRows(capture)
     }
 
-    /// Returns the fingerprints of the table's leaves; `nil` if its rows are not in the order of rowids.
+    /// Returns the hashes of the table's leaves; `nil` if its rows are not in the order of rowids.
     func leaves(_ snapshot: StoreSnapshot, _ access: SidecarAccess) throws -> [Leaf]? {
         guard table.order == .local else { return nil }
         return try snapshot.leaves(of: table.schema, key: access.leafKey())
@@ -109,7 +112,7 @@ final class TableCapture {
         }
     }
 
-    /// Compares a row that is still there.
+    /// Compares a row that still exists.
     private func compare(_ old: ShownRow, _ new: New, _ capture: Capture) throws {
         if old.image != new.image || !turned.isEmpty {
             changed.append((old, new.values, new.image))
@@ -122,13 +125,15 @@ final class TableCapture {
         revived.append(row)
     }
 
-    /// Reads the row at which a cursor stands.
+    /// Reads the current row of a cursor.
     func new(at cursor: borrowing TableCursor) throws -> New {
         let values = try cursor.columns.indices.map { try cursor.value($0) }
         return New(key: cursor.key, values: values, image: table.image(values, numbers))
     }
 
-    /// A row with NULL in its key is the same row as no other: it does not sync, unless it has another key.
+    /// Returns whether a row has NULL in its key.
+    ///
+    /// Such a row equals no other, and does not sync unless it has another key.
     func hasNullKey(_ cursor: borrowing TableCursor) -> Bool {
         guard let places = table.identifyingPlaces, !table.keepsRenamed else { return false }
         return cursor.columns.indices.contains {
@@ -136,7 +141,7 @@ final class TableCapture {
         }
     }
 
-    /// Takes a row that is called otherwise for another one, if nothing else identifies it.
+    /// Treats a row with a new name as another row, if nothing else identifies it.
     private func splitRenamed(_ capture: Capture) throws {
         guard table.isKeyless, let places = table.identifyingPlaces else { return }
         try split { parts, values in
@@ -146,7 +151,7 @@ final class TableCapture {
         }
     }
 
-    /// A key that SQLite gave out again is another row: the table's highest, and nothing is as it was.
+    /// Treats a row as another one if SQLite has reused its key: it is the table's highest, and every value differs.
     private func splitReused(_ capture: Capture) throws {
         guard table.hasOwnIDs, !table.neverReusesKeys, table.columns.count >= 3,
             let last = changed.last, last.old.key == greatestKey
@@ -161,10 +166,9 @@ final class TableCapture {
         news.append(New(key: last.old.key, values: last.values, image: last.image))
     }
 
-    /// Takes a row of which most is otherwise for another one at its key.
+    /// Treats a row as another one at its key if more than half of its columns differ.
     ///
-    /// In a store that was replaced it was inserted in another history: as an edit it would yield, and be
-    /// lost.
+    /// In a replaced store such a row was inserted in another history. As an edit it would yield, and be lost.
     private func splitOthers() throws {
         guard table.hasOwnIDs else { return }
         try split { parts, values in
@@ -175,7 +179,7 @@ final class TableCapture {
         }
     }
 
-    /// Takes the rows that are other ones by what was at their keys, and what is, for gone and new.
+    /// Moves the changed rows that are really other rows to the gone and the new ones, as a closure decides.
     private func split(
         if isOther: (_ old: [Int64: RowImage.Part], _ new: [StoredValue]) -> Bool
     ) throws {
@@ -192,7 +196,7 @@ final class TableCapture {
         }
     }
 
-    /// More than half of the rows, and 20 or more, are not deleted without a word.
+    /// Throws if more than half of the rows, and at least 20, would be deleted without a question.
     private func guardRows(_ capture: Capture) throws {
         guard !capture.options.acceptsChanges, gone.count >= 20 else { return }
         let count = try capture.access.shownCount(in: table.name)
@@ -206,20 +210,20 @@ final class TableCapture {
 
     // MARK: - Ids
 
-    /// Gives ids to the new rows, and shows them, so that others can refer to them.
+    /// Gives ids to the new rows, and adds them to the shadow, so that other rows can refer to them.
     func identify(_ capture: inout Capture, isCyclic: Bool) throws {
         hasShown = try capture.access.hasShown(in: table.name)
         goneIDs = Set(gone.map(\.id))
         let others = try findAgain(capture)
         for index in others { news[index].id = try id(of: news[index], &capture, isCyclic) }
         try self.match(&capture)
-        // A key of the shadow may be another row's now.
+        // A key in the shadow may now belong to another row.
         for row in gone { try capture.access.hide(row, in: table.name) }
         if table.isNamed { keepMoved() }
         try showNews(capture)
     }
 
-    /// Takes a row that is gone at one key and new at another by the same name for one that was changed.
+    /// Treats a row as changed if it is gone at one key, and new at another key under the same name.
     private func keepMoved() {
         var old = Dictionary(gone.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         news.removeAll { new in
@@ -231,10 +235,10 @@ final class TableCapture {
         gone = gone.filter { old[$0.id] != nil }
     }
 
-    /// Finds new rows among those of the state that the shadow has lost sight of, after an accident.
+    /// Matches new rows, after an accident, with the known rows that the shadow has lost.
     ///
-    /// - Returns: the places of all others. Their ids are made afterwards, since none of them may be what a
-    ///   row further on is found to be.
+    /// - Returns: the indices of all other rows. Their ids are made afterwards, since a later row might be matched
+    ///   with one.
     private func findAgain(_ capture: Capture) throws -> [Int] {
         guard capture.options.isAfterAccident, table.identifyingPlaces == nil else {
             return Array(news.indices)
@@ -251,7 +255,7 @@ final class TableCapture {
         }
     }
 
-    /// Has the shadow show a row as it is here, alive.
+    /// Adds a row to the shadow as it is here, alive.
     func show(_ row: New, _ capture: Capture) throws {
         let known = try capture.access.known(row.id)
         let shown = ShownRow(
@@ -264,7 +268,7 @@ final class TableCapture {
         try capture.access.forgetFormerKey(of: row.id)
     }
 
-    /// Has the shadow show the new rows.
+    /// Adds the new rows to the shadow.
     func showNews(_ capture: Capture) throws {
         for row in news { try show(row, capture) }
         named = []
@@ -294,7 +298,7 @@ final class TableCapture {
         return try kind == .edits ? capture.makeID() : contentID(of: row, capture, isCyclic)
     }
 
-    /// Returns the values of the columns that identify a row; `nil` if none do, or it has no name.
+    /// Returns the values of the columns that identify a row; `nil` if there are none, or if its name is NULL.
     private func key(of row: New, _ capture: Capture) throws -> [(ColumnName, Value)]? {
         guard let places = table.identifyingPlaces else { return nil }
         let key = try places.map { place in
@@ -305,15 +309,15 @@ final class TableCapture {
         return table.isNamed && key.contains { $0.1 == .null } ? nil : key
     }
 
-    /// Returns the id that the columns make which the map names, or a random one if another row has it.
+    /// Returns the id made of the columns that the map names, or a random one if another row has it.
     ///
-    /// That row is called otherwise by now, or two are called the same.
+    /// The other row has been renamed since, or two rows have the same name.
     private func free(_ id: RowID, for row: New, _ capture: inout Capture) throws -> RowID {
         guard table.isNamed else { return id }
         let shown = try goneIDs.contains(id) ? nil : capture.access.shown(id)
         let isOfAnother = shown.map { $0.key != row.key } ?? false
         if !isOfAnother, named.insert(id).inserted { return id }
-        // A row that a run showed which was killed may be called otherwise since.
+        // A row that a killed run has added to the shadow may have been renamed since.
         if kind == .seed, !isOfAnother || given.mayHave(id) {
             let names = (table.identifyingPlaces ?? []).map { table.schema.columns[$0].name }
             throw SyncRefusal.ambiguousIdentity(table: table.schema.name, columns: names)
@@ -343,8 +347,8 @@ final class TableCapture {
             }
             occurrence += 1
             if found.contains(id) { continue }
-            // A seed that was interrupted has given ids to rows that are alike; one that goes with a new
-            // schema may have been edited since it got its id.
+            // An interrupted seed has given ids to rows with the same content. A row that a new schema removes may
+            // have been edited since it got its id.
             if kind == .migration {
                 if goneIDs.contains(id) { continue }
                 if try isOfRowThatIsBack(id, otherThan: row, capture) { continue }
@@ -359,7 +363,7 @@ final class TableCapture {
         return id
     }
 
-    /// Whether an id was that of a row at another key, at which a row is again: that one gets it back.
+    /// Returns whether an id was that of a row at another key where a row exists again: that row gets it back.
     private func isOfRowThatIsBack(
         _ id: RowID,
         otherThan row: New,
@@ -369,9 +373,10 @@ final class TableCapture {
         return try capture.finder?.values([], of: table.schema, at: key) != nil
     }
 
-    /// A row that was deleted and is back at its key is the same row, unless SQLite gave the key out again.
+    /// Returns the id of a deleted row that is back at its key: it is the same row, unless SQLite has reused the
+    /// key.
     private func formerID(of row: New, _ capture: Capture) throws -> RowID? {
-        // What had a name is known by it, and another new row may have that.
+        // A row with a name is identified by it, and another new row may have that name.
         if table.isNamed { return nil }
         if row.key == greatestKey, !table.neverReusesKeys,
             capture.options.meaning == .edits
@@ -382,4 +387,57 @@ final class TableCapture {
             found.contains($0) ? nil : $0
         }
     }
+}
+
+/// The known rows that the shadow has lost, by their content, so that they can be found again.
+struct RowMatch {
+    private var candidates: [[Value]: [KnownRow]] = [:]
+
+    /// Collects the rows of a table that are alive, and not shown except at keys that are gone.
+    init(_ table: TableMapping, gone: [ShownRow], _ access: SidecarAccess) throws {
+        let gone = Set(gone.map(\.id))
+        try access.forEachAlive(in: table.name) { row in
+            guard try gone.contains(row.id) || !access.isShown(row.id) else { return }
+            candidates[table.values(of: row.state), default: []].append(row)
+        }
+    }
+
+    /// Removes and returns a row with this content: the one whose hint is the key, else the first.
+    mutating func take(_ values: [Value], key: RowKey) -> RowID? {
+        guard var rows = candidates[values], !rows.isEmpty else { return nil }
+        var place = 0
+        if case .rowID(let number) = key {
+            place = rows.firstIndex { $0.delta.hint == .integer(number) } ?? 0
+        }
+        let row = rows.remove(at: place)
+        candidates[values] = rows
+        return row.id
+    }
+}
+
+/// A set of very many ids in little memory, a Bloom filter: it may report an id that is not in it.
+///
+/// It spares most searches in a large table.
+struct IDSieve {
+    /// The number of bits, 2²⁵.
+    ///
+    /// With a million ids, it wrongly reports four in a thousand others; with ten million, a fifth.
+    private static let bits: UInt64 = 1 << 25
+    private var words: [UInt64] = []
+
+    mutating func insert(_ id: RowID) {
+        if words.isEmpty { words = Array(repeating: 0, count: Int(Self.bits / 64)) }
+        set(id.high % Self.bits)
+        set(id.low % Self.bits)
+    }
+
+    /// Returns whether an id may be in the set; an id that was inserted is.
+    func mayHave(_ id: RowID) -> Bool {
+        // Ids are hashes or random, so their own bits are spread evenly.
+        !words.isEmpty && has(id.high % Self.bits) && has(id.low % Self.bits)
+    }
+
+    private mutating func set(_ bit: UInt64) { words[Int(bit / 64)] |= 1 << (bit % 64) }
+
+    private func has(_ bit: UInt64) -> Bool { words[Int(bit / 64)] >> (bit % 64) & 1 == 1 }
 }

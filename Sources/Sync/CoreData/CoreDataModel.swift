@@ -1,8 +1,8 @@
 internal import Changes
 
-/// A model of Core Data: what its entities are called, and how they refer to each other.
+/// A model of Core Data: its entities, and their references to each other.
 struct CoreDataModel: Equatable, Sendable {
-    /// The rules by which an object's delete treats those that it refers to.
+    /// The rules for the objects that a deleted object refers to.
     enum DeleteRule: Int64, Sendable {
         case noAction = 0
         case nullify, cascade, deny
@@ -10,7 +10,7 @@ struct CoreDataModel: Equatable, Sendable {
 
     struct Relationship: Equatable, Sendable {
         var destination: String
-        /// The relationship back; `nil` if there is none.
+        /// The inverse relationship; `nil` if there is none.
         var inverse: String?
         var isToMany: Bool
         var deleteRule: DeleteRule
@@ -19,29 +19,29 @@ struct CoreDataModel: Equatable, Sendable {
     struct Property: Equatable, Sendable {
         var name: String
         var isOptional: Bool
-        /// `nil` of an attribute.
+        /// The relationship; `nil` for an attribute.
         var relationship: Relationship?
     }
 
     struct Entity: Equatable, Sendable {
         var name: String
-        /// `nil` of one that is none's subentity.
+        /// The parent entity; `nil` if there is none.
         var parent: String?
-        /// Those that are stored, its parents' perhaps among them.
+        /// The stored properties, perhaps including those of its parents.
         var properties: [Property]
     }
 
-    /// The longest model that is read, inflated, in bytes.
+    /// The greatest length of an inflated model, in bytes.
     static let maximumSize = PropertyList.maximumSize
 
-    /// By their names.
+    /// The entities, by their names.
     private(set) var entities: [String: Entity] = [:]
 
     /// Reads the model that a store keeps.
     ///
     /// - Parameters:
     ///   - content: the content of its cache: a keyed archive, deflated.
-    ///   - inflate: inflates it to no more than some bytes; `nil` if it cannot.
+    ///   - inflate: a function that inflates bytes up to a limit; `nil` if it cannot.
     /// - Throws: `FormatBreach`.
     init(
         cached content: [UInt8],
@@ -67,7 +67,7 @@ struct CoreDataModel: Equatable, Sendable {
 
     // MARK: - Questions
 
-    /// Returns an entity and those above it, itself first.
+    /// Returns an entity and its ancestors, itself first.
     func line(of name: String) -> [Entity] {
         var line: [Entity] = []
         var next = entities[name]
@@ -78,15 +78,15 @@ struct CoreDataModel: Equatable, Sendable {
         return line
     }
 
-    /// Returns the entity whose table an entity's rows are in.
+    /// Returns the entity whose table contains an entity's rows.
     func root(of name: String) -> String { line(of: name).last?.name ?? name }
 
-    /// Returns an entity with all below it, in the order of their names.
+    /// Returns an entity and its descendants, in the order of their names.
     func family(of root: String) -> [Entity] {
         entities.values.filter { self.root(of: $0.name) == root }.sorted { $0.name < $1.name }
     }
 
-    /// Returns a property of an entity or of those above it, and the highest of them that has it.
+    /// Returns a property of an entity or its ancestors, with the highest of these that has it.
     func property(
         of entity: String,
         where matches: (Property) -> Bool
@@ -115,7 +115,7 @@ extension CoreDataModel.Entity {
 }
 
 extension CoreDataModel.Property {
-    /// Reads an `NSPropertyDescription`; `nil` of what is not stored, or stands for another entity's.
+    /// Reads an `NSPropertyDescription`; `nil` if it is not stored, or is a substitute for another entity's.
     fileprivate init?(_ object: Int, _ archive: KeyedArchive) {
         guard let name = archive.text("NSPropertyName", of: object),
             let kind = archive.className(of: object),

@@ -1,7 +1,7 @@
 internal import Files
 internal import Stores
 
-/// The names by which the tables and columns of a Core Data store travel.
+/// The wire names for the tables and columns of a Core Data store.
 struct CoreDataNaming {
     private let store: CoreDataStore
     private let numbers: EntityNumbers
@@ -13,20 +13,21 @@ struct CoreDataNaming {
 
     // MARK: - Entities
 
-    /// Names the table of an entity and all that are below it.
+    /// Names the table of an entity and its descendants.
     func table(_ schema: TableSchema, of root: CoreDataStore.Entity) -> CoreDataTable? {
-        guard schema.rowIDAlias.map({ schema.columns[$0].name.foldedIdentifier }) == "z_pk" else {
+        guard schema.rowIDAlias.map({ schema.columns[$0].name.foldedIdentifier.text }) == "z_pk"
+        else {
             return nil
         }
         var table = CoreDataTable(
-            wireName: root.name.foldedIdentifier,
+            wireName: root.name.foldedIdentifier.text,
             counter: .init(entity: root.number, greatestKey: root.greatestKey),
             numbers: numbers
         )
         let family = Family(root.name, store)
         for place in schema.storedColumns where place != schema.rowIDAlias {
             let name = schema.columns[place].name
-            if name.foldedIdentifier == "z_opt" {
+            if name.foldedIdentifier.text == "z_opt" {
                 table.version = place
             } else {
                 table.columns[place] = column(schema.columns[place], family)
@@ -38,11 +39,11 @@ struct CoreDataNaming {
     }
 
     private func column(_ column: ColumnSchema, _ family: Family) -> CoreDataTable.Column {
-        let name = column.name.foldedIdentifier
+        let name = column.name.foldedIdentifier.text
         if name == "z_ent" { return .init(wireName: name, isEntity: true) }
         if name.hasPrefix("z_") { return .init(wireName: name) }
         if let numbered = NumberedName(name, prefix: "z"), numbered.name.hasPrefix("_") {
-            // The entity of a reference to one with subentities.
+            // The column holds the entity of a reference to an entity with subentities.
             return .init(wireName: "\(numbered.name.dropFirst()).z_ent", isEntity: true)
         }
         guard name.hasPrefix("z") else { return .init(wireName: name) }
@@ -58,7 +59,7 @@ struct CoreDataNaming {
 
     /// Names a table that joins rows of two entities, or of one.
     func join(_ schema: TableSchema) -> CoreDataTable? {
-        let name = schema.name.foldedIdentifier
+        let name = schema.name.foldedIdentifier.text
         guard let numbered = NumberedName(name, prefix: "z_"), schema.primaryKey.count == 2,
             let entity = store.entity(numbered.number)
         else { return nil }
@@ -66,11 +67,11 @@ struct CoreDataNaming {
         let ends = found.map { JoinEnds($0.owner, $0.property, store) }
         var table = CoreDataTable(
             wireName: ends?.wireName
-                ?? "\(entity.name.foldedIdentifier).\(numbered.name)",
+                ?? "\(entity.name.foldedIdentifier.text).\(numbered.name)",
             numbers: numbers
         )
         for place in schema.storedColumns {
-            let name = schema.columns[place].name.foldedIdentifier
+            let name = schema.columns[place].name.foldedIdentifier.text
             if let end = NumberedName(name, prefix: "z_"),
                 let destination = store.entity(end.number)
             {
@@ -98,27 +99,28 @@ struct CoreDataNaming {
     }
 }
 
-/// The relationship that a table of joins is for, and the one back.
+/// The relationship of a join table, and its inverse.
 private struct JoinEnds {
-    /// The same from either end, whichever one names the table.
+    /// The wire name, which is the same whichever end names the table.
     let wireName: String
     private let names: [String]
 
     init(_ owner: String, _ property: CoreDataModel.Property, _ store: CoreDataStore) {
-        let here = "\(owner).\(property.name)".foldedIdentifier
-        var names = [property.name.foldedIdentifier]
+        let here = "\(owner).\(property.name)".foldedIdentifier.text
+        var names = [property.name.foldedIdentifier.text]
         var least = here
         if let relationship = property.relationship, let inverse = relationship.inverse {
-            names.append(inverse.foldedIdentifier)
+            names.append(inverse.foldedIdentifier.text)
             let back = store.model?.property(of: relationship.destination) { $0.name == inverse }
             let there = "\(back?.owner ?? relationship.destination).\(inverse)".foldedIdentifier
+                .text
             least = min(here, there)
         }
         self.names = names
         wireName = least
     }
 
-    /// Returns the relationship's name of a column; the model may have put a number behind it.
+    /// Returns the relationship's name for a column; the model may have appended a number to it.
     func name(of column: NumberedName) -> String? {
         names.first { column.isOf($0) } ?? names.first { column.isOf($0, withoutDigits: true) }
     }
@@ -127,7 +129,7 @@ private struct JoinEnds {
 /// A name with an entity's number in it: `Z_11USERS`, `Z6_MESSAGE`, `Z_FOK_3MEMBERS`.
 struct NumberedName {
     let number: Int64
-    /// The rest, in ASCII lower case.
+    /// The rest of the name, in ASCII lower case.
     let name: String
 
     init?(_ folded: String, prefix: String) {
@@ -139,17 +141,17 @@ struct NumberedName {
         name = String(rest.dropFirst(digits.count))
     }
 
-    /// Whether it is that of a property.
+    /// Returns whether it is the name of a property.
     func isOf(_ property: String, withoutDigits: Bool = false) -> Bool {
         let name = withoutDigits ? name.withoutDigits : name
-        return property.uppercased().foldedIdentifier == name
+        return property.uppercased().foldedIdentifier.text == name
     }
 }
 
-/// What an entity and those below it have, by the columns that they share.
+/// The properties of an entity and its descendants, by the columns that they share.
 private struct Family {
     private let entities: [CoreDataModel.Entity]
-    /// Owners and properties by the column's name without its first letter, in ASCII lower case.
+    /// The owners and properties by the column's name without its first letter, in ASCII lower case.
     private var properties: [String: [(owner: String, property: CoreDataModel.Property)]] = [:]
 
     init(_ root: String, _ store: CoreDataStore) {
@@ -162,7 +164,7 @@ private struct Family {
             for property in entity.properties {
                 let found = model.property(of: entity.name) { $0.name == property.name }
                 guard let found else { continue }
-                let key = property.name.uppercased().foldedIdentifier
+                let key = property.name.uppercased().foldedIdentifier.text
                 if properties[key]?.contains(where: { $0.owner == found.owner }) == true {
                     continue
                 }
@@ -171,7 +173,7 @@ private struct Family {
         }
     }
 
-    /// Returns how the column of a property travels.
+    /// Returns the form of a property's column in change files.
     func column(_ name: String, _ store: CoreDataStore) -> CoreDataTable.Column {
         let key = properties[name] == nil ? name.withoutDigits : name
         guard let owners = properties[key], name == key || owners.count > 1 else {
@@ -185,10 +187,10 @@ private struct Family {
             column.reference = .init(parent: first.parent, isRequired: isRequired)
             if let suffix = suffix(of: owners[0].property, store) { column.wireName += suffix }
         } else if owners.contains(where: { $0.property.relationship?.isToMany == false }) {
-            // Several entities, or one that the store has not.
+            // The relationship leads to several entities, or to one that the store does not have.
             column.isUncertain = true
         }
-        // Siblings with a property of one name have a column each, and only an equal model the same ones.
+        // Siblings with a property of one name have a column each, and only equal models have the same columns.
         if owners.count > 1 { column.wireName += "@\(digest)" }
         return column
     }
@@ -207,8 +209,10 @@ private struct Family {
         return .init(parent: parent, isRequired: !property.isOptional || goesAlong)
     }
 
-    /// A reference to a subentity is another column once the subentity has a table of its own: the rows
-    /// that it named are not in there.
+    /// Returns the suffix of a reference to a subentity.
+    ///
+    /// Once the subentity has a table of its own, the reference is another column: its old rows are not in that
+    /// table.
     private func suffix(
         of property: CoreDataModel.Property,
         _ store: CoreDataStore
@@ -216,10 +220,10 @@ private struct Family {
         guard let destination = property.relationship?.destination,
             let root = store.model?.root(of: destination), root != destination
         else { return nil }
-        return ">\(root.foldedIdentifier)"
+        return ">\(root.foldedIdentifier.text)"
     }
 
-    /// Sixteen digits that two families have in common only if they are equal.
+    /// Sixteen digits that two families share only if they are equal.
     private var digest: String {
         let text = entities.map { entity in
             let properties = entity.properties.map { property in
@@ -233,10 +237,10 @@ private struct Family {
 }
 
 extension CoreDataTable {
-    /// Takes out the columns whose values follow from a reference.
+    /// Removes the columns whose values follow from a reference.
     fileprivate mutating func leaveEntities(_ schema: TableSchema) {
         for (place, column) in columns where column.isEntity {
-            let name = schema.columns[place].name.foldedIdentifier
+            let name = schema.columns[place].name.foldedIdentifier.text
             guard let numbered = NumberedName(name, prefix: "z"), numbered.name.hasPrefix("_"),
                 let reference = schema.column("z\(numbered.name.dropFirst())"),
                 columns[reference]?.reference != nil
@@ -246,14 +250,14 @@ extension CoreDataTable {
         }
     }
 
-    /// Has columns that would travel by one name travel by their own.
+    /// Gives wire names of their own to columns whose wire name is taken.
     fileprivate mutating func makeNamesUnique(_ schema: TableSchema) {
         var taken: Set<String> = []
         for place in columns.keys.sorted() {
             guard let name = columns[place]?.wireName, !taken.insert(name).inserted else {
                 continue
             }
-            let own = "\(schema.columns[place].name.foldedIdentifier)@"
+            let own = "\(schema.columns[place].name.foldedIdentifier.text)@"
             taken.insert(own)
             columns[place]?.wireName = own
         }

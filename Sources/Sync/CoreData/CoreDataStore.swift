@@ -1,21 +1,22 @@
 internal import Archives
 internal import Changes
+internal import Files
 internal import Stores
 
-/// What a store of Core Data says of itself: the numbers of its entities, and its model if it keeps one.
+/// The description of a Core Data store in itself: the numbers of its entities, and its model if it keeps one.
 struct CoreDataStore: Equatable, Sendable {
     /// A row of `Z_PRIMARYKEY`.
     struct Entity: Equatable, Sendable {
         var number: Int64
         var name: String
-        /// The number of the one above it; 0 of one that is none's subentity.
+        /// The number of the parent entity; 0 if there is none.
         var parent: Int64
-        /// The greatest key that was given out; 0 of a subentity.
+        /// The greatest assigned key; 0 for a subentity.
         var greatestKey: Int64
     }
 
     let entities: [Entity]
-    /// `nil` if the store keeps none that can be read.
+    /// The model; `nil` if the store keeps none that can be read.
     let model: CoreDataModel?
 
     init(entities: [Entity], model: CoreDataModel?) {
@@ -23,9 +24,9 @@ struct CoreDataStore: Equatable, Sendable {
         self.model = model
     }
 
-    /// Reads what a store says.
+    /// Reads the entities and the model of a store.
     ///
-    /// - Returns: `nil` if it is not one of Core Data.
+    /// - Returns: `nil` if the store does not belong to Core Data.
     /// - Throws: `StoreError`.
     init?(_ store: ReadableStore, _ schema: StoreSchema) throws {
         guard schema.isCoreData else { return nil }
@@ -67,7 +68,7 @@ struct CoreDataStore: Equatable, Sendable {
                 bytes.withUnsafeBytes { RawDeflate.inflate($0, limit: limit) }
             }
         } catch {
-            // The map can say what it would have said.
+            // The map can replace the model.
             return nil
         }
     }
@@ -76,7 +77,7 @@ struct CoreDataStore: Equatable, Sendable {
 
     func entity(_ number: Int64) -> Entity? { entities.first { $0.number == number } }
 
-    /// Returns the entity whose table an entity's rows are in.
+    /// Returns the entity whose table contains an entity's rows.
     func root(of entity: Entity) -> Entity {
         var root = entity
         for _ in entities {
@@ -86,18 +87,18 @@ struct CoreDataStore: Equatable, Sendable {
         return root
     }
 
-    /// Returns the name of the table in which an entity's rows are, in ASCII lower case.
+    /// Returns the name of the table that contains an entity's rows, in ASCII lower case.
     func table(of entity: Entity) -> String {
-        "Z\(root(of: entity).name.uppercased())".foldedIdentifier
+        "Z\(root(of: entity).name.uppercased())".foldedIdentifier.text
     }
 
-    /// Returns the name of the table in which the rows of a named entity are.
+    /// Returns the name of the table that contains the rows of a named entity.
     func table(ofEntity name: String) -> String? {
         entities.first { $0.name == name }.map(table)
     }
 }
 
-/// The numbers that a store gives to its entities; the names travel.
+/// The numbers that a store gives to its entities; change files contain the names.
 struct EntityNumbers: Equatable, Sendable {
     let names: [Int64: String]
     private let numbers: [String: Int64]
@@ -107,13 +108,13 @@ struct EntityNumbers: Equatable, Sendable {
         numbers = Dictionary(store.entities.map { ($0.name, $0.number) }) { first, _ in first }
     }
 
-    /// Returns a number's name; another value as it is.
+    /// Returns the name for a number; any other value unchanged.
     func name(_ value: StoredValue) -> StoredValue {
         guard case .integer(let number) = value, let name = names[number] else { return value }
         return .text(StoredBytes(Array(name.utf8)))
     }
 
-    /// Returns a name's number; `nil` of an entity that the store has not, other values as they are.
+    /// Returns the number for a name, or `nil` if the store has no such entity; any other value unchanged.
     func number(_ value: StoredValue) -> StoredValue? {
         guard case .text(let name) = value else { return value }
         return numbers[String(decoding: name.array, as: UTF8.self)].map { .integer($0) }
@@ -121,6 +122,6 @@ struct EntityNumbers: Equatable, Sendable {
 }
 
 extension StoredValue {
-    /// The integer that it is, else 0.
+    /// The value as an integer; 0 if it is none.
     fileprivate var number: Int64 { if case .integer(let number) = self { number } else { 0 } }
 }

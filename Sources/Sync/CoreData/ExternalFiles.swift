@@ -5,8 +5,8 @@ internal import SystemPackage
 
 /// The files beside a Core Data store that hold values of its rows.
 ///
-/// Core Data gives each value a name that no other has and never writes into a file again, so a name stands
-/// for its content; a file is on the disk before a row names it.
+/// Core Data gives each value a unique name, and never writes into a file again, so a name implies its content. A
+/// file is on the disk before a row names it.
 final class ExternalFiles {
     private let directory: FilePath
     private var known: [ExternalReference: BlobReference?] = [:]
@@ -15,7 +15,7 @@ final class ExternalFiles {
         directory = store.externalDataDirectory.below(store.directory)
     }
 
-    /// Returns the hash and the length of a file's content; `nil` if it is not there, or too long to travel.
+    /// Returns the hash and the length of a file's content; `nil` if it does not exist, or is too long to sync.
     ///
     /// - Throws: `FileError`.
     func content(of reference: ExternalReference) throws -> BlobReference? {
@@ -31,7 +31,7 @@ final class ExternalFiles {
         return found
     }
 
-    /// Returns a file's bytes; `nil` if it is not there, or too long to travel.
+    /// Returns a file's bytes; `nil` if it does not exist, or is too long to sync.
     ///
     /// - Throws: `FileError`.
     func read(_ reference: ExternalReference) throws -> [UInt8]? {
@@ -42,12 +42,12 @@ final class ExternalFiles {
         return try File.open(path).readExactly(count: Int(info.size), at: 0)
     }
 
-    /// Whether anything has a file's name.
+    /// Returns whether something exists under a file's name.
     func isTaken(_ reference: ExternalReference) throws -> Bool {
         try FileInfo.ifPresent(path(reference)) != nil
     }
 
-    /// The references that files are there for.
+    /// Returns the references for which files exist.
     ///
     /// - Throws: `FileError`.
     func names() throws -> [ExternalReference] {
@@ -57,7 +57,7 @@ final class ExternalFiles {
         }
     }
 
-    /// Writes a file, and has it on the disk.
+    /// Writes a file durably to the disk.
     ///
     /// - Throws: `FileError`.
     func write(_ bytes: [UInt8], as reference: ExternalReference) throws {
@@ -67,7 +67,7 @@ final class ExternalFiles {
         known[reference] = nil
     }
 
-    /// Removes a file, and what a killed run left of it.
+    /// Removes a file, and any draft that a killed run left.
     ///
     /// - Throws: `FileError`.
     func remove(_ reference: ExternalReference) throws {

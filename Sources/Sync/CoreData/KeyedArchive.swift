@@ -1,15 +1,17 @@
 internal import Changes
 
-/// The objects of a keyed archive, as `NSKeyedArchiver` writes one into a property list.
+/// The objects of a keyed archive, which `NSKeyedArchiver` writes into a property list.
 ///
-/// An object is known by its place. Each question follows one name, so that a cycle is never run through.
+/// An object is identified by its index. Each lookup follows one name only, so cycles do no harm.
 struct KeyedArchive {
     private let list: PropertyList
-    /// The places in the list of the archive's objects.
+    /// The indices in the list of the archive's objects.
     private let places: [Int]
-    /// The classes' names by the places of their objects.
+    /// The names of classes, by the indices of their objects.
     private let classNames: [Int: String]
 
+    /// Reads the objects of an archive.
+    ///
     /// - Throws: `FormatBreach`.
     init(_ list: PropertyList) throws(FormatBreach) {
         self.list = list
@@ -28,16 +30,16 @@ struct KeyedArchive {
         classNames = names
     }
 
-    /// All objects, by their numbers.
+    /// The numbers of all objects.
     var objects: Range<Int> { places.indices }
 
-    /// Returns the name of an object's class; `nil` if it has none, as numbers and texts.
+    /// Returns the name of an object's class; `nil` if it has none, such as a number or a text.
     func className(of object: Int) -> String? {
         guard let number = self.object("$class", of: object) else { return nil }
         return classNames[places[number]]
     }
 
-    /// Returns the object that another one names.
+    /// Returns the object that another object names.
     func object(_ key: String, of object: Int) -> Int? {
         guard places.indices.contains(object), let place = list.value(of: key, in: places[object])
         else { return nil }
@@ -57,9 +59,9 @@ struct KeyedArchive {
         }
     }
 
-    /// Returns the objects that a list, or the values of a dictionary, hold.
+    /// Returns the elements of a list, or the values of a dictionary.
     func elements(of object: Int) -> [Int] {
-        // The dictionary of known keys has its values in another list.
+        // A dictionary of known keys has its values in another list.
         let holder = self.object("values", of: object) ?? object
         guard places.indices.contains(holder),
             let place = list.value(of: "NS.objects", in: places[holder]),
@@ -68,7 +70,7 @@ struct KeyedArchive {
         return elements.compactMap(named)
     }
 
-    /// Returns a value that stands with its key, or that is named there.
+    /// Returns a value that is stored with its key, or that is named there.
     private func value(_ key: String, of object: Int) -> PropertyList.Object? {
         guard places.indices.contains(object), let place = list.value(of: key, in: places[object])
         else { return nil }
@@ -85,7 +87,7 @@ struct KeyedArchive {
 }
 
 extension PropertyList {
-    /// Returns the place of a dictionary's value.
+    /// Returns the index of a dictionary's value.
     fileprivate func value(of key: String, in dictionary: Int) -> Int? {
         guard case .dictionary(let keys, let values) = objects[dictionary] else { return nil }
         return keys.firstIndex { objects[$0] == .text(key) }.map { values[$0] }

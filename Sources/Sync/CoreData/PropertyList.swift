@@ -1,9 +1,9 @@
 internal import Changes
 
-/// A binary property list as a flat table of objects that name each other by their places.
+/// A binary property list as a flat table of objects that refer to each other by index.
 ///
-/// Nothing is followed while it is read, so neither depth nor cycles matter; together the objects hold no
-/// more than the bytes that they are read from, however often those are named.
+/// Reading follows no references, so neither depth nor cycles matter. Together the objects hold no more bytes than
+/// the input, however often it refers to them.
 struct PropertyList {
     enum Object: Equatable {
         case null
@@ -13,23 +13,23 @@ struct PropertyList {
         case date(Double)
         case data([UInt8])
         case text(String)
-        /// A place among the objects of a keyed archive.
+        /// An index of an object of a keyed archive.
         case uid(Int)
-        /// Arrays and sets, by places.
+        /// The indices of the elements of an array or a set.
         case array([Int])
         case dictionary(keys: [Int], values: [Int])
     }
 
-    /// The longest one that is read, in bytes.
+    /// The greatest length of a list, in bytes.
     static let maximumSize = 16 << 20
-    /// The most objects.
+    /// The greatest number of objects.
     static let maximumCount = 1 << 18
 
     let objects: [Object]
-    /// The place of the object that all others are for.
+    /// The index of the top object.
     let top: Int
 
-    /// Reads one.
+    /// Reads a list.
     ///
     /// - Throws: `FormatBreach`.
     init(_ bytes: [UInt8]) throws(FormatBreach) {
@@ -42,7 +42,7 @@ struct PropertyList {
     }
 }
 
-/// Reads the objects of a list, at the places that its trailer tells.
+/// A reader of the objects of a list, at the offsets in its trailer.
 private struct Reader {
     let bytes: [UInt8]
     let count: Int
@@ -50,7 +50,7 @@ private struct Reader {
     private let offsetSize: Int
     private let placeSize: Int
     private let table: Int
-    /// Bytes that objects may still hold.
+    /// The number of bytes that objects may still hold.
     private var room: Int
 
     init(_ bytes: [UInt8]) throws(FormatBreach) {
@@ -115,7 +115,7 @@ private struct Reader {
         return bytes[place]
     }
 
-    /// Takes bytes that an object holds.
+    /// Takes the bytes of an object.
     private mutating func slice(
         at place: Int,
         count: Int
@@ -128,7 +128,7 @@ private struct Reader {
         return bytes[place..<place + count]
     }
 
-    /// Reads a number that is a place, an offset or a length.
+    /// Reads a number that is an index, an offset or a length.
     private func unsigned(at place: Int, size: Int) throws(FormatBreach) -> Int {
         guard place >= 0, place <= bytes.count - size else {
             throw FormatBreach("it ends too early")
@@ -142,7 +142,7 @@ private struct Reader {
         return Int(number)
     }
 
-    /// Reads how many elements an object has: in its marker, or in the integer that follows.
+    /// Reads the number of an object's elements: from its marker, or from the integer that follows.
     private func length(_ low: Int, _ place: inout Int) throws(FormatBreach) -> Int {
         guard low == 15 else { return low }
         let marker = try byte(at: place)
@@ -159,7 +159,7 @@ private struct Reader {
         guard exponent <= 4 else { throw FormatBreach("a number is too long") }
         let size = 1 << exponent
         guard place <= bytes.count - size else { throw FormatBreach("it ends too early") }
-        // Of sixteen bytes the lower half counts; shorter ones than eight have no sign.
+        // Of sixteen bytes only the lower half counts; numbers of fewer than eight bytes have no sign.
         let number = bytes[place..<place + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return Int64(bitPattern: number)
     }

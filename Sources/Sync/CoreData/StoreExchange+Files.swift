@@ -2,12 +2,13 @@ internal import Changes
 internal import Files
 internal import Stores
 
-// Files beside a Core Data store: they come before the rows that name them, and go after them.
+// Files beside a Core Data store are written before the rows that name them, and removed after them.
 extension StoreExchange {
     var files: ExternalFiles { ExternalFiles(of: store) }
 
-    /// Notes the files that no row may name once a plan is done, or given up: those that it writes, and those
-    /// of values that it takes away.
+    /// Records the files that may be without a row once a plan is done, or given up.
+    ///
+    /// These are the files that it writes, and those of values that it removes.
     func noteFiles(
         of plan: WritePlan,
         writing new: [ExternalReference: BlobReference],
@@ -29,7 +30,7 @@ extension StoreExchange {
 
     /// Writes the files that rows of a plan will name.
     ///
-    /// - Returns: `false` if the content of one is here no more.
+    /// - Returns: `false` if the content of a file is not here any more, or if its name is taken by another content.
     func writeFiles(_ new: [ExternalReference: BlobReference]) throws -> Bool {
         let (blobs, files) = (BlobCache(sidecar: sidecar), files)
         for (name, content) in new.sorted(by: { $0.key.name < $1.key.name }) {
@@ -43,7 +44,7 @@ extension StoreExchange {
         return true
     }
 
-    /// Removes the files that were noted and that no row names.
+    /// Removes the recorded files that no row names.
     func tidyFiles() throws {
         let pending = try sidecar.read { try $0.pendingFiles }
         if pending.isEmpty { return }
@@ -57,7 +58,7 @@ extension StoreExchange {
 }
 
 extension SidecarAccess {
-    /// The files that go if no row names them.
+    /// The files to remove if no row names them.
     fileprivate var pendingFiles: [ExternalReference] {
         get throws {
             (try text("files") ?? "").split(separator: "\n").compactMap {
@@ -68,7 +69,7 @@ extension SidecarAccess {
 }
 
 extension ExternalReference {
-    /// What stands for it in the image of a row.
+    /// The hash that represents it in the image of a row.
     fileprivate var digest: Digest? {
         if case .hash(_, let digest) = RowImage.Part(value) { digest } else { nil }
     }

@@ -2,14 +2,14 @@ internal import CSQLite
 internal import Files
 internal import Stores
 
-// What Core Data keeps besides its rows, so that an application notices writes that are not its own.
+// Core Data's data beside its rows, by which an application notices other programs' writes.
 extension TableMapping {
-    /// The column that counts an object's writes, for SQL; `nil` of tables without.
+    /// The column that counts an object's writes, for SQL; `nil` for tables without one.
     var version: String? {
         coreData?.version.map { schema.columns[$0].name.sqlIdentifier }
     }
 
-    /// Counts the write of a row that is inserted, for the first time or again.
+    /// Returns the values of an inserted row with its count of writes increased.
     func withNextVersion(_ values: [StoredValue?]) -> [StoredValue?] {
         guard let place = coreData?.version, let index = schema.storedColumns.firstIndex(of: place)
         else { return values }
@@ -24,7 +24,7 @@ extension TableMapping {
 }
 
 extension StoreWrite {
-    /// Has the counters of keys count those of the rows that were inserted.
+    /// Raises the counters of keys to the keys of the inserted rows.
     func raiseCounters(_ written: Written, _ handle: OpaquePointer) throws {
         let tables = Dictionary(
             written.rows.map { ($0.step.table.name, $0.step.table) },
@@ -49,7 +49,7 @@ extension StoreWrite {
         }
     }
 
-    /// Writes the numbers of the entities that references of written rows name, beside those.
+    /// Writes the entity numbers of the references of written rows, into the columns beside these.
     func writeEntities(_ written: Written, _ handle: OpaquePointer) throws {
         for (step, _) in written.rows where step.new != nil {
             guard let table = step.table.coreData, case .rowID(let key) = step.key else { continue }

@@ -4,10 +4,10 @@ internal import Remotes
 internal import SystemPackage
 
 extension BlobCache {
-    /// Fetches blobs, one after the other or at once.
+    /// Fetches blobs, one after the other or in one batch.
     ///
-    /// - Returns: whether any is here now, and why the others did not come if the container failed. One that
-    ///   is not there, or not whole yet, is no failure.
+    /// - Returns: whether any blob is here now, and the container's error if it failed. A blob that is missing, or
+    ///   not complete yet, is no failure.
     func fetch(
         _ blobs: Set<BlobReference>,
         from container: Container,
@@ -19,7 +19,7 @@ extension BlobCache {
         do {
             try await fetch(blobs, from: container, to: scratch.path, check)
         } catch let error as RemoteError {
-            // What has come is kept all the same.
+            // Blobs that have arrived are kept all the same.
             failure = error
         }
         var isAnyThere = false

@@ -10,13 +10,13 @@ public struct Container: Sendable {
         case log, base, info
     }
 
-    /// What was in it at one look.
+    /// The content of the container at one moment.
     struct Listing {
-        /// Files at the root that are named as marks of the group.
+        /// The files at the root with the names of the group's marks.
         var marks: [RemoteFile] = []
-        /// Uploads under way, or of runs that were killed.
+        /// The uploads in progress, or left by killed runs.
         var partials: [RemoteFile] = []
-        /// By folder.
+        /// The files by folder.
         var files: [Folder: [RemoteFile]] = [:]
 
         var all: [(folder: Folder, file: RemoteFile)] {
@@ -25,7 +25,8 @@ public struct Container: Sendable {
             }
         }
 
-        /// Indexes of baselines, the newest first, then parts likewise, then all else as it was written.
+        /// The files in the order of reading: indexes of baselines, newest first, then their parts likewise, then
+        /// all others in the order of writing.
         var inReadingOrder: [(folder: Folder, file: RemoteFile)] {
             let base = (files[.base] ?? []).sorted { $0.name > $1.name }
             let isIndex = { (file: RemoteFile) in file.name.contains(".base") }
@@ -34,12 +35,12 @@ public struct Container: Sendable {
         }
     }
 
-    /// The greatest length of a file that is read into memory: header, body and what is around them.
+    /// The greatest length of a file that is read into memory: header, body and envelope.
     static let readableSize: Int64 = 64 + (1 << 20) + (16 << 20)
 
     let root: any RemoteFolder
     public let group: GroupName
-    /// The directory for copies of what is not on this machine.
+    /// The directory for copies of remote files.
     let scratch: FilePath
     let prefetched = Prefetch()
 
@@ -56,9 +57,9 @@ public struct Container: Sendable {
         return root.subfolder(group.description).subfolder(name)
     }
 
-    /// Lists the container: one process of rclone's, elsewhere four listings.
+    /// Lists the container: by one process of rclone, elsewhere by four listings.
     ///
-    /// - Throws: `RemoteError.missing` if it is not there.
+    /// - Throws: `RemoteError.missing` if it does not exist.
     func look() async throws -> Listing {
         if let root = root as? any BatchFolder {
             let ways = Folder.allCases.map { [group.description, $0.rawValue] }
@@ -89,12 +90,12 @@ public struct Container: Sendable {
         }
     }
 
-    /// Hidden files are uploads under way, or another program's.
+    /// Returns the files that are not hidden; hidden files are uploads in progress, or another program's.
     private func visible(_ files: [RemoteFile]) -> [RemoteFile] {
         files.filter { !$0.name.hasPrefix(".") }
     }
 
-    /// Reads a file, if it is not longer than any of ours can be.
+    /// Reads a file, if it is not longer than any file of the format.
     ///
     /// - Throws: `RemoteError`, `FileError`; `ChangeError.malformed` if it is too long.
     func read(_ file: RemoteFile, in folder: String?) async throws -> [UInt8] {
@@ -111,13 +112,13 @@ public struct Container: Sendable {
         return try File.contents(of: copy, limit: Self.readableSize)
     }
 
-    /// Removes files, those that are there.
+    /// Removes files, if they exist.
     ///
     /// - Parameters:
-    ///   - files: their names, and the folders of the group that they are in; `nil` for the container's root.
-    ///   - check: throws to stop before the next file.
-    ///   - removed: told the index of each file that is gone.
-    /// - Throws: `RemoteError`; what `check` and `removed` throw.
+    ///   - files: their names and folders in the group; `nil` for the container's root.
+    ///   - check: a closure that is called before the next file, and throws to stop.
+    ///   - removed: a closure that is called with the index of each removed file.
+    /// - Throws: `RemoteError`; any error of `check` and `removed`.
     func remove(
         _ files: [(folder: String?, name: String)],
         check: () throws -> Void,
@@ -134,7 +135,7 @@ public struct Container: Sendable {
             do {
                 try await folder(file.folder).delete(file.name)
             } catch RemoteError.notSynced {
-                // It is gone; should it come back, it is in nobody's way.
+                // The file is gone; if it comes back, it does no harm.
             }
             try removed(index)
         }

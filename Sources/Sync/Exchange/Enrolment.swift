@@ -5,19 +5,19 @@ internal import Remotes
 
 /// The first step of a store that is to take part: it begins a group, or joins one.
 ///
-/// It only notes what the device is; the next exchange does the rest, and can be killed anywhere.
+/// It only records what the device is. The next exchange does the rest, and can be killed at any moment.
 public struct Enrolment: Sendable {
-    /// What was found in the container.
+    /// The findings in the container.
     public struct Look: Sendable {
         /// The marks of the group; none if the store begins it.
         public var groups: [GroupID]
-        /// The names of the devices that take part, as far as they say.
+        /// The names of the devices that take part, as far as they are known.
         public var devices: [String]
 
         /// The group's map, and its clock; `nil` if it has none.
         public var map: (content: SyncMap, clock: UInt64)?
 
-        /// Whether nobody has begun the group.
+        /// Whether the group does not exist yet.
         public var begins: Bool { groups.isEmpty }
     }
 
@@ -27,7 +27,7 @@ public struct Enrolment: Sendable {
         self.container = container
     }
 
-    /// Looks into the container.
+    /// Reads the marks, the cards and the map in the container.
     ///
     /// - Throws: `RemoteError`.
     public func look() async throws -> Look {
@@ -52,18 +52,18 @@ public struct Enrolment: Sendable {
         )
     }
 
-    /// Notes in a new sidecar what this device is.
+    /// Records in a new sidecar what this device is.
     ///
     /// - Parameters:
     ///   - sidecar: the sidecar, empty.
     ///   - name: the device's name, for people.
-    ///   - look: what was found in the container.
-    ///   - map: the group's map; who begins a group tells it to others.
-    ///   - excluded: tables that only this device leaves out.
-    ///   - match: how rows are found among the group's besides by their ids; `nil` for not at all.
-    ///   - date: now.
-    ///   - program: the program and its version, as files tell it.
-    ///   - random: makes the ids of the device, and of the group if it begins.
+    ///   - look: the findings in the container.
+    ///   - map: the group's map, which is published if the store begins the group.
+    ///   - excluded: the tables that only this device leaves out.
+    ///   - match: the way to match rows with the group's beyond their ids; `nil` for none.
+    ///   - date: the current time.
+    ///   - program: the program and its version, as files name it.
+    ///   - random: a closure that makes the ids of the device, and of the group if it begins.
     /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
     public func enrol(
         _ sidecar: Sidecar,

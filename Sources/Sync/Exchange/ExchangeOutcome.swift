@@ -1,16 +1,17 @@
+internal import Changes
 public import Files
 
-/// What an exchange did.
+/// The outcome of an exchange.
 public struct ExchangeOutcome: Sendable {
     /// Whether the container was there.
     public var hasContainer = true
-    /// How the container failed, if it did: at once, or after something was exchanged.
+    /// The error of the container, if it failed: at once, or after something was exchanged.
     public var trouble: (any ExplainedError)?
-    /// Why the container took nothing, though it is there.
+    /// The reason why the container accepts no files, although it is there.
     var refusal: (any ExplainedError)?
-    /// The rows that the views were computed of.
+    /// The number of rows whose view was computed.
     var looked = 0
-    /// Whether what arrived was left for a later run; see `StoreExchange.Options.reserve`.
+    /// Whether the changes that arrived were left for a later run; see `StoreExchange.Options.reserve`.
     public var isPutOff = false
     public var inserted = 0
     public var updated = 0
@@ -20,21 +21,21 @@ public struct ExchangeOutcome: Sendable {
 
     public init() {}
 
-    /// Changes of rows that were sent.
+    /// The number of changes of rows that were sent.
     public var sentChanges: Int64 { sent.changes }
     public var sentFiles: Int { sent.files }
-    /// Bytes.
+    /// The number of bytes that were sent.
     public var sentBytes: Int64 { sent.bytes }
-    /// Changes of rows that were taken.
+    /// The number of changes of rows that were taken.
     public var takenChanges: Int64 { taken.changes }
     public var takenFiles: Int { taken.files }
-    /// Bytes.
+    /// The number of bytes that were taken.
     public var takenBytes: Int64 { taken.bytes }
 
-    /// Rows of the store that were written.
+    /// The number of rows of the store that were written.
     var written: Int { inserted + updated + deleted }
 
-    /// Counts what would be written.
+    /// Counts the steps of a plan that is not written.
     mutating func count(_ steps: [WritePlan.Step]) {
         for step in steps {
             switch step.change {
@@ -49,4 +50,9 @@ public struct ExchangeOutcome: Sendable {
     public var isQuiet: Bool {
         sent.files == 0 && taken.files == 0 && inserted + updated + deleted == 0
     }
+}
+
+extension ExchangeOutcome {
+    /// The ids of the devices whose files were taken.
+    public var takenDevices: [String] { taken.devices.map(\.description).sorted() }
 }

@@ -2,14 +2,15 @@ public import Changes
 public import Foundation
 internal import Remotes
 
-/// The group's map: what the schema does not say, one for all devices.
+/// The group's map: settings that the schema does not contain, the same for all devices.
 ///
-/// The one with the greatest clock counts. One that newly leaves out what synced, or knows rows by other
-/// columns, waits until a person agrees: whoever can write into the container could stop tables from syncing.
+/// The map with the greatest clock counts. A map that newly excludes synced data, or identifies rows by other
+/// columns, waits for a person's consent. Otherwise anybody who can write into the container could stop tables from
+/// syncing.
 struct GroupMap {
     let access: SidecarAccess
 
-    /// Notes a map that has come, if it is newer than all that are known.
+    /// Records a map that has arrived, if it is newer than all known ones.
     func take(_ map: DocumentFile<SyncMap>) throws {
         var clock = try access.clock
         clock.observe(map.header.clock)
@@ -20,9 +21,9 @@ struct GroupMap {
         try access.set("next_clock", Int64(map.header.clock))
     }
 
-    /// Goes by the newest map from now on, if there is a newer one.
+    /// Adopts the newest map, if there is a newer one.
     ///
-    /// - Parameter accepts: whether it may leave out and identify as it likes.
+    /// - Parameter accepts: whether the map may exclude and identify without consent.
     /// - Throws: `SyncDecision.newMap`.
     func adopt(accepts: Bool) throws {
         guard let json = try access.bytes("next_map"), let clock = try access.integer("next_clock")
@@ -36,11 +37,11 @@ struct GroupMap {
         try set(next, clock: UInt64(clamping: clock))
     }
 
-    /// Goes by a map from now on.
+    /// Adopts a map.
     func set(_ map: SyncMap, clock: UInt64) throws {
         if try access.groupMap != map {
             try access.set("map", bytes: map.json())
-            // What is read of the store, and what is shown, depends on it.
+            // The map affects how the store is read, and what is shown.
             try access.set("look", nil)
             try access.forgetLooks()
             try access.wakeHeld()
@@ -50,7 +51,7 @@ struct GroupMap {
         try access.forget("next_clock")
     }
 
-    /// Puts a map into the outbox, and goes by it from now on.
+    /// Puts a map into the outbox, and adopts it.
     func publish(_ map: SyncMap, through outgoing: Outgoing, now: Int64) throws {
         var clock = try access.clock
         let reading = clock.tick(now: now, modified: now)
@@ -67,7 +68,7 @@ struct GroupMap {
 }
 
 extension Sidecar {
-    /// Makes a map the group's: it goes out with the next exchange.
+    /// Makes a map the group's; the next exchange sends it.
     ///
     /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
     public func publish(_ map: SyncMap, at date: Date, program: String) throws {
@@ -86,7 +87,7 @@ extension Sidecar {
 }
 
 extension SyncMap {
-    /// Tables and columns that do not sync any more.
+    /// Returns the tables and columns that no longer sync.
     fileprivate func leavesOut(since old: SyncMap) -> [String] {
         let tables = exclude.subtracting(old.exclude).map(\.description)
         let columns = self.tables.flatMap { name, table in
@@ -95,7 +96,7 @@ extension SyncMap {
         return (tables + columns).sorted()
     }
 
-    /// Tables whose rows are known by other columns.
+    /// Returns the tables whose rows are identified by other columns.
     fileprivate func identifies(since old: SyncMap) -> [String] {
         Set(tables.keys).union(old.tables.keys).filter { name in
             let (new, old) = (tables[name] ?? Table(), old.tables[name] ?? Table())

@@ -3,43 +3,42 @@ internal import Changes
 internal import Files
 internal import Remotes
 
-/// The way of others' files into the state: each is verified, joined and remembered in one transaction.
+/// The intake of others' files into the state: each is verified, joined and recorded in one transaction.
 ///
-/// A file that cannot be read waits, and keeps no other from being read.
+/// A file that cannot be read waits, and does not stop the others.
 struct Intake {
-    /// How long a file with unreadable content is left alone unless its size changes: an hour, in
-    /// milliseconds.
+    /// The time for which an unreadable file is left alone unless its size changes: an hour, in milliseconds.
     static let patience: Int64 = 3_600_000
 
     let sidecar: Sidecar
     let container: Container
-    /// Milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     let now: Int64
 
-    /// What was taken.
+    /// The result of an intake.
     struct Taken: Equatable {
         var files = 0
         var bytes: Int64 = 0
         var changes: Int64 = 0
         var devices: Set<DeviceID> = []
-        /// Files of this device that it did not write: it was cloned, or rolled back.
+        /// The number of files of this device that it did not write: it was cloned, or rolled back.
         var unknownOwn = 0
         /// Whether others have forgotten this device.
         var isForgotten = false
-        /// Groups that are not ours.
+        /// The other groups whose files were found.
         var strangers: Set<GroupID> = []
     }
 
     /// Takes every file that is not known yet.
     ///
-    /// - Throws: `RemoteError` of the connection, `SidecarError`; `CancellationError` between two files. What
-    ///   was taken before stays taken.
+    /// - Throws: `RemoteError` of the connection, `SidecarError`; `CancellationError` between two files. Files taken
+    ///   before stay taken.
     func run(
         _ listing: Container.Listing,
         _ check: () throws -> Void,
         _ taken: inout Taken
     ) async throws {
-        // Baselines first: what they stand for need not be read.
+        // Baselines come first, since files that they cover need not be read.
         _ = try sidecar.write { try $0.completeStandIns(at: now) }
         var cover = Cover(try sidecar.read { try $0.standIns() })
         let order = listing.inReadingOrder
@@ -60,7 +59,7 @@ struct Intake {
                 continue
             }
             if container.lacks(file, in: folder.rawValue) {
-                // What has come of a batch that was cut off is taken.
+                // The files that arrived from an interrupted batch are taken.
                 if failure != nil { continue }
                 do {
                     try await prefetch(order[index...], cover)
@@ -79,7 +78,7 @@ struct Intake {
         try sidecar.write { try $0.keepWaiting(names) }
     }
 
-    /// Whether a file was read, or is to be left alone for now.
+    /// Returns whether a file was read, or is to be left alone for now.
     private func isKnown(_ file: RemoteFile) throws -> Bool {
         try sidecar.read { access in
             if try access.hasSeen(name: file.name, size: file.size) { return true }
@@ -89,7 +88,7 @@ struct Intake {
         }
     }
 
-    /// Brings files at once: those of baselines, or all else, that are not known and not stood for.
+    /// Fetches unknown files that are not covered in one batch: those of baselines, or all others.
     private func prefetch(
         _ files: ArraySlice<(folder: Container.Folder, file: RemoteFile)>,
         _ cover: Cover
@@ -115,10 +114,10 @@ struct Intake {
             try wait(for: file, error)
             return
         } catch RemoteError.noFile {
-            // Gone since it was listed.
+            // The file was removed after it was listed.
             return
         } catch let error as FileError where !error.isNoSpace {
-            // That tells nothing of its content: the next run tries again.
+            // This says nothing about its content, so the next run tries again.
             let kind = ContainerName.isMeant(by: file.name) ? nil : WaitingFile.Kind.foreign
             try wait(for: file, error, kind, triedAt: 0)
             return
@@ -131,7 +130,8 @@ struct Intake {
             return
         }
         guard isOurs || bytes.allSatisfy({ $0 == 0 }) else {
-            // Another program's under a name of ours, or one that the folder's own has not fetched.
+            // It is another program's file under a name of ours, or one that the folder's own program has not
+            // fetched yet.
             try wait(for: file, ChangeError.malformed(file.name, reason: "it is no file of sync"))
             return
         }
@@ -173,7 +173,7 @@ struct Intake {
         }
     }
 
-    /// Passes over a file of another program's, such as those that show folders leave in them.
+    /// Leaves another program's file alone, such as those of file managers.
     private func leaveAlone(_ file: RemoteFile) throws {
         let error = ChangeError.malformed(file.name, reason: "it is no file of sync")
         try wait(for: file, error, .foreign)
@@ -310,7 +310,7 @@ struct Intake {
                 heard: header.seen.first { $0.device == own }?.clock ?? 0
             )
             if isKnown {
-                // A copy under another name.
+                // It is a copy under another name.
                 try access.nameCopy(name: remote.name, size: remote.size)
                 return
             }
@@ -331,7 +331,7 @@ struct Intake {
             }
             try access.setClock(clock)
             if !header.replaces.isEmpty {
-                // A bundle stands for what it was made of.
+                // A bundle replaces the files that it was made of.
                 try access.remember(
                     StandIn(
                         id: file.id,
@@ -348,7 +348,7 @@ struct Intake {
         }
     }
 
-    /// Lists this device's edits that lost to what their winners' authors had not seen.
+    /// Lists this device's edits that lost to values whose authors had not received them.
     private func list(
         _ old: KnownRow,
         _ new: KnownRow,
@@ -359,7 +359,8 @@ struct Intake {
             let isSeed = lost.stamp.isZero
             if new.state.causalLength != old.state.causalLength {
                 let winner = new.state.isAlive ? new.state.birth ?? .zero : new.state.deletion
-                // Who made the row anew may have heard of the edit and not seen it, with the row gone.
+                // The device that recreated the row may have received the edit while the row was deleted, and so not
+                // shown it.
                 let isDirect = new.state.causalLength == old.state.causalLength + 1
                 guard !isSeed, try !isDirect || !hasHeard(lost.stamp, winner, access) else {
                     continue
@@ -375,14 +376,14 @@ struct Intake {
             }
             guard let won = new.state.cell(lost.column), won != lost, won.value != lost.value
             else { continue }
-            // A seed loses to any edit; two seeds that differ are worth telling.
+            // A seed loses to any edit, so only differences between two seeds are listed.
             if isSeed, !won.stamp.isZero { continue }
             guard try isSeed || !hasHeard(lost.stamp, won.stamp, access) else { continue }
             try access.note(Conflict(isSeed ? .seed : .edited, lost, of: new, winner: won))
         }
     }
 
-    /// Whether the author of what won had seen what it won over, as far as is known.
+    /// Returns whether the author of the winner had received the value that lost, as far as it is known.
     private func hasHeard(
         _ lost: Stamp,
         _ winner: Stamp,

@@ -4,10 +4,10 @@ internal import Files
 internal import Foundation
 internal import SystemPackage
 
-/// Deltas on their way into the outbox, in as many files as they need.
+/// The deltas on their way into the outbox, in as many files as they need.
 ///
-/// The files are on the disk before the transaction of the sidecar ends that owns them; those of one that
-/// does not end are removed later.
+/// The files are on the disk before the transaction of the sidecar ends that records them. Files of a transaction
+/// that fails are removed later.
 final class Outgoing {
     private let access: SidecarAccess
     private let outbox: FilePath
@@ -15,7 +15,7 @@ final class Outgoing {
     private let wall: UInt64
     private let program: String
     private var writer = ChangeFileWriter()
-    /// Rows that are in a file already: a row stands in a file once.
+    /// The deltas for the next files, by row: a file contains a row once.
     private var pending: [RowID: (delta: RowDelta, table: TableName)] = [:]
     private var order: [RowID] = []
     private(set) var changes: Int64 = 0
@@ -28,7 +28,7 @@ final class Outgoing {
         self.program = program
     }
 
-    /// Adds a delta; of one row several are one.
+    /// Adds a delta, and joins it with others of the same row.
     func add(_ delta: RowDelta, to table: TableName) throws {
         changes += 1
         if let other = pending[delta.id], other.table == table {
@@ -40,7 +40,7 @@ final class Outgoing {
         order.append(delta.id)
     }
 
-    /// Writes what is left.
+    /// Writes the remaining deltas.
     func finish() throws { try flush() }
 
     private func flush() throws {
@@ -69,7 +69,7 @@ final class Outgoing {
         let own = try access.own
         let seen = try access.untold(except: own)
         try access.setTold()
-        // Who has heard this has heard all before it.
+        // A device that has read this file has read all earlier ones.
         try access.set("said", Int64(clock))
         return ChangeHeader(
             group: try access.groups.first ?? .zero,
@@ -82,7 +82,7 @@ final class Outgoing {
         )
     }
 
-    /// Returns the header of a file that tells nothing new of what was heard.
+    /// Returns the header of a file that reports no newly received clocks.
     func plainHeader() throws -> ChangeHeader {
         ChangeHeader(
             group: try access.groups.first ?? .zero,
@@ -118,7 +118,7 @@ final class Outgoing {
         try keep(file, as: name)
     }
 
-    /// Puts a long value into the outbox though it was sent before: the container has lost it.
+    /// Puts a long value into the outbox again, because the container has lost it.
     func keepAgain(_ reference: BlobReference, _ content: [UInt8]) throws {
         let group = try access.groups.first ?? .zero
         try keep(BlobFile.write(content, group: group), as: .blob(reference.digest))

@@ -4,7 +4,7 @@ internal import Remotes
 internal import Synchronization
 internal import SystemPackage
 
-/// Files of a container that were brought at the cost of one, and are read soon.
+/// The files of a container that were fetched in one batch, and are read soon.
 final class Prefetch: Sendable {
     private struct State {
         var directory: ScratchDirectory?
@@ -13,7 +13,7 @@ final class Prefetch: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns where a file is on this machine; `nil` if it did not come, or not wholly.
+    /// Returns the path of a file on this machine; `nil` if it did not arrive, or is incomplete.
     func path(of place: BatchPlace, size: Int64) -> FilePath? {
         state.withLock { state in
             guard state.places.contains(place), let directory = state.directory else { return nil }
@@ -23,7 +23,7 @@ final class Prefetch: Sendable {
         }
     }
 
-    /// Keeps what a directory has instead of what there was.
+    /// Replaces the files with those of a directory.
     func keep(_ directory: ScratchDirectory, _ places: [BatchPlace]) {
         state.withLock {
             $0.directory = directory
@@ -33,24 +33,26 @@ final class Prefetch: Sendable {
 }
 
 extension Container {
-    /// The most bytes that are brought at once, and the most files.
+    /// The limits of a batch: bytes, and files.
     private static let batchSize: Int64 = 64 << 20
     private static let batchCount = 1_000
 
-    /// A file and the folder of the group that it is in; `nil` for the root.
+    /// A file and its folder in the group; `nil` for the root.
     typealias Place = (folder: String?, file: RemoteFile)
 
-    /// Whether a file would have to be fetched by itself, and could be with others.
+    /// Returns whether a file is not on this machine, and can be fetched in a batch.
     func lacks(_ file: RemoteFile, in folder: String?) -> Bool {
         root is any BatchFolder && file.location == nil && file.size <= Self.readableSize
             && prefetched.path(of: place(file.name, in: folder), size: file.size) == nil
     }
 
-    /// Brings files at once, those of them that are worth it, as far as they are few enough; they are read
-    /// next, and what was brought before is gone.
+    /// Fetches files in one batch, up to its limits.
     ///
-    /// Where that is no gain, nothing is done.
-    /// - Throws: `RemoteError`, `FileError`; some may have come.
+    /// They are read next, and the files of the last batch are gone.
+    ///
+    /// It does nothing if a batch has no advantage.
+    ///
+    /// - Throws: `RemoteError`, `FileError`; some files may have arrived.
     func prefetch(_ files: [Place]) async throws {
         guard let root = root as? any BatchFolder else { return }
         var size: Int64 = 0
@@ -68,7 +70,7 @@ extension Container {
         try await root.download(places, to: directory.path, scratch: scratch)
     }
 
-    /// Returns the place of a file of a group's folder, or of the root.
+    /// Returns the place of a file in a group's folder, or in the root.
     func place(_ name: String, in folder: String?) -> BatchPlace {
         BatchPlace(folder.map { [group.description, $0] } ?? [], name)
     }

@@ -3,22 +3,23 @@ internal import Changes
 internal import Files
 internal import Remotes
 
-/// The way of this device's files into the container: from the outbox, oldest first.
+/// The upload of this device's files from the outbox into the container, oldest first.
 struct Publication {
     let sidecar: Sidecar
     let container: Container
     let now: Int64
 
-    /// What was sent.
+    /// The result of an upload.
     struct Sent: Equatable {
         var files = 0
         var bytes: Int64 = 0
         var changes: Int64 = 0
     }
 
-    /// Sends everything that waits.
+    /// Sends all files that wait.
     ///
-    /// What was sent before an error stays sent.
+    /// Files sent before an error stay sent.
+    ///
     /// - Throws: `RemoteError`, `FileError`, `SidecarError`.
     func run(_ sent: inout Sent) async throws {
         if let root = container.root as? any BatchFolder { try await send(through: root, &sent) }
@@ -32,7 +33,7 @@ struct Publication {
         try removeOrphans()
     }
 
-    /// Sends all that is in the outbox at once.
+    /// Sends the whole outbox in one batch.
     private func send(through root: any BatchFolder, _ sent: inout Sent) async throws {
         let waiting = try sidecar.read { try $0.unpublished() }.filter {
             try FileInfo.ifPresent(sidecar.outbox.appending($0.name)) != nil
@@ -56,14 +57,14 @@ struct Publication {
     private func send(_ file: OwnFile) async throws {
         let path = sidecar.outbox.appending(file.name)
         let folder = container.folder(file.folder.isEmpty ? nil : file.folder)
-        // It was sent, and a crash kept us from knowing. Should it be gone since: so can any file be that was
-        // sent, and a baseline stands for it.
+        // It was sent, and a crash prevented the record of it. If it has been lost since, as any sent file can be, a
+        // baseline replaces it.
         guard try FileInfo.ifPresent(path) != nil else { return }
         do {
             try await folder.upload(path, as: file.name)
         } catch RemoteError.exists {
-            // Its name has its hash: it is this file, be it listed yet or not. Only one of our own may be cut;
-            // a blob may be another device's.
+            // Its name contains its hash, so it is this file, whether it is listed or not. Only a file of our own
+            // may be truncated; a blob may be another device's.
             let there = try await folder.list().first { $0.name == file.name }
             if let there, there.size != file.size, !file.folder.hasPrefix("blob-") {
                 try await folder.delete(file.name)
@@ -72,11 +73,11 @@ struct Publication {
                 try LocalFileSystem().remove(path)
             }
         } catch RemoteError.notSynced {
-            // It is there.
+            // The file is there.
         }
     }
 
-    /// Removes files that a capture wrote that did not come to its end.
+    /// Removes files of captures that did not finish.
     private func removeOrphans() throws {
         let waiting = Set(try sidecar.read { try $0.unpublished().map(\.name) })
         for name in try Directory.open(sidecar.outbox).names() {

@@ -2,17 +2,17 @@ internal import Archives
 internal import Changes
 internal import Remotes
 
-// The container, and whether it is ours.
+// The container, and the check whether it is the group's.
 extension StoreExchange {
     /// Lists the container, and adopts the marks of devices that began the group as well.
     ///
-    /// - Returns: `nil` if it is not there, or has nothing of our group: then nothing is exchanged.
+    /// - Returns: `nil` if the container is missing, or has nothing of our group; in this case nothing is exchanged.
     /// - Throws: `SyncDecision.otherGroup`, `.otherContainer`; `RemoteError` of the connection.
     func look(_ outcome: inout ExchangeOutcome) async throws -> Container.Listing? {
         let was = try sidecar.read { try $0.text("container") }
         func adoptAddress(if isOurs: Bool) throws {
             guard let was, was != container.address else { return }
-            // One that was moved has our marks in it.
+            // A container that was moved contains our marks.
             guard isOurs || joins else {
                 throw SyncDecision.otherContainer(container.address, was: was)
             }
@@ -37,7 +37,7 @@ extension StoreExchange {
         return listing
     }
 
-    /// Goes by the group's newest map; whoever begins to take part was shown it.
+    /// Adopts the group's newest map; a person has seen it if the device is just beginning to take part.
     func adoptMap() throws {
         try sidecar.write { access in
             let accepts = try options.acceptsChanges || access.phase == .enabling
@@ -47,7 +47,7 @@ extension StoreExchange {
 }
 
 extension Container {
-    /// Reads a group's mark; `nil` if the file is no mark of this group, or not whole.
+    /// Reads a group's mark; `nil` if the file is no mark of this group, or is incomplete.
     func mark(_ file: RemoteFile) async throws -> DocumentFile<GroupMark>? {
         let mark: DocumentFile<GroupMark>? = try await whole(file, in: nil) {
             try DocumentFile(reading: $0, name: $1, inflate: RawDeflate.inflate)
@@ -55,7 +55,7 @@ extension Container {
         return mark?.content.group == group ? mark : nil
     }
 
-    /// Reads a device's card; `nil` if the file is none, or not whole.
+    /// Reads a device's card; `nil` if the file is none, or is incomplete.
     func card(_ file: RemoteFile) async throws -> DocumentFile<DeviceCard>? {
         guard file.size < 2 << 20 else { return nil }
         return try await whole(file, in: .info) {
@@ -63,7 +63,7 @@ extension Container {
         }
     }
 
-    /// Reads a map; `nil` if the file is none, or not whole.
+    /// Reads a map; `nil` if the file is none, or is incomplete.
     func map(_ file: RemoteFile) async throws -> DocumentFile<SyncMap>? {
         guard file.size < 2 << 20 else { return nil }
         return try await whole(file, in: .info) {
@@ -71,14 +71,14 @@ extension Container {
         }
     }
 
-    /// Reads a change file; `nil` if it is none, or not whole.
+    /// Reads a change file; `nil` if the file is none, or is incomplete.
     func changes(_ file: RemoteFile) async throws -> ChangeFile? {
         try await whole(file, in: .log) {
             try ChangeFile(reading: $0, name: $1, inflate: RawDeflate.inflate)
         }
     }
 
-    /// Reads a file as what it should be, by its bytes and its name; `nil` if it is not, or is gone.
+    /// Reads and parses a file; `nil` if it is not of the expected kind, is incomplete, or is gone.
     private func whole<Content>(
         _ file: RemoteFile,
         in folder: Folder?,

@@ -2,21 +2,22 @@ internal import Changes
 internal import Foundation
 internal import Remotes
 
-// A group's identity is the set of ids that its marks tell: devices that begin at once make several.
+// A group's identity is the set of ids in its marks: devices that begin at the same time create several.
 extension StoreExchange {
-    /// A mark in the container, which says that it is of the group of an id.
+    /// A mark in the container, which names an id of the group.
     struct Mark {
         var id: GroupID
-        /// Milliseconds since 1970.
+        /// The time of its creation, in milliseconds since 1970.
         var made: Int64
-        /// The ids of the group that its author knew besides.
+        /// The other ids of the group that its author knew.
         var after: Set<GroupID>
     }
 
-    /// How long after this device began another beginning is of the same group, in milliseconds: a day.
+    /// The time around this device's beginning in which another beginning is of the same group, in milliseconds: a
+    /// day.
     private static let beginning: Int64 = 86_400_000
 
-    /// Reads the container's marks, unless their names say all: that each is ours.
+    /// Reads the container's marks, unless their names show that all of them are ours.
     func marks(in listing: Container.Listing) async throws -> [Mark] {
         let ours = try sidecar.read { try $0.groups }
         let names = listing.marks.map { file -> GroupID? in
@@ -41,9 +42,11 @@ extension StoreExchange {
         return marks
     }
 
-    /// Returns whether the container has a mark of our group, or is to get one; learns what ids the group has.
+    /// Returns whether the container has a mark of our group, or is to get one.
     ///
-    /// - Throws: `SyncDecision.otherGroup` if there is a mark of another one, and nobody said to join it.
+    /// It records the ids of the group.
+    ///
+    /// - Throws: `SyncDecision.otherGroup` if there is a mark of another group, and nobody said to join it.
     func belongs(_ marks: [Mark]) throws -> Bool {
         let (ours, began, waits) = try sidecar.read { access in
             (
@@ -64,7 +67,7 @@ extension StoreExchange {
         guard strange.isEmpty || joins else {
             throw SyncDecision.otherGroup(container.group.description)
         }
-        // Who has begun again there need not know of us: this device writes as they do.
+        // Devices that have begun again there may not know this one, so it writes under their id.
         let joined = Set(strange.map(\.id)).sorted()
         if !joined.isEmpty || !adopted.isEmpty {
             try sidecar.write { try $0.setGroups(joined + ours + adopted) }
@@ -72,13 +75,13 @@ extension StoreExchange {
         return waits || options.refills || !marks.isEmpty
     }
 
-    /// Whether a person has said that this container is to be joined with what is here.
+    /// Whether a person has said to join this container with the local data.
     var joins: Bool { options.rejoining == .merge || options.refills }
 
-    /// Marks the container with the id under which this device writes, if others began there, and with every id
-    /// of the group if it is to be filled again.
+    /// Marks the container with the id under which this device writes, if others began there.
     ///
-    /// Whoever knows one of the ids learns the others.
+    /// If the container is to be filled again, it marks it with every id of the group. A device that knows one of
+    /// the ids learns the others.
     func mark(beside marks: [Mark]) throws {
         if options.isDryRun { return }
         let there = Set(marks.map(\.id))
@@ -90,7 +93,7 @@ extension StoreExchange {
                 let name = ContainerName.group(container.group, group)
                 let others = there.union(ours).subtracting([group])
                 if waiting.contains(name.file) {
-                    // It was written when none of them was known.
+                    // It was written before the other ids were known.
                     if others.isEmpty { continue }
                     try access.withdraw(name.file)
                 }

@@ -1,12 +1,12 @@
 internal import Files
 internal import Remotes
 
-// The container may go away at any moment: what is done without it is done all the same.
+// The container may become unreachable at any moment; steps that do not need it continue.
 extension StoreExchange {
-    /// Does something with the container, unless that has failed before in this run.
+    /// Runs a step that needs the container, unless the container has failed before in this run.
     ///
-    /// - Returns: whether it was done; if the container fails, or has failed, the outcome has the error.
-    /// - Throws: what is no failure of the container.
+    /// - Returns: whether the step succeeded; if not, the outcome has the container's error.
+    /// - Throws: errors that are not the container's.
     func reach(
         _ outcome: inout ExchangeOutcome,
         _ body: (inout ExchangeOutcome) async throws -> Void
@@ -22,9 +22,9 @@ extension StoreExchange {
         return outcome.trouble == nil
     }
 
-    /// Lists the container, and finds out whether this device is still the one that it was.
+    /// Lists the container, and checks whether this device is still the same.
     ///
-    /// - Returns: no identity if that cannot be found out: then nothing is captured.
+    /// - Returns: no identity if that is unknown; in this case nothing is captured.
     func meet(
         _ outcome: inout ExchangeOutcome
     ) async throws -> (listing: Container.Listing?, identity: Identity?) {
@@ -39,9 +39,9 @@ extension StoreExchange {
         return (nil, try await identify(nil))
     }
 
-    /// Takes what others have sent.
+    /// Takes the files of other devices.
     ///
-    /// - Returns: whether all of it was.
+    /// - Returns: whether all of them were taken.
     func intake(
         _ listing: Container.Listing,
         _ outcome: inout ExchangeOutcome
@@ -52,7 +52,9 @@ extension StoreExchange {
         }
     }
 
-    /// Sends what waits; a container that is full, or may only be read, keeps nothing from being taken.
+    /// Sends the waiting files.
+    ///
+    /// A container that is full or read-only does not stop the intake.
     func publish(_ outcome: inout ExchangeOutcome) async throws {
         guard outcome.refusal == nil else { return }
         if options.isDryRun {
@@ -78,7 +80,7 @@ extension StoreExchange {
         }
     }
 
-    /// Ends a run: what the container refused is told as its failure.
+    /// Ends a run; a refusal of the container is reported as its failure.
     func conclude(_ outcome: inout ExchangeOutcome, hasListed: Bool) throws {
         outcome.trouble = outcome.trouble ?? outcome.refusal
         guard hasListed, outcome.trouble == nil else { return }

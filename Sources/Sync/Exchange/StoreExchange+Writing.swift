@@ -4,12 +4,12 @@ internal import Stores
 
 // The store's part of an exchange: it is written until it shows its view.
 extension StoreExchange {
-    /// The most times that a plan is made anew because an application writes.
+    /// The greatest number of plans in a row because an application keeps writing.
     private static let roundsLimit = 3
 
-    /// Writes until the store shows its view, or an application is too busy.
+    /// Writes until the store shows its view, or an application writes too often.
     func write(_ outcome: inout ExchangeOutcome) async throws {
-        // What a killed run has fetched may be cut: it did not wait for the disk.
+        // A file that a killed run fetched may be truncated, since fetching does not wait for the disk.
         try BlobCache(sidecar: sidecar).clear()
         guard try sidecar.read({ try $0.dirtyCount }) > 0 else { return }
         try sidecar.write { access in
@@ -39,9 +39,9 @@ extension StoreExchange {
         try BlobCache(sidecar: sidecar).clear()
     }
 
-    /// Writes what is looked at once: all that was altered, or of very much a part.
+    /// Writes the rows that are computed at once: all altered rows, or a part if there are very many.
     ///
-    /// - Returns: whether it is written.
+    /// - Returns: whether they were written.
     private func writePart(
         _ longWrite: LongWrite,
         _ outcome: inout ExchangeOutcome,
@@ -51,7 +51,7 @@ extension StoreExchange {
         var isTold = false
         for _ in 0..<Self.roundsLimit {
             let (planned, missing) = try plan(longWrite, &outcome)
-            // Content that rows wait for is fetched once; what is not there keeps only them waiting.
+            // Content that rows wait for is fetched once; if it is missing, only these rows wait.
             let lacking = missing.subtracting(fetched)
             if !lacking.isEmpty, try await fetch(lacking, &outcome) {
                 fetched.formUnion(lacking)
@@ -89,7 +89,7 @@ extension StoreExchange {
         return fetched.isAnyThere
     }
 
-    /// A plan, and the schema that it is for.
+    /// A plan, with the schema that it is for.
     private struct Planned {
         var plan: WritePlan
         var schema: SyncSchema
@@ -98,7 +98,7 @@ extension StoreExchange {
         var files: [ExternalReference: BlobReference]
     }
 
-    /// Compares the view with the store, after a capture unless nobody has written since the last part.
+    /// Compares the view with the store, after a capture unless no process has written since the last part.
     ///
     /// - Returns: `nil` for the plan if nothing has to be written.
     private func plan(
@@ -110,7 +110,7 @@ extension StoreExchange {
         {
             return planned
         }
-        // It must not be open while the store's files are opened.
+        // The connection must not be open while the store's files are opened.
         longWrite.connection.close()
         return try withSnapshot { snapshot, schema, tables in
             let layout = StoreLayout(schema: schema, tables: tables)
@@ -130,13 +130,13 @@ extension StoreExchange {
                 access,
                 BlobCache(sidecar: sidecar, files: files),
                 finder,
-                // What is not written is not looked at by parts.
+                // A dry run writes nothing, so it does not divide the rows into parts.
                 mostRows: options.isDryRun ? .max : options.mostRows,
                 partRows: options.mostRows / 2
             )
-            // Who yields accepts what the others deleted; who says otherwise has not said that.
+            // `--take container` also accepts the others' deletions; the other choices do not.
             let acceptsLoss = options.acceptsChanges || options.rejoining == .container
-            // Once a run: it counts all rows.
+            // This is done once per run, since it counts all rows.
             if !acceptsLoss, outcome.looked == 0 { try look.guardDeletions() }
             let view = try look.view()
             outcome.looked += view.part.isAll ? view.part.rows.count : view.part.ids.count
@@ -157,16 +157,16 @@ extension StoreExchange {
         }
     }
 
-    /// What became of a plan.
+    /// The result of applying a plan.
     private enum Applied {
         case done
-        /// The application has changed some of its rows meanwhile.
+        /// The application has changed some of the plan's rows meanwhile.
         case someLeftOut
-        /// The application has changed what the rows depend on: nothing was written.
+        /// The application has changed data on which the rows depend, so nothing was written.
         case outdated
     }
 
-    /// Writes a plan into the store, and keeps what was written.
+    /// Writes a plan into the store, and records the written rows.
     private func apply(
         _ planned: Planned,
         _ longWrite: LongWrite,
@@ -193,7 +193,7 @@ extension StoreExchange {
             for id in written.leftOut { try access.markDirty(id) }
             try access.dropIntents()
         }
-        // Whatever runs now may want the store for itself.
+        // The next steps may need the store for themselves.
         if try !sidecar.read({ try $0.isUnfinished }) { longWrite.connection.close() }
         try pass(.settled)
         outcome.inserted += written.inserted
@@ -205,16 +205,16 @@ extension StoreExchange {
     }
 }
 
-/// The tables of a store as they were when it was compared with the shadow.
+/// The tables of a store at its last comparison with the shadow.
 private struct StoreLayout {
     var schema: SyncSchema
     var tables: [TableMapping]
 }
 
-/// A long write, of which the parts follow each other.
+/// A long write in consecutive parts.
 private final class LongWrite {
     let connection: StoreConnection
-    /// The tables of the store; `nil` if it has to be compared again.
+    /// The tables of the store; `nil` if it must be compared again.
     var layout: StoreLayout?
 
     init(connection: StoreConnection) {

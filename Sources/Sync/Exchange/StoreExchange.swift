@@ -4,65 +4,69 @@ public import Foundation
 public import Stores
 public import SystemPackage
 
-/// One store's exchange with its group: what was edited here goes out, what was edited elsewhere comes in.
+/// The exchange of one store with its group: local edits are sent, and others' edits are taken.
 ///
-/// Each step ends with one transaction of the sidecar, or of the store, and can be done again: a run that
-/// is killed anywhere is gone on with by the next one.
+/// Each step ends with one transaction of the sidecar or of the store, and can be repeated. The next run continues
+/// after a run that was killed at any moment.
 ///
 /// | killed | there is | the next run |
 /// | --- | --- | --- |
 /// | before the capture is kept | nothing | captures again |
 /// | before its files are published | files in the outbox | uploads the same bytes |
 /// | while files are taken | some of them joined | takes the rest; twice is harmless |
-/// | before the plan is kept | rows that are not written | plans anew |
+/// | before the plan is kept | rows that are not written | plans again |
 /// | before the store commits | an intent, the old store | finds the old rows; drops the intent |
 /// | before what was written is kept | an intent, the new store | finds the new rows; keeps them |
 public struct StoreExchange {
-    /// The moments at which a test lets a run end.
+    /// The steps after which a test can end a run.
     public enum Step: String, CaseIterable, Sendable {
         case recovered, looked, captured, published, taken, planned, written, settled, tidied
     }
 
     public struct Options: Sendable {
-        /// Whether most rows of a table may go, here or elsewhere.
+        /// Whether most rows of a table may be deleted without a question, here or elsewhere.
         public var acceptsChanges = false
-        /// What the local data mean after an accident; `nil` asks.
+        /// The meaning of the local data after an accident; `nil` to ask.
         public var rejoining: Rejoining?
-        /// Whether the container is filled with all that this device knows: it was emptied, or is new.
+        /// Whether the container is filled with all that this device knows, because it was emptied or is new.
         public var refills = false
-        /// Whether nothing is sent and nothing written, and only counted; the sidecar is a copy then.
+        /// Whether nothing is sent or written, but only counted; in this case the sidecar is a copy.
         public var isDryRun = false
-        /// The most rows that are looked at and written at once; more are in parts, and rows of a table of
-        /// which none was there before are read in parts of half as many.
-        var mostRows = ViewLook.mostRows
-        /// Whether each view of a part is held to the view of all rows, as tests do.
-        var comparesViews = false
-        /// Which machine this is; see `Machine`.
-        public var machine = Machine.current
-        /// When baselines and bundles are written, and files removed.
-        public var upkeep = UpkeepRules()
-        /// How long to wait for another writer of the store.
-        public var busyTimeout = Duration.seconds(5)
-        /// Where copies go of a store that must be recovered before it is read.
-        public var scratch: FilePath
-        /// The program and its version, as files tell it.
-        public var program: String
-        /// Keeps other programs of ours off the store from before the plan to after the write, as long as
-        /// the result lives; `nil` leaves what arrived for a later run.
-        public var reserve: @Sendable () async throws -> (any Sendable)? = { () }
-        /// Called before rows are written, with those that are planned, for each part of very many.
+        /// The greatest number of rows that are computed and written at once; more are divided into parts.
         ///
-        /// An error leaves them unwritten. A connection of ours may be open to the store, without a transaction.
+        /// Tables without earlier rows are read in parts of half as many.
+        var mostRows = ViewLook.mostRows
+        /// Whether each partial view is compared with the view of all rows, as in tests.
+        var comparesViews = false
+        /// The identity of this machine; see `Machine`.
+        public var machine = Machine.current
+        /// The rules for writing baselines and bundles, and for removing files.
+        public var upkeep = UpkeepRules()
+        /// The longest wait for another writer of the store.
+        public var busyTimeout = Duration.seconds(5)
+        /// The directory for copies of a store that must be recovered before it is read.
+        public var scratch: FilePath
+        /// The program and its version, as files name it.
+        public var program: String
+        /// A closure that keeps our other programs off the store, as long as its result lives.
+        ///
+        /// It covers the time from before the plan to after the write. If it returns `nil`, the changes that arrived
+        /// are left for a later run.
+        public var reserve: @Sendable () async throws -> (any Sendable)? = { () }
+        /// A closure that is called before rows are written, with the planned rows; for very many rows, once per
+        /// part.
+        ///
+        /// If it throws, the rows are not written. Our connection to the store may be open, without a transaction.
         public var willWrite: @Sendable ([WrittenRow]) async throws -> Void = { _ in }
-        /// Told the copy that is kept of a store before it yields to the container.
+        /// A closure that is called with the copy that is kept of a store before it yields to the container.
         public var kept: @Sendable (FilePath) -> Void = { _ in }
-        /// Called after rows were written, for each part of very many, as `willWrite` is.
+        /// A closure that is called after rows were written, for the same parts as `willWrite`.
         public var didWrite: @Sendable ([WrittenRow]) async throws -> Void = { _ in }
-        /// Throws to end the run; called between steps.
+        /// A closure that is called between steps, and throws to end the run.
         public var check: @Sendable () throws -> Void = {}
-        /// Called after each step.
+        /// A closure that is called after each step.
         public var passed: @Sendable (Step) throws -> Void = { _ in }
-        /// Twelve random bytes for ids.
+        /// A closure that returns twelve random bytes for ids.
         public var random: @Sendable () -> (high: UInt64, low: UInt32) = {
             (.random(in: .min ... .max), .random(in: .min ... .max))
         }
@@ -76,7 +80,7 @@ public struct StoreExchange {
     let store: Store
     let sidecar: Sidecar
     let container: Container
-    /// Milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     let now: Int64
     let options: Options
 
@@ -94,12 +98,12 @@ public struct StoreExchange {
         self.options = options
     }
 
-    /// Exchanges.
+    /// Runs the exchange.
     ///
-    /// A container that fails, at once or in the middle, ends nothing: what was edited is captured, and what
-    /// has arrived is written.
+    /// A failure of the container, at once or later, does not end it: local edits are captured, and changes that
+    /// arrived are written.
     ///
-    /// - Returns: what was sent, taken and written, and how the container failed.
+    /// - Returns: the outcome, with the error of the container if it failed.
     /// - Throws: `SyncDecision`, `StoreError`, `SidecarError`, `FileError`.
     public func run() async throws -> ExchangeOutcome {
         var outcome = ExchangeOutcome()
@@ -113,10 +117,10 @@ public struct StoreExchange {
         let takesFirst = try isEnabling || sidecar.read { try $0.integer("rolled") != nil }
         var isTaken = false
         if takesFirst, let listing {
-            // What others have comes first: rows that are alike become one.
+            // The others' files come first, so that rows with the same content become one.
             isTaken = try await intake(listing, &outcome)
         }
-        // Without the others' files, nobody can say what a sidecar that was rolled back has missed.
+        // Without the others' files, nobody can know what a rolled-back sidecar has missed.
         let isAlone = try isEnabling && listing == nil && sidecar.read { try $0.match == nil }
         if isTaken || !takesFirst || isAlone {
             try capture(seeds: isEnabling)
@@ -172,17 +176,17 @@ public struct StoreExchange {
         return member.snapshot
     }
 
-    /// Captures what was edited since the last look; if nobody has written since, no page is read.
+    /// Captures the edits since the last look; if no process has written since, it reads no page.
     func capture(seeds: Bool) throws {
         let look = try store.look()
         let last = try sidecar.read { try $0.text("look") }
         if !seeds, options.rejoining == nil, let look, look == last { return }
-        // What a person said is about what was there then, and not about what comes meanwhile.
+        // A person's answer applies to the data of that moment, and not to later edits.
         try withSnapshot(seeds: seeds, rejoining: options.rejoining) { _, _, _ in }
         try sidecar.write { try $0.set("look", look) }
     }
 
-    /// Captures, and goes on within the same transaction of the store.
+    /// Captures, and runs `body` within the same transaction of the store.
     func withSnapshot<Result>(
         seeds: Bool = false,
         rejoining: Rejoining? = nil,
@@ -225,7 +229,7 @@ public struct StoreExchange {
                 let isFirst = try seeds && access.isBlank
                 try capture.run(snapshot)
                 try outgoing.finish()
-                // What was there first is shown as it is.
+                // The data that were there first are shown unchanged.
                 if isFirst { try access.set("view", bytes: tables.viewSignature) }
                 try meaning.check(capture.result, store)
                 try version.keep(access)
@@ -237,10 +241,10 @@ public struct StoreExchange {
 
     // MARK: - Recovery
 
-    /// Finds out whether an interrupted write reached the store, and keeps it if so.
+    /// Determines whether an interrupted write reached the store, and records it if so.
     ///
-    /// The rows tell: those that are as they were to be count for it, those that are as they were against
-    /// it. The application may have written since; the majority decides, and a tie means not written.
+    /// Rows in their new state count for it, rows in their old state against it. The application may have written
+    /// since, so the majority decides; a tie means that it did not.
     private func recover() throws {
         let intents = try sidecar.read { try $0.intents() }
         guard !intents.isEmpty else { return }
@@ -255,7 +259,7 @@ public struct StoreExchange {
                     try access.clean(intent.id)
                 }
             }
-            // A wrong guess is an edit that the next capture must find.
+            // After a wrong decision, the next capture must find the difference as an edit.
             try access.forgetLooks()
             try access.dropIntents()
         }

@@ -4,42 +4,43 @@ public import Foundation
 public import Stores
 internal import SystemPackage
 
-/// What becomes of the rows of a store that joins a group, and of the group's: found out on a copy of what
-/// would be kept, so that nothing is changed.
+/// The effects on the rows of a store that joins a group, and on the group's.
+///
+/// They are determined with a scratch sidecar, so that nothing is changed.
 public struct JoinPreview: Sendable {
-    /// The rows of a table.
+    /// The numbers of rows of a table.
     public struct Table: Sendable, Equatable {
-        /// Those that are in the store and in the group.
+        /// The rows that are both in the store and in the group.
         public var alike: Int64 = 0
-        /// Those of them with values that yield to the group's.
+        /// The rows in both with values that yield to the group's.
         public var yielding: Int64 = 0
-        /// Those that the group has not.
+        /// The rows that are only in the store.
         public var onlyHere: Int64 = 0
-        /// Those that the store has not.
+        /// The rows that are only in the group.
         public var onlyThere: Int64 = 0
-        /// Those that were deleted elsewhere, and go from the store.
+        /// The rows that were deleted elsewhere, and will be deleted from the store.
         public var deletedThere: Int64 = 0
-        /// Those that are only here, and like rows that are only there.
+        /// The rows only in the store with the same content as rows only in the group.
         public var doubled: Int64 = 0
     }
 
-    /// By the names of the store's tables.
+    /// The numbers, by the names of the store's tables.
     public private(set) var tables: [String: Table] = [:]
 
-    /// Rows that go from the store.
+    /// The number of rows that will be deleted from the store.
     public var deletions: Int64 { tables.values.reduce(0) { $0 + $1.deletedThere } }
 
-    /// Looks.
+    /// Determines the effects.
     ///
     /// - Parameters:
     ///   - store: the store.
-    ///   - container: the group's.
-    ///   - look: what was found in it.
-    ///   - excluded: tables that only this device leaves out.
-    ///   - match: how rows are found among the group's besides by their ids.
-    ///   - date: now.
-    ///   - options: how to exchange.
-    /// - Throws: `RemoteError`, `StoreError`, `SidecarError`, `FileError`; what `options.check` throws.
+    ///   - container: the group's container.
+    ///   - look: the findings in the container.
+    ///   - excluded: the tables that only this device leaves out.
+    ///   - match: the way to match rows with the group's beyond their ids.
+    ///   - date: the current time.
+    ///   - options: the options of the exchange.
+    /// - Throws: `RemoteError`, `StoreError`, `SidecarError`, `FileError`; any error of `options.check`.
     public init(
         of store: Store,
         joining container: Container,
@@ -83,17 +84,17 @@ public struct JoinPreview: Sendable {
 }
 
 extension SidecarAccess {
-    /// Keeps which rows are known, and alive, before the store's are captured.
+    /// Records which rows are known, and alive, before the store's rows are captured.
     fileprivate func keepLives() throws {
         try perform("CREATE TEMP TABLE life (id BLOB PRIMARY KEY, t, alive) WITHOUT ROWID")
         try perform("INSERT INTO temp.life SELECT id, t, cl % 2 FROM row ORDER BY id")
     }
 
-    /// Counts the rows of a table that was captured.
+    /// Counts the rows of a captured table.
     fileprivate func preview(of table: TableMapping) throws -> JoinPreview.Table {
         let number = SidecarValue.integer(try number(of: table.name))
         var counts = JoinPreview.Table()
-        /// How many rows with a content are only here.
+        /// The number of rows with each content that are only here.
         var contents: [Digest: Int] = [:]
         let others = try ownStatement(
             """
@@ -105,7 +106,7 @@ extension SidecarAccess {
         while try others.step() {
             guard let id = others.id(0) else { continue }
             let state = try known(id)?.state
-            // Another one is shown for it, since both are alike.
+            // Another row is shown in its place, since both have the same content.
             if state?.cell(.same) != nil { continue }
             if others.optionalInteger(1) != nil {
                 counts.deletedThere += 1
@@ -134,7 +135,7 @@ extension SidecarAccess {
 }
 
 extension TableMapping {
-    /// A hash of the values that a state has for the columns.
+    /// Returns a hash of a state's values for the columns.
     fileprivate func content(of state: RowState) -> Digest {
         var writer = ByteWriter()
         for value in values(of: state) { writer.value(value) }
@@ -143,7 +144,7 @@ extension TableMapping {
 }
 
 extension StoreExchange {
-    /// Returns how the store's tables travel.
+    /// Returns the mappings of the store's tables.
     fileprivate func mappings() throws -> [TableMapping] {
         let snapshot = try snapshot()
         return try withExtendedLifetime(snapshot) { try sidecar.tables(in: snapshot).1 }

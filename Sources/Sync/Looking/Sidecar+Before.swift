@@ -4,22 +4,22 @@ public import Stores
 public import SystemPackage
 
 extension Sidecar {
-    /// The reasons for which a copy of a store is kept.
+    /// The reasons for keeping a copy of a store.
     enum Kept: String {
-        /// It is about to take part.
+        /// The store is about to take part.
         case before
-        /// It yields to the container.
+        /// The store yields to the container.
         case yielded
     }
 
-    /// The copy of the store from before it took part last; `nil` if there is none.
+    /// The newest copy of the store from before it took part; `nil` if there is none.
     public var copyBefore: FilePath? {
         get throws { try copies(.before).last }
     }
 
-    /// Keeps a copy of the store as it is before it takes part, beside those of earlier times.
+    /// Keeps a copy of the store before it takes part, beside earlier copies.
     ///
-    /// - Throws: `StoreError`, `FileError`; what `checkCancellation` throws.
+    /// - Throws: `StoreError`, `FileError`; any error of `checkCancellation`.
     public func keepBefore(
         _ snapshot: StoreSnapshot,
         checkCancellation: () throws -> Void = {}
@@ -27,7 +27,7 @@ extension Sidecar {
         try keep(snapshot, as: .before, checkCancellation: checkCancellation)
     }
 
-    /// Returns the copies that were kept for a reason, the oldest first.
+    /// Returns the copies kept for a reason, oldest first.
     ///
     /// - Throws: `FileError`.
     func copies(_ reason: Kept) throws -> [FilePath] {
@@ -43,13 +43,13 @@ extension Sidecar {
         directory.appending(reason.rawValue + (number == 1 ? "" : "-\(number)") + ".sqlite")
     }
 
-    /// Keeps a copy of a store, beside those of earlier times.
+    /// Keeps a copy of a store, beside earlier copies.
     ///
-    /// The newest of those is the copy if it is just like the store.
-    /// It is written beside, synced and then renamed, so that a copy that is there is whole.
+    /// If the newest of those equals the store, it is the copy. A copy is written as a draft, synced and then
+    /// renamed, so that every copy is complete.
     ///
     /// - Returns: the copy.
-    /// - Throws: `StoreError`, `FileError`; what `checkCancellation` throws.
+    /// - Throws: `StoreError`, `FileError`; any error of `checkCancellation`.
     @discardableResult
     func keep(
         _ snapshot: StoreSnapshot,
@@ -85,7 +85,7 @@ extension Sidecar {
             try? fileSystem.remove(draft)
             throw error
         }
-        // A run that was killed after it kept one keeps no other.
+        // If a killed run has kept a copy already, the next run does not keep another.
         if let newest = present.last, try Self.areEqual(draft, newest) {
             try fileSystem.remove(draft)
             return newest

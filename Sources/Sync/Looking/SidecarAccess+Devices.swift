@@ -3,7 +3,7 @@ internal import Foundation
 internal import GRDB
 
 extension SidecarAccess {
-    /// Returns the other devices of the group, by their names; one that goes on under a new id is one.
+    /// Returns the other devices of the group, by their names; a device with a new id is listed once.
     func overviewDevices() throws -> [SyncOverview.Device] {
         let (own, former) = (try own, try formerIDs())
         let said = try integer("said") ?? 0
@@ -40,7 +40,7 @@ extension SidecarAccess {
         return devices
     }
 
-    /// Returns the names of devices, also of those that go on under other ids, by their ids.
+    /// Returns the names of devices by their ids, including this device's former ids.
     func deviceNames() throws -> [String: String] {
         var names: [String: String] = [:]
         for row in try rows("SELECT id, name FROM device WHERE name IS NOT NULL") {
@@ -51,10 +51,10 @@ extension SidecarAccess {
         return names
     }
 
-    /// The ids under which nobody writes any more, since their devices have others.
+    /// Returns the ids that no device uses any more, since their devices have new ones.
     ///
-    /// The original of a clone goes on under the clone's former id: it is heard again after the clone was,
-    /// at the latest by its next card.
+    /// The original of a clone continues under the clone's former id. After the clone has changed its id, files of
+    /// the original arrive: at the latest its next card.
     private func formerIDs() throws -> Set<DeviceID> {
         var former: Set<DeviceID> = []
         let renewed = try integer("renewed") ?? .max

@@ -2,31 +2,31 @@ internal import Changes
 public import Foundation
 internal import GRDB
 
-/// An edit that lost, as a person sees it.
+/// An edit that lost, as shown to a person.
 public struct SyncConflict: Sendable {
-    /// Its number in the list of its store.
+    /// The edit's number in the list of its store.
     public var number: Int64
-    /// When it was found.
+    /// The time at which it was found.
     public var found: Date
     public var table: String
     /// The row's id, 32 hexadecimal digits.
     public var row: String
-    /// A text of the row by which a person may know it.
+    /// A text of the row by which a person may recognise it.
     public var title: String?
-    /// `nil` if all of the row is meant.
+    /// The column; `nil` if the whole row is concerned.
     public var column: String?
     /// The way in which it lost: `edited`, `deleted`, `inserted`, `overwritten` or `seed`.
     public var kind: String
     /// The values; `nil` if there is none.
     public var won: String?
     public var lost: String?
-    /// The ids of the devices whose values they are.
+    /// The ids of the devices that wrote the values.
     public var wonBy: String
     public var lostBy: String
 }
 
 extension Sidecar {
-    /// Returns the edits that lost and are listed, the newest first.
+    /// Returns the listed edits that lost, newest first.
     ///
     /// - Throws: `SidecarError`.
     public func conflicts() throws -> [SyncConflict] {
@@ -55,9 +55,9 @@ extension Sidecar {
         }
     }
 
-    /// Takes all conflicts off the list: what won stays.
+    /// Removes all conflicts from the list; the values that won stay.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of conflicts.
     /// - Throws: `SidecarError`.
     public func clearConflicts() throws -> Int64 {
         try write { access in
@@ -68,14 +68,14 @@ extension Sidecar {
         }
     }
 
-    /// Makes the value that lost a new edit of this device, which the next exchange writes and sends.
+    /// Makes the value that lost a new edit of this device; the next exchange writes and sends it.
     ///
-    /// A row that was deleted is inserted again, with all values that it had.
+    /// A deleted row is inserted again, with all its earlier values.
     ///
     /// - Parameters:
     ///   - number: the conflict's number.
-    ///   - date: when the person decided.
-    ///   - program: the program and its version, as files tell it.
+    ///   - date: the time of the person's decision.
+    ///   - program: the program and its version, as files name it.
     /// - Returns: whether there is such a conflict, with a value.
     /// - Throws: `SidecarError`, `FileError`, `ChangeError`.
     public func takeConflict(_ number: Int64, at date: Date, program: String) throws -> Bool {
@@ -123,7 +123,7 @@ extension SidecarAccess {
         try rows("SELECT n FROM conflict WHERE id = ? ORDER BY n", [Data(id.bytes)]).map { $0[0] }
     }
 
-    /// Returns the values that lost, as cells of a new edit; of several of one column the last.
+    /// Returns the values that lost, as cells of a new edit; if a column has several, the last one.
     fileprivate func lostCells(
         _ numbers: [Int64],
         of id: RowID,
@@ -147,7 +147,7 @@ extension SidecarAccess {
 }
 
 extension SidecarAccess {
-    /// Returns a short text of a row, its name if it has one.
+    /// Returns a short text of a row, which is its name if it has one.
     func title(of id: RowID) throws -> String? {
         let cells = try known(id)?.state.cells.map { ($0.column, $0.value) } ?? []
         let texts = try (cells.isEmpty ? lost(id) : cells).compactMap {
@@ -163,7 +163,7 @@ extension SidecarAccess {
 }
 
 extension Value {
-    /// The value in a few words; it may have any characters in it.
+    /// The value in a few words; they may contain any characters.
     fileprivate var forPeople: String {
         switch self {
         case .null: "NULL"

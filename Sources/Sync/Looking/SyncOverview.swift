@@ -2,50 +2,50 @@ public import Changes
 public import Foundation
 internal import GRDB
 
-/// What is known of a store's part in its group, without a look at the store or into the container.
+/// The known state of a store's sync; neither the store nor the container is read for it.
 public struct SyncOverview: Sendable {
     /// Another device of the group.
     public struct Device: Sendable {
-        /// 32 hexadecimal digits.
+        /// The device's id, 32 hexadecimal digits.
         public var id: String
-        /// As its card says; `nil` if none has come.
+        /// The name on its card; `nil` if no card has arrived.
         public var name: String?
-        /// A name for people, which no other device has.
+        /// A name for people that is unique in the group.
         public var title: String
-        /// When it wrote the last of its files that was read, by its own clock; `nil` if none was.
+        /// The time of its last file that was read, by its own clock; `nil` if none was read.
         public var heard: Date?
-        /// Whether it said that it has all that this device has sent.
+        /// Whether it has reported that it has all that this device has sent.
         public var hasAll: Bool
         public var isForgotten: Bool
-        /// The greatest reading of its clock that was heard, as a time.
+        /// The greatest reading of its clock that was received, as a time.
         public var clock: Date
     }
 
     /// A table of the group.
     public struct Table: Sendable {
         public var name: String
-        /// Rows that are alive in the group's state.
+        /// The number of rows that are alive in the group's state.
         public var rows: Int64
-        /// Those of them that the store does not show.
+        /// The number of rows among them that the store does not show.
         public var held: Int64
     }
 
     /// A file of the container that cannot be read yet.
     public struct Waiting: Sendable {
         public var file: String
-        /// When it was first tried.
+        /// The time of the first attempt.
         public var since: Date
         public var reason: String
         /// Whether only a newer version of the program can read it.
         public var isNewer: Bool
     }
 
-    /// How a store is.
+    /// The state of a store.
     public enum State: String, Sendable {
         case inStep = "in_step"
         /// The container was not there; changes wait on this machine.
         case localOnly = "local_only"
-        /// Something was not sent, not read or not written yet.
+        /// Some changes are not yet sent, read or written.
         case behind
         case needsDecision = "needs_decision"
     }
@@ -57,40 +57,40 @@ public struct SyncOverview: Sendable {
     /// This device's name and id.
     public var device: String?
     public var ownID: String?
-    /// Whether the first exchange is not done yet.
+    /// Whether the first exchange is not finished yet.
     public var isEnabling = false
-    /// What only a person can decide: a word for programs, and a text.
+    /// The decision that a person has to make: a word for programs, and a text.
     public var decision: String?
     public var decisionText: String?
     /// Whether the container was not there at the last run.
     public var isAway = false
-    /// When the container was there last.
+    /// The time at which the container was last there.
     public var lastExchange: Date?
-    /// Changes of rows, files and bytes that are not sent yet.
+    /// The numbers of changes of rows, of files and of bytes that are not sent yet.
     public var unsentChanges: Int64 = 0
     public var unsentFiles = 0
     public var unsentBytes: Int64 = 0
-    /// Rows about which something has arrived that the store does not have yet.
+    /// The number of rows with arrived changes that the store does not have yet.
     public var unwritten: Int64 = 0
-    /// Rows that are alive and not shown, for a reason.
+    /// The number of rows that are alive and not shown.
     public var held: Int64 = 0
     public var conflicts: Int64 = 0
     public var tombstones: Int64 = 0
-    /// Files of the container that are known here, and their bytes.
+    /// The number of the container's files that are known here, and their bytes.
     public var knownFiles = 0
     public var knownBytes: Int64 = 0
-    /// What the group's map says.
+    /// The group's map.
     public var map = SyncMap()
     public var waiting: [Waiting] = []
     public var devices: [Device] = []
-    /// The names of devices under ids that they had before, too.
+    /// The names of devices, also under their former ids.
     var names: [String: String] = [:]
     public var tables: [Table] = []
 
-    /// The overview of a store that does not take part.
+    /// Creates the overview of a store that does not take part.
     public init() {}
 
-    /// Reads what a sidecar says.
+    /// Reads the overview from a sidecar.
     ///
     /// - Throws: `SidecarError`.
     public init(of sidecar: Sidecar) throws {
@@ -136,14 +136,14 @@ public struct SyncOverview: Sendable {
         }
     }
 
-    /// How the store is, as far as is known here.
+    /// The state of the store, as far as it is known here.
     public var state: State {
         if decision != nil { return .needsDecision }
         if isAway || lastExchange == nil { return .localOnly }
         return unwritten + Int64(unsentFiles + waiting.count) > 0 ? .behind : .inStep
     }
 
-    /// The name of a device for people.
+    /// Returns the name of a device for people.
     public func title(of id: String) -> String {
         devices.first { $0.id == id }?.title ?? names[id] ?? String(id.prefix(8))
     }
@@ -162,6 +162,6 @@ extension SidecarAccess {
 }
 
 extension Date {
-    /// Makes a moment of milliseconds since 1970.
+    /// Creates a date from milliseconds since 1970.
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }

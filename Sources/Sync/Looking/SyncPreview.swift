@@ -1,35 +1,35 @@
 public import Changes
 public import Stores
 
-/// What would sync of a store, and what would not: what a person is shown before it takes part.
+/// The data of a store that would sync, and those that would not, for a person to see before it takes part.
 public struct SyncPreview: Sendable {
     /// A table that syncs.
     public struct Table: Sendable {
-        /// What makes two rows on two devices the same row.
+        /// The criterion by which rows on two devices are the same row.
         public enum Identity: String, Sendable {
             case key, content, named
         }
 
         public var name: String
         public var identity: Identity
-        /// The columns that its rows are known by; none if that is their content.
+        /// The columns that identify its rows; empty if their content does.
         public var columns: [String]
-        /// `nil` if they could not be counted.
+        /// The number of rows; `nil` if they could not be counted.
         public var rows: Int64?
     }
 
     public let tables: [Table]
     public let leftOut: [LeftOut]
     public let refusals: [SyncRefusal]
-    /// Names in the map that the store has not.
+    /// The names in the map that the store does not have.
     public let unknownNames: [String]
 
-    /// Looks at a store.
+    /// Examines a store.
     ///
     /// - Parameters:
     ///   - snapshot: the store.
     ///   - map: the group's map.
-    ///   - checkCancellation: asked in the middle of long queries; what it throws ends them.
+    ///   - checkCancellation: a closure that is called during long queries, and throws to end them.
     /// - Throws: `StoreError`.
     public init(
         of snapshot: StoreSnapshot,

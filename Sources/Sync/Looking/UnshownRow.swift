@@ -2,16 +2,16 @@ internal import Changes
 internal import Foundation
 internal import GRDB
 
-/// A row of the group that the store does not show, as a person sees it.
+/// A row of the group that the store does not show, as shown to a person.
 public struct UnshownRow: Sendable {
     public var table: String
     /// The row's id, 32 hexadecimal digits.
     public var row: String
-    /// A text of the row by which a person may know it.
+    /// A text of the row by which a person may recognise it.
     public var title: String?
     /// The reason, as a word.
     public var why: String
-    /// That of the row that it waits for, or that is shown for it.
+    /// The text of the row that it waits for, or that is its stand-in.
     public var other: String?
 
     /// The reason in words.

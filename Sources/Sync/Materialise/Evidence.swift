@@ -1,7 +1,7 @@
 internal import Changes
 internal import Stores
 
-/// What the rows of a store say of a write that was interrupted.
+/// The evidence in a store's rows for or against an interrupted write.
 struct Evidence {
     private let intents: [Intent]
     private let sidecar: Sidecar
@@ -11,7 +11,7 @@ struct Evidence {
         self.sidecar = sidecar
     }
 
-    /// Returns whether more rows are as they were to be than are as they were.
+    /// Returns whether more rows are in their new state than in their old one.
     func isWritten(in snapshot: StoreSnapshot) throws -> Bool {
         let (_, tables) = try sidecar.tables(in: snapshot)
         var (new, old) = (0, 0)

@@ -1,11 +1,12 @@
 internal import CSQLite
+internal import Files
 internal import GRDB
 internal import Stores
 
-/// The keys of rows in a unique index of which only SQLite knows them: one with expressions, or partial.
+/// The keys of rows in a unique index that only SQLite can compute: one with expressions, or partial.
 ///
-/// Rows are put into a table in memory that has nothing but this index. Those whose keys are equal are one
-/// class, which is named after its first row.
+/// Rows are inserted into a table in memory that has only this index. Rows with equal keys form one class, which is
+/// named after its first row.
 final class KeyClasses {
     private let queue: DatabaseQueue
     private let handle: OpaquePointer
@@ -22,12 +23,13 @@ final class KeyClasses {
         rowIDName = Self.rowIDName(stored)
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
+        configuration.prepareDatabase { try distrust($0.sqliteConnection, name: "memory") }
         let queue = try DatabaseQueue(configuration: configuration)
         self.queue = queue
         let found = Found()
         self.found = found
         let definitions = stored.map {
-            // SQLite reads the affinity from the type; the type itself may hold anything.
+            // SQLite reads the affinity from the type; the declared type may contain anything.
             "\($0.name.sqlIdentifier) \($0.affinity.rawValue) COLLATE \($0.collation.sqlIdentifier)"
         }
         let (name, rowIDName) = (name, rowIDName)
@@ -37,13 +39,15 @@ final class KeyClasses {
                 sql: """
                     PRAGMA recursive_triggers = ON;
                     CREATE TABLE \(name) (\(definitions.joined(separator: ", ")));
-                    \(index.sql ?? "");
-                    CREATE TRIGGER class AFTER DELETE ON \(name)
+                    CREATE TEMP TRIGGER class AFTER DELETE ON main.\(name)
                     BEGIN SELECT class_of(OLD.\(rowIDName)); END;
                     """
             )
             guard let handle = database.sqliteConnection else {
                 throw StoreError.unreadable("memory", reason: "its connection is closed")
+            }
+            if let sql = index.sql {
+                try SchemaText.run(sql, of: .index, on: handle, name: "memory")
             }
             return handle
         }
@@ -51,7 +55,7 @@ final class KeyClasses {
 
     private static func rowIDName(_ columns: [ColumnSchema]) -> String {
         let names = Set(columns.map(\.name.foldedIdentifier))
-        return ["rowid", "_rowid_", "oid"].first { !names.contains($0) } ?? "rowid"
+        return ["rowid", "_rowid_", "oid"].first { !names.contains($0.exact) } ?? "rowid"
     }
 
     /// Returns the class of a row.
@@ -61,7 +65,7 @@ final class KeyClasses {
         count += 1
         let own = count
         found.number = nil
-        // The row that it replaces tells its number, and stays as it was.
+        // The replaced row reports its number by the trigger, and the rollback restores it.
         try run("SAVEPOINT class")
         try insert(values, as: own)
         guard let number = found.number else {
@@ -100,7 +104,7 @@ final class KeyClasses {
 private final class Found: @unchecked Sendable {
     var number: Int64?
 
-    /// Used by the one thread that uses the classes.
+    /// The function that the trigger calls, on the one thread that uses the classes.
     var function: DatabaseFunction {
         DatabaseFunction("class_of", argumentCount: 1, pure: false) { [weak self] values in
             self?.number = Int64.fromDatabaseValue(values[0])

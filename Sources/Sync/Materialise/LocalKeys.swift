@@ -1,14 +1,14 @@
 internal import Changes
 internal import Stores
 
-/// The integer keys that rows have, or will have, in this store.
+/// The integer keys that rows have, or will get, in this store.
 ///
-/// A key is never given out twice: a row that is deleted keeps its own, should it come back.
+/// A key is never assigned twice: a deleted row keeps its key, in case it comes back.
 struct LocalKeys {
     private let access: SidecarAccess
     private let finder: RowFinder
     private var keys: [RowID: Int64] = [:]
-    /// Those that were given here, and the greatest, by table.
+    /// The keys that were assigned here, and the greatest keys, by table.
     private var given: [TableName: Set<Int64>] = [:]
     private var greatest: [TableName: Int64] = [:]
 
@@ -20,7 +20,7 @@ struct LocalKeys {
     /// Returns the key of a row that is alive.
     func key(of id: RowID) -> Int64? { keys[id] }
 
-    /// Takes the keys that rows of a table have, rather than asking for each.
+    /// Takes the keys of all shown rows of a table at once, instead of reading each.
     mutating func takeShown(of table: TableMapping, _ isAlive: (RowID) -> Bool) throws {
         try access.forEachShown(in: table.name) { row in
             if case .rowID(let number) = row.key, keys[row.id] == nil, isAlive(row.id) {
@@ -29,13 +29,13 @@ struct LocalKeys {
         }
     }
 
-    /// Gives keys to rows of a table: those that they have or had, the hint where it is free, or new ones.
+    /// Assigns keys to rows of a table: their present or former keys, the hint if it is free, or new keys.
     ///
     /// - Parameters:
     ///   - rows: the rows.
     ///   - table: their table.
-    ///   - shownKey: returns the key at which a row is shown.
-    /// - Throws: `SidecarError`, `StoreError`; what `shownKey` throws.
+    ///   - shownKey: a closure that returns the key at which a row is shown.
+    /// - Throws: `SidecarError`, `StoreError`; any error of `shownKey`.
     mutating func assign(
         _ rows: [RowDelta],
         of table: TableMapping,
@@ -77,7 +77,7 @@ struct LocalKeys {
         greatest[table.name] = next
     }
 
-    /// Takes the keys of rows of a table whose numbers are the same everywhere, or are their parents'.
+    /// Takes the keys of a table's rows whose numbers are the same on all devices, or are their parents'.
     mutating func take(_ rows: [RowDelta], of table: TableMapping) {
         guard let column = table.sharedKey else { return }
         for row in rows {
@@ -97,8 +97,8 @@ struct LocalKeys {
         return try finder.values([], of: table.schema, at: .rowID(number)) == nil
     }
 
-    /// Returns the greatest key of a table's rows; those that do not sync, since NULL is in their names, have
-    /// some too.
+    /// Returns the greatest key of a table's rows, including those that do not sync because their names contain
+    /// NULL.
     private func greatestKey(of table: TableMapping) throws -> Int64 {
         let shown = try access.greatestKey(in: table.name)
         return try table.isKeyless

@@ -1,38 +1,43 @@
 internal import CSQLite
+internal import Files
 internal import GRDB
 internal import Stores
 
-/// A store in memory with the tables of another, one row at a time: it tells whether a row's own
-/// constraints take it, and how SQLite will have its values.
+/// A store in memory with the tables of another, one row at a time.
+///
+/// It shows whether a row meets its own constraints, and how SQLite will store its values.
 final class Mirror {
     private let queue: DatabaseQueue
     private let handle: OpaquePointer
-    private var tables: [String: MirrorTable] = [:]
-    private var classes: [String: KeyClasses] = [:]
-    private var indexTerms: [String: IndexTerms] = [:]
+    private var tables: [ExactString: MirrorTable] = [:]
+    private var classes: [ExactString: KeyClasses] = [:]
+    private var indexTerms: [ExactString: IndexTerms] = [:]
 
-    /// Makes a mirror of tables.
+    /// Creates a mirror of tables.
     ///
     /// - Throws: `StoreError`.
     init(_ schemas: [TableSchema]) throws {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
+        configuration.prepareDatabase { try distrust($0.sqliteConnection, name: "memory") }
         let queue = try DatabaseQueue(configuration: configuration)
         self.queue = queue
         handle = try queue.inDatabase { database in
-            for schema in schemas { try database.execute(sql: schema.sql) }
             guard let handle = database.sqliteConnection else {
                 throw StoreError.unreadable("memory", reason: "its connection is closed")
+            }
+            for schema in schemas {
+                try SchemaText.run(schema.sql, of: .table, on: handle, name: "memory")
             }
             return handle
         }
         for schema in schemas {
-            tables[schema.name] = try MirrorTable(schema, handle)
+            tables[schema.name.exact] = try MirrorTable(schema, handle)
             for index in schema.indexes where index.isUnique && !index.isPlain {
-                classes[index.name] = try KeyClasses(schema, index)
+                classes[index.name.exact] = try KeyClasses(schema, index)
             }
             for index in schema.indexes where index.isUnique {
-                indexTerms[index.name] = IndexTerms(index, of: schema)
+                indexTerms[index.name.exact] = IndexTerms(index, of: schema)
             }
         }
         guard sqlite3_exec(handle, "BEGIN", nil, nil, nil) == SQLITE_OK else {
@@ -41,7 +46,7 @@ final class Mirror {
     }
 
     deinit {
-        // Statements before their connection.
+        // The statements must end before their connection.
         tables = [:]
         classes = [:]
         try? queue.close()
@@ -50,25 +55,25 @@ final class Mirror {
     /// Tries a row.
     ///
     /// - Parameters:
-    ///   - values: the stored columns in their order.
-    ///   - table: its table.
-    /// - Returns: the stored columns as SQLite has them; `nil` if NOT NULL, a CHECK or a type refuses it.
+    ///   - values: the values of the stored columns, in order.
+    ///   - table: the row's table.
+    /// - Returns: the values as SQLite stores them; `nil` if NOT NULL, a CHECK or a type refuses the row.
     /// - Throws: `StoreError`.
     func take(_ values: [StoredValue], of table: TableSchema) throws -> [StoredValue]? {
-        try tables[table.name]?.take(values)
+        try tables[table.name.exact]?.take(values)
     }
 
-    /// Finds the unique keys of a row that was taken.
+    /// Finds the unique keys of an accepted row.
     ///
     /// - Parameters:
-    ///   - values: the stored columns as SQLite has them.
-    ///   - table: its table.
-    /// - Returns: its keys, each with a mark of its index; see `ViewSchema`.
+    ///   - values: the values of the stored columns, as SQLite stores them.
+    ///   - table: the row's table.
+    /// - Returns: the keys, each marked with its index; see `ViewSchema`.
     /// - Throws: `StoreError`.
     func uniqueKeys(_ values: [StoredValue], of table: TableSchema) throws -> [[UInt8]] {
         var keys: [[UInt8]] = []
         for (number, index) in table.indexes.enumerated() where index.isUnique {
-            if let classes = classes[index.name] {
+            if let classes = classes[index.name.exact] {
                 keys.append([UInt8(truncatingIfNeeded: number), 1] + (try classes.key(of: values)))
             } else if let key = table.key(of: index, in: values) {
                 keys.append([UInt8(truncatingIfNeeded: number), 0] + index.bytes(of: key))
@@ -79,13 +84,13 @@ final class Mirror {
 }
 
 extension Mirror {
-    /// Finds the rows of a store that have a unique key of a row that was taken.
+    /// Finds the rows of a store that share a unique key with an accepted row.
     ///
     /// - Parameters:
-    ///   - values: the stored columns as SQLite has them.
-    ///   - table: its table.
+    ///   - values: the values of the stored columns, as SQLite stores them.
+    ///   - table: the row's table.
     ///   - finder: the store.
-    /// - Returns: their local keys, perhaps the row's own; `nil` if an index cannot be asked.
+    /// - Returns: their local keys, perhaps including the row's own; `nil` if an index cannot be searched.
     /// - Throws: `StoreError`.
     func rows(
         like values: [StoredValue],
@@ -94,8 +99,8 @@ extension Mirror {
     ) throws -> [RowKey]? {
         var found: [RowKey] = []
         for index in table.indexes where index.isUnique {
-            // A search through the table for each row would take longer than a look at all rows.
-            guard let terms = indexTerms[index.name], !index.isAssumed else { return nil }
+            // Searching the whole table for each row would take longer than computing all rows.
+            guard let terms = indexTerms[index.name.exact], !index.isAssumed else { return nil }
             guard let key = try key(of: index, terms, values, table) else { continue }
             found += try finder.keys(
                 of: table,
@@ -107,12 +112,12 @@ extension Mirror {
         return found
     }
 
-    /// Finds the unique keys of a row that was taken, as bytes that are the same for equal keys at any time.
+    /// Finds the unique keys of an accepted row, as bytes that are equal for equal keys at any time.
     ///
     /// - Parameters:
-    ///   - values: the stored columns as SQLite has them.
-    ///   - table: its table.
-    /// - Returns: the keys with their indexes; no bytes of a key that cannot be told, for all such keys.
+    ///   - values: the values of the stored columns, as SQLite stores them.
+    ///   - table: the row's table.
+    /// - Returns: the keys with their indexes; the bytes are empty for every key that cannot be computed.
     /// - Throws: `StoreError`.
     func lastingKeys(
         _ values: [StoredValue],
@@ -121,7 +126,7 @@ extension Mirror {
         var keys: [(index: String, key: [UInt8])] = []
         for index in table.indexes where index.isUnique {
             var bytes: [UInt8] = []
-            if let terms = indexTerms[index.name], index.keys.allSatisfy(\.isFoldable) {
+            if let terms = indexTerms[index.name.exact], index.keys.allSatisfy(\.isFoldable) {
                 guard let key = try key(of: index, terms, values, table) else { continue }
                 bytes = index.bytes(of: key)
             }
@@ -130,7 +135,7 @@ extension Mirror {
         return keys
     }
 
-    /// Returns a row's key in a unique index, as SQLite has it; `nil` if it has none there.
+    /// Returns a row's key in a unique index, as SQLite has it; `nil` if the row has none in it.
     private func key(
         of index: IndexSchema,
         _ terms: IndexTerms,
@@ -138,23 +143,23 @@ extension Mirror {
         _ table: TableSchema
     ) throws -> [StoredValue]? {
         if index.isPlain { return table.key(of: index, in: values) }
-        let key = try tables[table.name]?.evaluate(terms, values)
+        let key = try tables[table.name.exact]?.evaluate(terms, values)
         return key?.contains(.null) == false ? key : nil
     }
 }
 
 extension IndexSchema.Key {
-    /// Whether `StoredValue.folded` knows its collation.
+    /// Whether `StoredValue.folded` supports its collation.
     fileprivate var isFoldable: Bool {
         ["binary", "nocase", "rtrim"].contains(collation.foldedIdentifier)
     }
 }
 
 extension IndexSchema {
-    /// Whether the table's own columns make its key, for all rows.
+    /// Whether it contains all rows, with keys made of the table's columns only.
     var isPlain: Bool { !isPartial && keys.allSatisfy { $0.column != nil } }
 
-    /// Returns a key as bytes that are equal if SQLite takes keys for equal.
+    /// Returns a key as bytes that are equal if SQLite treats the keys as equal.
     fileprivate func bytes(of key: [StoredValue]) -> [UInt8] {
         let parts = zip(key, keys).map { $0.folded($1.collation) }
         guard case .primaryKey(let bytes) = RowKey(primaryKey: parts) else { return [] }
@@ -163,7 +168,7 @@ extension IndexSchema {
 }
 
 extension TableSchema {
-    /// Returns a row's key in a plain index; `nil` if a NULL is in it.
+    /// Returns a row's key in a plain index; `nil` if it contains NULL.
     fileprivate func key(of index: IndexSchema, in values: [StoredValue]) -> [StoredValue]? {
         var parts: [StoredValue] = []
         let stored = storedColumns
@@ -178,7 +183,7 @@ extension TableSchema {
 }
 
 extension StoredValue {
-    /// The value that stands for all that a collation takes for equal
+    /// Returns the value that represents all values that a collation treats as equal
     /// (https://www.sqlite.org/datatype3.html, 7).
     func folded(_ collation: String) -> StoredValue {
         guard case .text(let bytes) = self else { return self }

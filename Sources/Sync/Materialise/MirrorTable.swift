@@ -33,14 +33,14 @@ final class MirrorTable {
         removal = try statement("DELETE FROM main.\(name)")
     }
 
-    /// Returns a row as SQLite has it, and leaves none; `nil` if it is refused.
+    /// Returns a row as SQLite stores it, and leaves the table empty; `nil` if the row is refused.
     func take(_ values: [StoredValue]) throws -> [StoredValue]? {
         insertion.reset()
         for (index, value) in values.enumerated() { try insertion.bind(value, at: CInt(index + 1)) }
         let code = sqlite3_step(insertion.pointer)
         insertion.reset()
         guard code == SQLITE_DONE else {
-            // A key that is no integer is a mismatch.
+            // A key that is not an integer is a mismatch.
             guard code & 0xFF == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH else {
                 throw StoreError("memory", code: code, of: insertion.database)
             }
@@ -56,7 +56,7 @@ final class MirrorTable {
         return taken
     }
 
-    /// Returns the terms of an index for a row that is taken; `nil` if the index has no place for it.
+    /// Returns the terms of an index for an accepted row; `nil` if the index does not contain the row.
     func evaluate(_ terms: IndexTerms, _ values: [StoredValue]) throws -> [StoredValue]? {
         insertion.reset()
         for (index, value) in values.enumerated() { try insertion.bind(value, at: CInt(index + 1)) }

@@ -2,14 +2,14 @@ internal import Changes
 internal import Stores
 
 extension RowID {
-    /// Names the rows of a table that references by value with these values mean; no row need have it.
+    /// Creates a name for the rows that a reference by value means with these values; no row need have it as its id.
     init(naming values: [Value], by reference: ViewSchema.Reference) {
         self.init(key: Array(zip(reference.targets, values)), in: reference.table)
     }
 
-    /// Names the rows of a table that have a key in a unique index; no row need have it.
+    /// Creates a name for the rows with a key in a unique index; no row need have it as its id.
     fileprivate init(uniqueKey key: [UInt8], of index: String, in table: TableName) {
-        // No column of a table is called so.
+        // No column of a table has this name.
         self.init(key: [(.same, .blob(Array(index.utf8) + [0] + key))], in: table)
     }
 }
@@ -20,7 +20,7 @@ extension ViewSchema.Reference {
 }
 
 extension RowState {
-    /// Returns the values of columns, as references by value are compared with them; `nil` if one is NULL.
+    /// Returns the values of columns for comparison with references by value; `nil` if one is NULL.
     func values(_ columns: [ColumnName]) -> [Value]? {
         let values = columns.map { cell($0)?.value ?? .null }
         return values.contains(.null) ? nil : values
@@ -28,7 +28,7 @@ extension RowState {
 }
 
 extension TableMapping {
-    /// Returns the values by which a row refers; `nil` if one is NULL: then it refers to none.
+    /// Returns the values by which a row refers to another; `nil` if one is NULL, since there is no reference then.
     func values(of reference: ViewSchema.Reference, in state: RowState) -> [Value]? {
         var values: [Value] = []
         for name in reference.columns {
@@ -42,16 +42,16 @@ extension TableMapping {
 }
 
 extension ColumnMapping {
-    /// What a row shows that has no such cell.
+    /// The value of a row without such a cell.
     var missing: Value { parent == nil ? (defaultValue ?? .null).wire : .null }
 }
 
 extension Mirror {
-    /// Names the unique keys of a row that was taken: rows of which keys are equal have a name in common.
+    /// Returns names for the unique keys of an accepted row; rows that share a key share a name.
     ///
     /// - Parameters:
-    ///   - values: the stored columns as SQLite has them.
-    ///   - table: its table.
+    ///   - values: the values of the stored columns, as SQLite stores them.
+    ///   - table: the row's table.
     /// - Returns: the names.
     /// - Throws: `StoreError`.
     func keyNames(_ values: [StoredValue], of table: TableMapping) throws -> [RowID] {

@@ -7,29 +7,30 @@ internal import Stores
 
 /// The connection that writes into a store, with triggers, foreign keys and checkpoints off.
 ///
-/// It stays open from one part of a long write to the next: as long as nobody else has written since, the
-/// store is as the shadow has it, and need not be compared with it again. A commit between the last
-/// comparison and the first write is found by the next run: until then a row that it changed is left out,
-/// since each row is held to its shadow as it is written.
+/// It stays open between the parts of a long write. As long as no other connection has written, the store equals its
+/// shadow, and need not be compared again. A commit between the last comparison and the first write is found by the
+/// next run. Until then a row that it changed is left out, since each row is compared with its shadow when it is
+/// written.
 ///
-/// While it is open, nothing else of this process may open the store's files: to close them would drop its
+/// While it is open, nothing else in this process may open the store's files, since closing them would drop its
 /// locks.
 final class StoreConnection {
-    /// The length of a log, in bytes, from which on the connection is closed after a write: SQLite then
-    /// moves the log into the store, if nobody else has it open.
+    /// The length of a log, in bytes, from which the connection is closed after a write.
+    ///
+    /// SQLite then moves the log into the store, if no other connection is open.
     private static let longLog: Int64 = 64 << 20
 
     private let store: Store
     private let busyTimeout: Duration
     private var queue: DatabaseQueue?
-    /// What SQLite says for the commits of others, as of our last write; `nil` if the store must be compared.
+    /// SQLite's counter of others' commits at our last write; `nil` if the store must be compared.
     private var dataVersion: Int64?
 
-    /// Makes it without opening the store.
+    /// Creates the connection without opening the store.
     ///
     /// - Parameters:
     ///   - store: the store.
-    ///   - busyTimeout: how long to wait for another writer.
+    ///   - busyTimeout: the longest wait for another writer.
     init(_ store: Store, busyTimeout: Duration) {
         self.store = store
         self.busyTimeout = busyTimeout
@@ -37,17 +38,17 @@ final class StoreConnection {
 
     deinit { close() }
 
-    /// Closes it, so that the store's files may be opened.
+    /// Closes the connection, so that the store's files may be opened.
     func close() {
         try? queue?.close()
         queue = nil
         dataVersion = nil
     }
 
-    /// Reads in one transaction, if nobody else has written since our last write, or replaced the file.
+    /// Reads in one transaction, if no other connection has written since our last write, or replaced the file.
     ///
-    /// - Returns: `nil` if somebody has, or may have.
-    /// - Throws: `StoreError`; what `body` throws.
+    /// - Returns: `nil` if one has, or may have.
+    /// - Throws: `StoreError`; any error of `body`.
     func reading<Result>(_ body: (RowFinder) throws -> Result) throws -> Result? {
         guard let queue, let dataVersion else { return nil }
         return try translating {
@@ -55,7 +56,7 @@ final class StoreConnection {
                 guard let handle = database.sqliteConnection else { return nil }
                 try execute("BEGIN", handle)
                 defer { try? execute("ROLLBACK", handle) }
-                // It begins to read with this: https://www.sqlite.org/pragma.html#pragma_data_version
+                // The read begins here: https://www.sqlite.org/pragma.html#pragma_data_version
                 guard try self.dataVersion(handle) == dataVersion, try !hasMoved(handle) else {
                     return nil
                 }
@@ -67,11 +68,11 @@ final class StoreConnection {
     /// Writes in one transaction.
     ///
     /// - Parameters:
-    ///   - triggers: those of the store that run though triggers are off.
-    ///   - body: returns `nil` to write nothing.
-    /// - Returns: what `body` returns; `nil`, with nothing written, if another file was put in the store's
-    ///   place.
-    /// - Throws: `StoreError`; `.busyWriting` if another writer does not end. Then nothing was written.
+    ///   - triggers: the store's triggers that run although triggers are off.
+    ///   - body: a closure that returns `nil` to write nothing.
+    /// - Returns: the result of `body`; `nil`, with nothing written, if another file replaced the store.
+    /// - Throws: `StoreError`, which is `.busyWriting` if another writer does not finish. Nothing is written if it
+    ///   throws.
     func writing<Result>(
         _ triggers: [SyncTrigger],
         _ body: (OpaquePointer) throws -> Result?
@@ -96,9 +97,9 @@ final class StoreConnection {
     ) throws -> Result? {
         try execute("BEGIN IMMEDIATE", handle)
         do {
-            // Our own commit does not change it.
+            // Our own commits do not change it.
             let now = try dataVersion(handle)
-            // What is written into a file that has gone is lost.
+            // Data written into a file that was replaced would be lost.
             guard let result = try body(handle), try !hasMoved(handle) else {
                 try execute("ROLLBACK", handle)
                 return nil
@@ -118,6 +119,9 @@ final class StoreConnection {
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(Double(busyTimeout.components.seconds))
         configuration.allowsUnsafeTransactions = true
+        configuration.prepareDatabase { [name] in
+            try distrust($0.sqliteConnection, name: name, runsTriggers: true)
+        }
         let queue = try DatabaseQueue(path: store.writableURI, configuration: configuration)
         try queue.inDatabase { database in
             guard let handle = database.sqliteConnection else { return }
@@ -137,9 +141,15 @@ final class StoreConnection {
         guard csqlite_enable_triggers(handle, 0) == SQLITE_OK else {
             throw StoreError(name, code: sqlite3_errcode(handle), of: handle)
         }
-        // Copies of those that keep up what does not sync.
+        // Copies of the triggers that maintain data that do not sync.
         for trigger in triggers where trigger.treatment == .copied {
-            try execute(trigger.temporaryCopy, handle)
+            try SchemaText.run(
+                trigger.sql,
+                of: .trigger,
+                isTemporary: true,
+                on: handle,
+                name: name
+            )
         }
     }
 
@@ -147,7 +157,7 @@ final class StoreConnection {
 
     private var name: String { store.path.description }
 
-    /// Whether the log is long, or cannot be looked at.
+    /// Returns whether the log is long, or cannot be examined.
     private func hasLongLog() -> Bool {
         let log = FilePath("\(store.location)-wal")
         do {
@@ -157,9 +167,9 @@ final class StoreConnection {
         }
     }
 
-    /// Whether the file was renamed or removed since it was opened, as when another one was put in its place.
+    /// Returns whether the file was renamed or removed since it was opened, for example because another replaced it.
     private func hasMoved(_ handle: OpaquePointer) throws -> Bool {
-        // https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlhasmoved
+        // See https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlhasmoved.
         var moved: CInt = 0
         let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
         guard code == SQLITE_OK else { throw StoreError(name, code: code, of: handle) }
@@ -183,14 +193,5 @@ final class StoreConnection {
             throw StoreError(name, code: error.resultCode.rawValue, message: error.message)
                 .ofWriting
         }
-    }
-}
-
-extension SyncTrigger {
-    /// The statement that makes it on this connection alone.
-    fileprivate var temporaryCopy: String {
-        // SQLite keeps the text from the word TRIGGER on as it was given.
-        let start = "CREATE TRIGGER"
-        return sql.hasPrefix(start) ? "CREATE TEMP TRIGGER" + sql.dropFirst(start.count) : sql
     }
 }

@@ -1,25 +1,25 @@
 internal import CSQLite
 internal import Changes
+internal import Files
 internal import Stores
 
-/// The rows of a store within a transaction of a connection that may write, one at a time by their keys.
+/// The rows of a store by their keys, one at a time, within a transaction of a connection that may write.
 struct StoreRows {
     private let handle: OpaquePointer
     private let name: String
     private let numbers: [TableName: [Int64]]
     private let statements: Statements
 
-    /// A statement that is prepared once for all rows with which the same columns are read or written.
+    /// The key of a statement that is prepared once for all rows with the same columns to read or write.
     private struct Shape: Hashable {
         enum Verb { case read, delete, update, insert }
 
         let verb: Verb
         let table: TableName
-        /// By their places among the stored columns.
+        /// The indices among the stored columns.
         var columns: [Int] = []
     }
 
-    /// Prepared statements.
     private final class Statements {
         var prepared: [Shape: Prepared] = [:]
     }
@@ -51,7 +51,7 @@ struct StoreRows {
 
     // MARK: - Reading
 
-    /// Returns the image of a step's row as it is now; `nil` if there is none.
+    /// Returns the image of a step's row as it is now; `nil` if there is no row.
     func image(of step: WritePlan.Step) throws -> RowImage? {
         guard let values = try read(step), let numbers = numbers[step.table.name] else {
             return nil
@@ -98,7 +98,7 @@ struct StoreRows {
         deletion.statement.reset()
     }
 
-    /// Changes columns; ABORT overrides what a constraint says of conflicts.
+    /// Changes columns; ABORT overrides the conflict clause of a constraint.
     ///
     /// - Returns: `false` if a constraint fails.
     func update(
@@ -126,7 +126,7 @@ struct StoreRows {
         return try run(update)
     }
 
-    /// Inserts a row; columns without a value get what the schema gives them.
+    /// Inserts a row; columns without a value get the schema's default.
     ///
     /// - Returns: `false` if a constraint fails.
     func insert(_ step: WritePlan.Step, _ values: [StoredValue?]) throws -> Bool {
@@ -167,7 +167,7 @@ struct StoreRows {
 }
 
 extension StoreRows {
-    /// Returns whether each row that steps name by a reference is there.
+    /// Returns whether each row that the steps' references name exists.
     func haveParents(
         _ steps: [WritePlan.Step],
         of table: TableMapping,
@@ -204,14 +204,14 @@ extension StoreRows {
         return true
     }
 
-    /// Looks for rows that refer to what has gone, and to no other row that is called as it was.
+    /// Looks for rows that refer to rows that are gone, and not to another row with the same values.
     ///
     /// - Parameters:
-    ///   - gone: the stored columns of the rows that went.
-    ///   - renamed: those of the rows that keep their numbers, as they were.
+    ///   - gone: the stored columns of the rows that are gone.
+    ///   - renamed: the earlier stored columns of the rows that keep their numbers.
     ///   - table: their table.
     ///   - schema: all tables.
-    /// - Returns: whether there is none.
+    /// - Returns: whether there is no such row.
     /// - Throws: `StoreError`.
     func haveNoChildren(
         _ gone: [[StoredValue]],
@@ -244,15 +244,15 @@ extension StoreRows {
         return true
     }
 
-    /// Returns whether a table has a row whose columns are one of some lists of values, and that meets a
-    /// condition.
+    /// Returns whether a table has a row that meets a condition, and whose columns have one of several lists of
+    /// values.
     private func hasRow(
         of table: String,
         with columns: [String],
         in keys: [[StoredValue]],
         _ condition: String
     ) throws -> Bool {
-        // One scan at most, however many keys there are and whether there is an index or not.
+        // This takes at most one scan, whatever the number of keys, with or without an index.
         let names = columns.indices.map { "k\($0)" }
         try execute("DROP TABLE IF EXISTS temp.gone_keys")
         try execute("CREATE TEMP TABLE gone_keys (\(names.joined(separator: ", ")))")
@@ -289,7 +289,7 @@ extension StoreRows {
 }
 
 extension TableSchema {
-    /// The rowid's name if it is the local key and no column shows it.
+    /// The name of the rowid, if it is the local key and no column shows it.
     fileprivate var hiddenRowID: String? { primaryKey.isEmpty ? rowIDName : nil }
 
     /// The condition that finds a row by its local key.

@@ -1,23 +1,23 @@
 internal import Changes
 internal import Stores
 
-/// The write of a plan into a store, in one transaction that lasts as long as the changes.
+/// The write of a plan into a store, in one transaction that lasts only as long as the changes.
 ///
-/// What triggers and foreign keys would do arrives as data, or is the application's to do. A row that is
-/// not as the shadow has it is left out.
+/// The effects of triggers and foreign keys arrive as data, or are left to the application. A row that differs from
+/// its shadow is left out.
 struct StoreWrite {
-    /// What was written.
+    /// The result of a write.
     struct Written {
         var inserted = 0
         var updated = 0
         var deleted = 0
         /// The rows that were written, as they are in the store now.
         var rows: [(step: WritePlan.Step, image: RowImage?)] = []
-        /// The stored columns of the rows that went, by table.
+        /// The stored columns of the deleted rows, by table.
         var gone: [TableName: [[StoredValue]]] = [:]
-        /// Those of the rows that got other unique keys, as they were.
+        /// The earlier stored columns of the rows whose unique keys changed, by table.
         var renamed: [TableName: [[StoredValue]]] = [:]
-        /// Rows that were left out.
+        /// The rows that were left out.
         var leftOut: [RowID] = []
     }
 
@@ -29,11 +29,12 @@ struct StoreWrite {
     /// The columns' numbers in images.
     let numbers: [TableName: [Int64]]
 
-    /// Writes.
+    /// Writes the plan.
     ///
-    /// - Returns: `nil` if the application has changed what the plan is about: capture, and plan anew. Then
-    ///   nothing was written.
-    /// - Throws: `StoreError`; `.busyWriting` if another writer does not end. Then nothing was written.
+    /// - Returns: `nil`, with nothing written, if the application has changed data that the plan needs: capture, and
+    ///   plan again.
+    /// - Throws: `StoreError`, which is `.busyWriting` if another writer does not finish. Nothing is written if it
+    ///   throws.
     func run() throws -> Written? {
         try connection.writing(schema.triggers) { handle in
             guard try schemaVersion(handle) == schema.version else { return nil }
@@ -45,7 +46,7 @@ struct StoreWrite {
         }
     }
 
-    /// Applies the steps that the store still allows: first what frees keys, then what takes them.
+    /// Applies the steps that the store still allows: first those that free keys, then those that take them.
     ///
     /// - Returns: `nil` if a constraint fails.
     private func apply(_ rows: inout StoreRows) throws -> Written? {
@@ -66,7 +67,7 @@ struct StoreWrite {
                 written.deleted += 1
             case .update(let changes) where step.table.changesUniqueKey(changes.map(\.index)):
                 var values = try rows.values(of: step)
-                // Others may refer to it by what it was.
+                // Other rows may refer to it by its earlier values.
                 written.renamed[step.table.name, default: []].append(values)
                 for (index, value) in changes { values[index] = value }
                 try rows.delete(step)
@@ -86,7 +87,7 @@ struct StoreWrite {
         for step in steps {
             guard case .insert(let values) = step.change else { continue }
             if try rows.image(of: step) != nil {
-                // The application took the key.
+                // The application has taken the key.
                 written.leftOut.append(step.id)
                 continue
             }
@@ -101,7 +102,7 @@ struct StoreWrite {
         return written
     }
 
-    /// Returns whether each parent that was named is there, and no child of a row that went.
+    /// Returns whether each named parent exists, and no row refers to a row that is gone.
     private func holds(_ written: Written, _ rows: inout StoreRows) throws -> Bool {
         let tables = Dictionary(
             written.rows.map { ($0.step.table.name, $0.step.table) },
@@ -128,7 +129,7 @@ struct StoreWrite {
 }
 
 extension TableMapping {
-    /// Whether a change of these stored columns may change a unique key besides the local one.
+    /// Returns whether a change of these stored columns may change a unique key besides the local key.
     func changesUniqueKey(_ indexes: [Int]) -> Bool {
         let places = indexes.map { schema.storedColumns[$0] }
         return schema.indexes.contains { index in

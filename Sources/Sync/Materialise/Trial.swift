@@ -2,9 +2,9 @@ internal import Changes
 internal import Files
 internal import Stores
 
-/// Rows of a view, tried in a mirror of the store: with the keys that their parents have here.
+/// The trial of a view's rows in a mirror of the store, with the keys that their parents have here.
 ///
-/// A view asks by closures that cannot throw: the first error is kept, and `check` throws it.
+/// A view calls closures that cannot throw: the first error is kept, and `check` throws it.
 final class Trial {
     private let mirror: Mirror
     private let keys: LocalKeys
@@ -13,28 +13,28 @@ final class Trial {
     private let blobs: BlobCache
     private var error: (any Error)?
     private(set) var missing: Set<BlobReference> = []
-    /// Files that rows will name and that are not there yet.
+    /// The files that rows will name, and that do not exist yet.
     private(set) var newFiles: [ExternalReference: BlobReference] = [:]
     private var isHere: [NamedFile: Bool] = [:]
-    /// The most rows of which is kept what SQLite has made of them.
+    /// The greatest number of rows whose results in SQLite are kept.
     private static let triedLimit = 40_000
     private var tried: [RowID: Tried] = [:]
     private var defaults: [TableName: [StoredValue?]] = [:]
 
-    /// A row's values, and what SQLite has made of them.
+    /// A row's values, with their form in SQLite.
     private struct Tried {
         var table: TableName
         var values: [StoredValue?]
         var taken: [StoredValue]?
     }
 
-    /// A file's name with the content that it is to have.
+    /// A file's name, with its expected content.
     private struct NamedFile: Hashable {
         var name: ExternalReference
         var content: BlobReference
     }
     private var lacking: Set<ViewKey> = []
-    /// The rows of which unique keys were asked for, as SQLite has them.
+    /// The rows whose unique keys were requested, as SQLite stores them.
     private(set) var asked: [ViewKey: Set<[StoredValue]>] = [:]
 
     init(
@@ -56,7 +56,7 @@ final class Trial {
         if let error { throw error }
     }
 
-    /// Whether a row was refused since its content is not here.
+    /// Returns whether a row was refused because its content is not here.
     func lacksBlob(_ key: ViewKey) -> Bool { lacking.contains(key) }
 
     func refuses(_ row: ViewRow, of table: TableName) -> Bool {
@@ -67,8 +67,8 @@ final class Trial {
             if try take(values, row.id, of: table) != nil { return false }
             let untried = try row.values.compactMap(\.reference).filter { try !blobs.has($0) }
             if untried.isEmpty { return true }
-            // The store shows them, so SQLite has taken them; with other values beside them they are
-            // tried once they are here.
+            // If the store shows these values, SQLite has accepted them. If the row differs from its shadow, it is
+            // tried again once the content is here.
             if try !isAsShown(row, of: table) { missing.formUnion(untried) }
             return false
         }
@@ -86,12 +86,12 @@ final class Trial {
         }
     }
 
-    /// Returns a row's values as SQLite will have them.
+    /// Returns a row's values as SQLite will store them.
     func taken(_ values: [StoredValue?], _ id: RowID, of table: TableMapping) -> [StoredValue] {
         trying(nil) { try take(values, id, of: table) } ?? values.map { $0 ?? .null }
     }
 
-    /// Tries a row; one that was tried last with the same values is not tried again.
+    /// Tries a row, unless it was last tried with the same values.
     private func take(
         _ values: [StoredValue?],
         _ id: RowID,
@@ -106,8 +106,8 @@ final class Trial {
         return taken
     }
 
-    /// Returns the values of the stored columns; `nil` for those that do not travel and have no default,
-    /// and for content that is not here.
+    /// Returns the values of the stored columns; `nil` for columns that do not sync and have no default, and for
+    /// content that is not here.
     func values(_ row: ViewRow, of table: TableMapping) -> [StoredValue?] {
         var values = defaults(of: table)
         if let place = table.keyIndex { values[place] = keys.key(of: row.id).map { .integer($0) } }
@@ -118,7 +118,8 @@ final class Trial {
         return values
     }
 
-    /// The values of the stored columns that do not travel: each is as the schema makes it, or as it is.
+    /// Returns the values of the stored columns that do not sync: their constant defaults, or `nil` to leave them
+    /// alone.
     private func defaults(of table: TableMapping) -> [StoredValue?] {
         if let defaults = defaults[table.name] { return defaults }
         let travelling = Set(table.columns.map(\.place))
@@ -132,9 +133,9 @@ final class Trial {
         return found
     }
 
-    /// Fills in for long values whose content is not here: another of the same length.
+    /// Fills in long values whose content is not here, with other content of the same length.
     ///
-    /// It is the same for the same content. Without it a column that may not be NULL would refuse a row
+    /// The same content always gets the same filling. Without it, a column that must not be NULL would refuse a row
     /// that the store shows.
     func filled(
         _ values: [StoredValue?],
@@ -159,7 +160,7 @@ final class Trial {
         return values
     }
 
-    /// Whether the store shows a row just so.
+    /// Returns whether the store shows a row exactly so.
     private func isAsShown(_ row: ViewRow, of table: TableMapping) throws -> Bool {
         guard let shown = try access.shown(row.id) else { return false }
         let parts = try shown.image.partsByColumn()
@@ -174,8 +175,9 @@ final class Trial {
         }
     }
 
-    /// Whether a row is of an entity that this store's model has not, refers to one, or names a file where
-    /// there is none.
+    /// Returns whether this store's model cannot have a row.
+    ///
+    /// The row has or refers to an entity that the model lacks, or names a file in a column without files.
     private func isStrange(_ row: ViewRow, of table: TableMapping) -> Bool {
         zip(table.columns, row.values).contains { column, value in
             if case .file = value { return !column.holdsFiles }
@@ -203,7 +205,9 @@ final class Trial {
         }
     }
 
-    /// Notes the content that a row needs and that is not here; one that is shown can wait as it is.
+    /// Records the content that a row needs and that is not here, and returns whether the row must wait.
+    ///
+    /// A row that is shown can stay as it is.
     private func lacksContent(_ row: ViewRow, of table: TableMapping) -> Bool {
         if row.values.allSatisfy({ $0.reference == nil }) { return false }
         let long = zip(table.columns, row.values).filter { $1.reference != nil }
@@ -218,10 +222,10 @@ final class Trial {
         }
     }
 
-    /// Whether the content of a value is shown by its row, or here.
+    /// Returns whether the content of a value is shown by its row, or is here.
     ///
-    /// Only the same value in the same column need not be written: another column's, or a text of the same bytes
-    /// as a blob, is of no use.
+    /// Only the same value in the same column need not be written: another column's value, or a text with the bytes
+    /// of a blob, is of no use.
     private func has(
         _ value: Value,
         in column: ColumnMapping,
@@ -243,8 +247,9 @@ final class Trial {
         return try value.reference.map(blobs.has) ?? true
     }
 
-    /// Whether a file is shown by its row, there with this content, or can be written; one of another content
-    /// is never replaced.
+    /// Returns whether a file is shown by its row, exists with this content, or can be written.
+    ///
+    /// A file with another content is never replaced.
     private func has(
         _ reference: ExternalReference,
         _ content: BlobReference,

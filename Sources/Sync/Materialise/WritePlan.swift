@@ -1,13 +1,13 @@
 internal import Changes
 internal import Stores
 
-/// The rows of a store that have to change so that it shows its view.
+/// The changes to a store's rows that make it show its view.
 struct WritePlan {
-    /// One row's change.
+    /// The change of one row.
     struct Step {
         enum Change {
             case insert([StoredValue?])
-            /// Places among the stored columns, with their new values.
+            /// The indices of stored columns, with their new values.
             case update([(index: Int, value: StoredValue)])
             case delete
         }
@@ -16,15 +16,15 @@ struct WritePlan {
         var id: RowID
         var causalLength: UInt32
         var key: RowKey
-        /// The shadow; `nil` for a row that is not there.
+        /// The row in the shadow; `nil` for a row that does not exist.
         var old: RowImage?
-        /// As SQLite will have it; `nil` for a row that goes.
+        /// The row as SQLite will have it; `nil` for a deleted row.
         var new: RowImage?
         var change: Change
 
-        /// Returns the step as the sidecar keeps it until it is done, or settles it.
+        /// Returns the step as an intent, for the sidecar to keep or to settle.
         ///
-        /// - Parameter image: the row as it is to be, or as SQLite has it by now; `nil` for one that goes.
+        /// - Parameter image: the planned row, or the row as SQLite now has it; `nil` for a deleted row.
         /// - Returns: the intent.
         func intent(new image: RowImage?) -> Intent {
             Intent(
@@ -39,12 +39,12 @@ struct WritePlan {
     }
 
     private(set) var steps: [Step] = []
-    /// Rows that are not as they should be, and wait for content.
+    /// The rows that differ from the view, and wait for content.
     private(set) var waiting: [RowID] = []
 
     var isEmpty: Bool { steps.isEmpty }
 
-    /// The steps as the sidecar keeps them until they are done.
+    /// The steps as intents, which the sidecar keeps until they are done.
     var intents: some Sequence<Intent> { steps.lazy.map { $0.intent(new: $0.new) } }
 
     /// Compares a view with the shadow.
@@ -88,7 +88,7 @@ struct WritePlan {
         _ access: SidecarAccess
     ) throws {
         if row.key != shown.key {
-            // It is known by what is in it, and that is written otherwise: 1 and 1.0.
+            // The row is identified by its content, and its form has changed, as from 1 to 1.0.
             steps.append(.deletion(of: shown, table))
             steps.append(.insertion(of: row, table))
             return

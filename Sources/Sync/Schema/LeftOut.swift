@@ -1,17 +1,17 @@
 /// A table that does not sync, with the reason.
 public struct LeftOut: Equatable, Sendable, CustomStringConvertible {
-    /// The reasons for which a table does not sync while others do.
+    /// The reasons why a table does not sync while others do.
     public enum Reason: Equatable, Sendable {
         case noPrimaryKey
-        /// Columns have all names of the rowid.
+        /// The columns have all names of the rowid.
         case noRowID
         case virtual
         case shadow
         case view
-        /// It tells which migrations this file went through.
+        /// The table records the migrations of this file.
         case migrations
         case excluded
-        /// What Core Data keeps of this file: its keys, its model, its history.
+        /// The table is Core Data's own, with this file's keys, model or history.
         case coreData
     }
 
@@ -32,7 +32,7 @@ public struct LeftOut: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The tables in which libraries keep what they did to a file.
+    /// The tables in which libraries record what they did to a file.
     static let migrationTables: Set<String> = [
         "__diesel_schema_migrations", "__drizzle_migrations", "__efmigrationshistory",
         "__efmigrationslock", "_migrations", "_prisma_migrations", "_sqlx_migrations",

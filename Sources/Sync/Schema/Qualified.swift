@@ -1,8 +1,9 @@
+internal import Files
 internal import Stores
 
 /// A table that syncs, before its references are known.
 struct Qualified {
-    /// Whether a table syncs.
+    /// The decision whether a table syncs.
     enum Verdict {
         case syncs(Qualified)
         case leftOut(LeftOut.Reason)
@@ -11,21 +12,21 @@ struct Qualified {
 
     let schema: TableSchema
     let identity: SyncTable.Identity
-    /// The places of the columns that do not travel.
+    /// The indices of the columns that do not sync.
     let local: Set<Int>
-    /// How it travels if it is of a Core Data store.
+    /// Its form in change files, if it belongs to a Core Data store.
     var coreData: CoreDataTable?
 
-    /// In ASCII lower case.
-    var name: String { schema.name.foldedIdentifier }
+    /// The table's name, in ASCII lower case.
+    var name: ExactString { schema.name.foldedIdentifier }
 
-    /// Whether the rows' numbers are this file's alone.
+    /// Whether the rows' numbers are valid in this file only.
     var hasOwnNumbers: Bool {
         guard let alias = schema.rowIDAlias else { return false }
         return identity != .key([alias])
     }
 
-    /// The table with its references.
+    /// Returns the table with its references.
     func table(_ references: [SyncReference], _ rules: SchemaRules) -> SyncTable {
         let rule = rules.tables[name]
         let columns = schema.storedColumns.filter { place in
@@ -33,13 +34,14 @@ struct Qualified {
         }
         return SyncTable(
             schema: schema,
-            wireName: rule?.was ?? coreData?.wireName ?? name,
+            wireName: rule?.was ?? coreData?.wireName ?? name.text,
             identity: identity,
             columns: columns.map { place in
                 let folded = schema.columns[place].name.foldedIdentifier
                 return SyncColumn(
                     place: place,
-                    wireName: rule?.renamed[folded] ?? coreData?.columns[place]?.wireName ?? folded,
+                    wireName: rule?.renamed[folded] ?? coreData?.columns[place]?.wireName
+                        ?? folded.text,
                     reference: references.firstIndex { $0.columns == [place] },
                     isEntity: coreData?.columns[place]?.isEntity ?? false
                 )
@@ -51,7 +53,7 @@ struct Qualified {
 }
 
 extension Qualified {
-    /// The table as one of a Core Data store.
+    /// Returns the table as one of a Core Data store.
     fileprivate func with(_ coreData: CoreDataTable) -> Qualified {
         var identity = identity
         if coreData.counter == nil, case .key(let places) = identity {
@@ -71,9 +73,9 @@ extension Qualified.Verdict {
     ///
     /// - Parameters:
     ///   - table: the table.
-    ///   - rules: what the group's map says.
-    ///   - store: what the store says if it is one of Core Data.
-    ///   - sharesKey: whether the numbers of its rows can only be the same everywhere.
+    ///   - rules: the rules of the group's map.
+    ///   - store: the description of the store, if it belongs to Core Data.
+    ///   - sharesKey: whether the numbers of its rows can only be the same on all devices.
     init(
         of table: TableSchema,
         _ rules: SchemaRules,
@@ -86,7 +88,7 @@ extension Qualified.Verdict {
         case .shadow: self = .leftOut(.shadow)
         case .view: self = .leftOut(.view)
         case .table where rules.exclude.contains(name): self = .leftOut(.excluded)
-        case .table where LeftOut.migrationTables.contains(name) && rules.tables[name] == nil:
+        case .table where LeftOut.migrationTables.contains(name.text) && rules.tables[name] == nil:
             self = .leftOut(.migrations)
         case .table where !table.isWithoutRowID && table.rowIDName == nil:
             self = .leftOut(.noRowID)
@@ -104,23 +106,25 @@ extension Qualified.Verdict {
     }
 
     private init(ofReal table: TableSchema, _ rule: SchemaRules.Table) {
-        // A key that is left at home would leave rows without an identity.
-        let local = Set(rule.local.compactMap(table.column)).subtracting(table.primaryKey)
+        // Leaving out a key would leave rows without an identity.
+        let local = Set(rule.local.compactMap { table.column($0.text) }).subtracting(
+            table.primaryKey
+        )
         let identity: SyncTable.Identity
         if let columns = rule.identity {
             var places: [Int] = []
             for column in columns {
-                guard let place = table.column(column), place != table.rowIDAlias,
+                guard let place = table.column(column.text), place != table.rowIDAlias,
                     !table.columns[place].isGenerated, !local.contains(place)
                 else {
-                    self = .refused(.identity(table: table.name, column: column))
+                    self = .refused(.identity(table: table.name, column: column.text))
                     return
                 }
                 places.append(place)
             }
             identity = .named(places)
         } else if let alias = table.rowIDAlias {
-            // A number that is its parent's is known by the parent.
+            // A number that is a reference equals the parent's number, so the parent identifies the row.
             let isReference = table.references.contains { $0.columns == [alias] }
             identity = rule.sharesKey || isReference ? .key([alias]) : .content
         } else if !table.primaryKey.isEmpty {

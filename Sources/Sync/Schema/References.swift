@@ -1,17 +1,18 @@
+internal import Files
 internal import Stores
 
 /// The references among tables that sync: declared by the schema, or by the map.
 struct References {
-    /// By the tables' names in ASCII lower case.
-    private(set) var found: [String: [SyncReference]] = [:]
+    /// The references, by the tables' names in ASCII lower case.
+    private(set) var found: [ExactString: [SyncReference]] = [:]
     private(set) var refusals: [SyncRefusal] = []
 
-    private let tables: [String: Qualified]
+    private let tables: [ExactString: Qualified]
     private let schema: StoreSchema
 
-    /// Finds them.
+    /// Finds the references.
     ///
-    /// - Throws: what `seemsToRefer` throws.
+    /// - Throws: any error of `seemsToRefer`.
     init(
         among qualified: [Qualified],
         in schema: StoreSchema,
@@ -38,7 +39,7 @@ struct References {
 
     private mutating func addDeclared(
         of table: Qualified,
-        _ rule: [String: SchemaRules.Reference]
+        _ rule: [ExactString: SchemaRules.Reference]
     ) {
         for reference in table.schema.references
         where table.local.isDisjoint(with: reference.columns) {
@@ -60,12 +61,12 @@ struct References {
 
     /// Refuses a reference by value to rows that do not sync, unless the map says that it is none.
     ///
-    /// The value means the same elsewhere, and there may be no such row: the constraint would be broken.
+    /// The value means the same elsewhere, but the row may not exist there, and the constraint would be broken.
     private mutating func refuse(
         _ table: Qualified,
         _ columns: [Int],
         _ parent: TableSchema,
-        _ rule: [String: SchemaRules.Reference]
+        _ rule: [ExactString: SchemaRules.Reference]
     ) {
         let names = columns.map { table.schema.columns[$0].name }
         let isNone = names.contains { rule[$0.foldedIdentifier] == SchemaRules.Reference.none }
@@ -82,7 +83,7 @@ struct References {
 
     private mutating func addNamed(
         of table: Qualified,
-        _ rule: [String: SchemaRules.Reference]
+        _ rule: [ExactString: SchemaRules.Reference]
     ) {
         for (column, target) in rule.sorted(by: { $0.key < $1.key }) {
             guard case .table(let name) = target, let place = table.schema.column(column),
@@ -91,12 +92,12 @@ struct References {
             let parent = schema.table(name)
             let key = parent.map { parent in parent.rowIDAlias.map { [$0] } ?? parent.primaryKey }
             guard let parent, let key, key.count == 1 else {
-                // The number would travel as it is, and name another row elsewhere.
+                // The number would be sent as it is, and name another row elsewhere.
                 refusals.append(
                     .unknownReference(
                         table: table.schema.name,
                         column: table.schema.columns[place].name,
-                        parent: name
+                        parent: name.text
                     )
                 )
                 continue
@@ -105,10 +106,10 @@ struct References {
         }
     }
 
-    /// Adds those of a Core Data store's model; where it has none the map has to say.
+    /// Adds the references of a Core Data model; without a model, the map must name them.
     private mutating func addModelled(
         of table: Qualified,
-        _ rule: [String: SchemaRules.Reference]
+        _ rule: [ExactString: SchemaRules.Reference]
     ) {
         let columns = (table.coreData?.columns ?? [:]).sorted { $0.key < $1.key }
         for (place, column) in columns where !table.local.contains(place) {
@@ -137,7 +138,8 @@ struct References {
     ) {
         let name = parent.name.foldedIdentifier
         guard tables[name] != nil else {
-            // Other values mean the same everywhere, be there rows or not: no constraint says that there are.
+            // Other values mean the same on all devices, with or without the rows, since no constraint requires
+            // these.
             if let alias = parent.rowIDAlias, parentColumns == [alias] {
                 refusals.append(
                     .referenceToLeftOut(
@@ -162,11 +164,11 @@ struct References {
 
     // MARK: - Not declared
 
-    /// Returns whether a column could hold numbers of rows, and nobody says that it does or does not.
+    /// Returns whether a column could hold numbers of rows, while neither the schema nor the map decides this.
     private func mayRefer(
         _ table: Qualified,
         _ place: Int,
-        _ rule: [String: SchemaRules.Reference]
+        _ rule: [ExactString: SchemaRules.Reference]
     ) -> Bool {
         let column = table.schema.columns[place]
         let isNumber = column.affinity == .integer || column.declaredType.isEmpty
@@ -175,7 +177,7 @@ struct References {
             && !table.schema.references.contains { $0.columns.contains(place) }
     }
 
-    /// Refuses a column that looks like a reference to rows whose numbers others do not share.
+    /// Refuses a column that looks like a reference to rows whose numbers differ between devices.
     private mutating func look(
         at table: Qualified,
         _ place: Int,
@@ -188,13 +190,13 @@ struct References {
         if let parent {
             looksLikeOne = parent.hasOwnNumbers
         } else if isSure {
-            // A name tells nothing of the table: 'parent_id', 'owner_id'.
+            // Such a name does not name the table: 'parent_id', 'owner_id'.
             looksLikeOne = tables.values.contains(where: \.hasOwnNumbers)
-        } else if let namesake = named(column.foldedIdentifier), namesake.hasOwnNumbers {
+        } else if let namesake = named(column.foldedIdentifier.text), namesake.hasOwnNumbers {
             looksLikeOne = try seemsToRefer(table.schema, place, namesake.schema)
         }
         guard looksLikeOne else { return }
-        let meant = parent ?? named(column.foldedIdentifier)
+        let meant = parent ?? named(column.foldedIdentifier.text)
         refusals.append(
             .undeclaredReference(
                 table: table.schema.name,
@@ -204,10 +206,11 @@ struct References {
         )
     }
 
-    /// Returns the name before an ending that means a key, and whether it can mean nothing else: 'list_id',
-    /// 'listId' and 'nid' can not, 'listid' can, as 'paid' does.
+    /// Returns the part of a name before an ending that means a key, and whether it can mean nothing else.
+    ///
+    /// In 'list_id', 'listId' and 'nid' the ending cannot; in 'listid' it can, as in 'paid'.
     private static func stem(of column: String) -> (String?, Bool) {
-        let folded = column.foldedIdentifier
+        let folded = column.foldedIdentifier.text
         if folded.hasSuffix("_id"), folded.count > 3 { return (String(folded.dropLast(3)), true) }
         guard folded.hasSuffix("id"), folded.count > 2 else { return (nil, false) }
         let stem = String(folded.dropLast(2))
@@ -222,19 +225,19 @@ struct References {
         var forms = [stem, stem + "s", stem + "es"]
         if stem.hasSuffix("y") { forms.append(stem.dropLast() + "ies") }
         if stem.hasSuffix("s") { forms.append(String(stem.dropLast())) }
-        return tables.values.filter { forms.contains($0.name.replacing("_", with: "")) }
+        return tables.values.filter { forms.contains($0.name.text.replacing("_", with: "")) }
             .min { $0.name < $1.name }
     }
 }
 
 extension StoreSnapshot {
-    /// The most values that are looked up.
+    /// The greatest number of values that are looked up.
     private static let referencesLimit = 10_000
 
     /// Returns whether a column has values, and all are numbers of rows of a table.
     ///
-    /// Few are enough: a person is asked once too often, where rows would refer to other rows else. In long
-    /// tables it looks at the first 10,000 different values.
+    /// A few values suffice: a needless question is better than references to wrong rows. In long tables only the
+    /// first 10,000 different values are examined.
     func seemsToRefer(
         from table: TableSchema,
         _ column: Int,

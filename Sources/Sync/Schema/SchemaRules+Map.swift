@@ -1,31 +1,34 @@
 internal import Changes
+internal import Files
 
 extension SchemaRules {
-    /// Takes what a group's map says.
+    /// Takes the rules of a group's map.
     init(_ map: SyncMap) {
         self.init()
         for (name, table) in map.tables {
             var rules = Table()
-            rules.identity = table.identity?.compactMap(\.schemaName)
+            rules.identity = table.identity?.compactMap(\.schemaName?.exact)
             rules.sharesKey = table.sharesKey
             rules.was = table.was?.description
             for (column, was) in table.renamed {
-                guard let column = column.schemaName, let was = was.schemaName else { continue }
+                guard let column = column.schemaName?.exact, let was = was.schemaName else {
+                    continue
+                }
                 rules.renamed[column] = was
             }
             for (column, reference) in table.references {
-                guard let column = column.schemaName else { continue }
+                guard let column = column.schemaName?.exact else { continue }
                 switch reference {
                 case .none: rules.references[column] = SchemaRules.Reference.none
-                case .table(let parent): rules.references[column] = .table(parent.description)
+                case .table(let parent): rules.references[column] = .table(parent.description.exact)
                 }
             }
-            rules.local = Set(table.local.compactMap(\.schemaName))
-            tables[name.description] = rules
+            rules.local = Set(table.local.compactMap(\.schemaName?.exact))
+            tables[name.description.exact] = rules
         }
-        exclude = Set(map.exclude.map(\.description))
+        exclude = Set(map.exclude.map(\.description.exact))
         for (name, rule) in map.triggers {
-            triggers[name.description] = rule == .run ? .run : .skip
+            triggers[name.description.exact] = rule == .run ? .run : .skip
         }
     }
 }

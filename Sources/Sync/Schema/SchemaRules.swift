@@ -1,38 +1,40 @@
-/// What a group's map says of a schema; all names are in ASCII lower case.
+public import Files
+
+/// The rules of a group's map for a schema; all names are in ASCII lower case.
 public struct SchemaRules: Equatable, Sendable {
-    /// What it says of a trigger that writes what syncs, and what does not.
+    /// The treatment of a trigger that writes both data that sync and data that do not.
     public enum TriggerRule: Sendable {
         case run, skip
     }
 
-    /// What it says of a column that may be a reference.
+    /// The target of a column that may be a reference.
     public enum Reference: Equatable, Sendable {
-        case table(String)
-        /// It only looks like one.
+        case table(ExactString)
+        /// The column only looks like a reference.
         case none
     }
 
-    /// What it says of a table.
+    /// The rules for a table.
     public struct Table: Equatable, Sendable {
-        /// The columns that make a row the same one on all devices.
-        public var identity: [String]?
+        /// The columns that identify a row on all devices.
+        public var identity: [ExactString]?
         /// Whether the number of an INTEGER PRIMARY KEY is the same on all devices.
         public var sharesKey = false
-        /// The name by which the table travels, if it was renamed.
+        /// The table's wire name, if it was renamed.
         public var was: String?
-        /// The names by which columns travel that were renamed, by their names now.
-        public var renamed: [String: String] = [:]
-        public var references: [String: Reference] = [:]
-        /// Columns that do not sync.
-        public var local: Set<String> = []
+        /// The wire names of renamed columns, by their current names.
+        public var renamed: [ExactString: String] = [:]
+        public var references: [ExactString: Reference] = [:]
+        /// The columns that do not sync.
+        public var local: Set<ExactString> = []
 
         public init() {}
     }
 
-    public var tables: [String: Table] = [:]
-    /// Tables that do not sync.
-    public var exclude: Set<String> = []
-    public var triggers: [String: TriggerRule] = [:]
+    public var tables: [ExactString: Table] = [:]
+    /// The tables that do not sync.
+    public var exclude: Set<ExactString> = []
+    public var triggers: [ExactString: TriggerRule] = [:]
 
     public init() {}
 }

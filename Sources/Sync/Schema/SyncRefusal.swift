@@ -1,34 +1,35 @@
 public import Files
 
-/// A reason for which a store does not sync at all until a person decides.
+/// A reason why a store does not sync at all until a person decides.
 public enum SyncRefusal: ExplainedError, Equatable {
     /// The store's text is UTF-16.
     case encoding(String)
-    /// A store of Core Data that does not tell its entities.
+    /// The store belongs to Core Data, but does not list its entities.
     case coreData
-    /// An index or a CHECK needs a collation of the application; the column, if one has it.
+    /// An index or a CHECK needs a collation of the application; the column is given if there is one.
     case collation(table: String, column: String?, collation: String)
     /// An index, a CHECK or a computed column needs a function of the application.
     case function(table: String, function: String)
     /// SQLite cannot write to a table for another reason.
     case unwritable(table: String, reason: String)
-    /// A trigger writes what syncs, and what does not.
+    /// A trigger writes both data that sync and data that do not.
     case mixedTrigger(String, writes: [String])
-    /// A trigger that must run needs what only the application has.
+    /// A trigger that must run needs a part of the application.
     case strangeTrigger(String, needs: String)
-    /// A number looks like a reference, and would be broken if it is one; the table, if its name tells.
+    /// A number looks like a reference, and would be broken if it is one; the table is given if the name suggests
+    /// one.
     case undeclaredReference(table: String, column: String, parent: String?)
-    /// A reference to rows that do not sync: others cannot know their numbers, or have no row of such a value.
+    /// A reference leads to rows that do not sync: other devices do not know their numbers, or lack such a row.
     case referenceToLeftOut(table: String, column: String, parent: String, isByValue: Bool = false)
-    /// The map says that a column refers to a table that is not there, or whose rows no single number names.
+    /// The map says that a column refers to a table that does not exist, or that has no single number as key.
     case unknownReference(table: String, column: String, parent: String)
-    /// The map identifies rows by a column that is not there, or that is a number of this file alone.
+    /// The map identifies rows by a column that does not exist, or that is a number of this file alone.
     case identity(table: String, column: String)
-    /// The map identifies rows by columns in which two of them are alike.
+    /// The map identifies rows by columns in which two rows are equal.
     case ambiguousIdentity(table: String, columns: [String])
-    /// Two tables, or two columns of one, would travel by the same name.
+    /// Two tables, or two columns of one table, would have the same wire name.
     case sameName(String, other: String)
-    /// A column names rows of another table than it did before, or of none, by a new schema.
+    /// With the new schema, a column names rows of another table than before, or of none.
     case otherReference(table: String, column: String, parent: String?, was: String?)
 
     public var description: String {
@@ -72,6 +73,35 @@ public enum SyncRefusal: ExplainedError, Equatable {
     }
 
     public var hint: String? {
+        isSettledByMap
+            ? "\(remedy), and publish it with 'grocerydude sync seed --map FILE'" : remedy
+    }
+
+    /// Returns the advice on several refusals, and how a map is named if one helps.
+    public static func hint(on refusals: [SyncRefusal]) -> String? {
+        func remedies(_ isOfMap: Bool) -> [String] {
+            refusals.filter { $0.isSettledByMap == isOfMap }.map(\.remedy)
+                .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        }
+        let ofMap = remedies(true).joined(separator: "; ")
+        let parts =
+            remedies(false)
+            + (ofMap.isEmpty ? [] : ["\(ofMap), and name its file with '--map FILE'"])
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
+    /// Whether a map can say what is missing.
+    private var isSettledByMap: Bool {
+        switch self {
+        case .encoding, .coreData: false
+        case .collation, .function, .unwritable, .mixedTrigger, .strangeTrigger,
+            .undeclaredReference, .referenceToLeftOut, .unknownReference, .identity,
+            .ambiguousIdentity, .sameName, .otherReference:
+            true
+        }
+    }
+
+    private var remedy: String {
         switch self {
         case .encoding:
             "write it anew, with its application closed: sqlite3 OLD '.dump --preserve-rowids' | sqlite3 NEW;"

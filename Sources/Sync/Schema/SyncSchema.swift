@@ -1,35 +1,37 @@
 public import Files
 public import Stores
 
-/// What of a store syncs, what does not, and why.
+/// The parts of a store that sync and those that do not, with the reasons.
 public struct SyncSchema: Sendable {
-    /// The tables that sync: parents before their children, but for those of one cycle.
+    /// The tables that sync: parents before their children, except within a cycle.
     public private(set) var tables: [SyncTable] = []
-    /// The tables that do not, in the order of their names.
+    /// The tables that do not sync, in the order of their names.
     public private(set) var leftOut: [LeftOut] = []
-    /// The reasons for which nothing syncs until a person decides; none if all is well.
+    /// The reasons why nothing syncs until a person decides; empty if all is well.
     public private(set) var refusals: [SyncRefusal] = []
     public private(set) var triggers: [SyncTrigger] = []
-    /// Names in the map that the store has not: it may be an older version's.
+    /// The names in the map that the store does not have: the store may be an older version's.
     public private(set) var unknownNames: [String] = []
-    /// Counts changes of the store's schema.
+    /// The counter of the store's schema changes.
     public let version: Int64
-    /// Whether the store is one of Core Data.
+    /// Whether the store belongs to Core Data.
     public private(set) var isCoreData = false
     /// The SHA-256 of the canonical texts of the tables that sync; for equality and messages only.
     public private(set) var digest: Digest
 
-    /// Returns the table with a name, whatever the case of its ASCII letters.
-    public func table(_ name: String) -> SyncTable? {
-        let name = name.foldedIdentifier
-        return tables.first { $0.name.foldedIdentifier == name }
+    /// Returns the table with a name, regardless of the case of ASCII letters.
+    public func table(_ name: String) -> SyncTable? { table(name.foldedIdentifier) }
+
+    /// Returns the table with a name in ASCII lower case.
+    func table(_ folded: ExactString) -> SyncTable? {
+        tables.first { $0.name.foldedIdentifier == folded }
     }
 
-    /// Looks at a store, in the snapshot's transaction.
+    /// Examines a store, in the snapshot's transaction.
     ///
     /// - Parameters:
     ///   - snapshot: the store.
-    ///   - rules: what the group's map says of it.
+    ///   - rules: the rules of the group's map.
     /// - Throws: `StoreError`.
     public init(of snapshot: StoreSnapshot, rules: SchemaRules) throws {
         let schema = try snapshot.schema()
@@ -39,14 +41,14 @@ public struct SyncSchema: Sendable {
         }
     }
 
-    /// Looks at a schema.
+    /// Examines a schema.
     ///
     /// - Parameters:
-    ///   - schema: the store's.
-    ///   - rules: what the group's map says of it.
-    ///   - coreData: what the store says if it is one of Core Data.
-    ///   - seemsToRefer: whether a column has values, and all are keys of a table.
-    /// - Throws: `StoreError`; what `seemsToRefer` throws.
+    ///   - schema: the store's schema.
+    ///   - rules: the rules of the group's map.
+    ///   - coreData: the description of the store, if it belongs to Core Data.
+    ///   - seemsToRefer: a closure that returns whether a column has values, and all are keys of a table.
+    /// - Throws: `StoreError`; any error of `seemsToRefer`.
     init(
         of schema: StoreSchema,
         rules: SchemaRules,
@@ -95,14 +97,14 @@ public struct SyncSchema: Sendable {
 
     private static func digest(of tables: [SyncTable]) -> Digest {
         let text = tables.sorted { $0.name < $1.name }.map { table in
-            // Of others their names say how they travel.
+            // For other tables, the names in the schema determine the wire names.
             let names = table.coreData == nil ? [] : table.columns.map(\.wireName)
             return table.schema.canonicalText + names.joined(separator: "\n")
         }.joined()
         return Array(text.utf8).withUnsafeBytes { Digest(of: $0) }
     }
 
-    /// Returns what a trial to write says against a table.
+    /// Returns the refusals that follow from a trial of writing to a table.
     private static func refusals(
         of outcome: SchemaProbe.Outcome,
         _ table: SyncTable
@@ -123,18 +125,18 @@ public struct SyncSchema: Sendable {
 }
 
 extension [SyncTable] {
-    /// The names by which two tables, or two columns of one, would travel.
+    /// The refusals of wire names that two tables, or two columns of one table, share.
     fileprivate var sameNames: [SyncRefusal] {
         var refusals: [SyncRefusal] = []
-        var tables: [String: String] = [:]
+        var tables: [ExactString: String] = [:]
         for table in self {
-            if let other = tables.updateValue(table.name, forKey: table.wireName) {
+            if let other = tables.updateValue(table.name, forKey: table.wireName.exact) {
                 refusals.append(.sameName(other, other: table.name))
             }
-            var columns: [String: String] = [:]
+            var columns: [ExactString: String] = [:]
             for column in table.columns {
                 let name = "\(table.name).\(table.schema.columns[column.place].name)"
-                if let other = columns.updateValue(name, forKey: column.wireName) {
+                if let other = columns.updateValue(name, forKey: column.wireName.exact) {
                     refusals.append(.sameName(other, other: name))
                 }
             }
@@ -144,7 +146,7 @@ extension [SyncTable] {
 }
 
 extension SchemaRules {
-    /// Returns the names of tables, columns and triggers that a store has not.
+    /// Returns the names of tables, columns and triggers that a store does not have.
     fileprivate func unknownNames(in schema: StoreSchema) -> [String] {
         var unknown = exclude.filter { schema.table($0) == nil }
         for (name, rules) in tables {
@@ -155,10 +157,10 @@ extension SchemaRules {
             let columns = Set(rules.renamed.keys).union(rules.references.keys).union(rules.local)
                 .union(rules.identity ?? [])
             for column in columns where table.column(column) == nil {
-                unknown.insert("\(name).\(column)")
+                unknown.insert("\(name).\(column)".exact)
             }
         }
         let known = Set(schema.tables.flatMap(\.triggers).map(\.name.foldedIdentifier))
-        return unknown.union(Set(triggers.keys).subtracting(known)).sorted()
+        return unknown.union(Set(triggers.keys).subtracting(known)).sorted().map(\.text)
     }
 }

@@ -2,15 +2,15 @@ internal import Changes
 internal import Stores
 
 extension TableMapping {
-    /// Returns the place of a column among those that travel.
+    /// Returns the index of a column among those that sync.
     func place(of name: ColumnName) -> Int? { columns.firstIndex { $0.name == name } }
 
-    /// The values that a state has for its columns.
+    /// Returns the values of a state for its columns.
     func values(of state: RowState) -> [Value] { columns.values(of: state) }
 }
 
 extension [ColumnMapping] {
-    /// The values that a state has for them.
+    /// Returns the values of a state for the columns.
     func values(of state: RowState) -> [Value] {
         map { column in
             state.cell(column.name)?.value ?? column.missingValue
@@ -19,12 +19,12 @@ extension [ColumnMapping] {
 }
 
 extension ColumnMapping {
-    /// What a state means that has no value for the column.
+    /// The value of a state without a cell for the column.
     var missingValue: Value { parent == nil ? (defaultValue ?? .null).wire : .null }
 }
 
 extension StoredValue {
-    /// The value as it travels; of a reference see `Capture`.
+    /// The value in its form for change files; for references see `Capture`.
     var wire: Value {
         switch self {
         case .null: .null
@@ -37,7 +37,7 @@ extension StoredValue {
 }
 
 extension Value {
-    /// The value as a store has it; `nil` of what cannot be in a store as it is.
+    /// The value as a store has it; `nil` if a store cannot contain it as it is.
     var stored: StoredValue? {
         switch self {
         case .null: .null
@@ -54,7 +54,7 @@ extension Value {
         if case .row = self { true } else { false }
     }
 
-    /// The value as a state has it: a long one by its name.
+    /// The value as a state has it; a long value becomes a reference to its blob.
     var named: Value {
         let delta = RowDelta(
             RowID(high: 0, low: 1),

@@ -1,24 +1,25 @@
 internal import Changes
+internal import Files
 internal import Stores
 
-/// How the rows of a table travel: by which names, and by which local keys they are known here.
+/// The mapping of a table's rows to change files: the wire names, and the local keys of rows.
 final class TableMapping: Sendable {
     let schema: TableSchema
-    /// The places of the columns whose values are read.
+    /// The indices of the columns whose values are read.
     let storedColumns: [Int]
-    /// The place of the integer key among the stored columns; `nil` if it is none of them.
+    /// The index of the integer key among the stored columns; `nil` if it is not one of them.
     let keyIndex: Int?
-    /// The name by which it travels.
+    /// The table's wire name.
     let name: TableName
     let identity: SyncTable.Identity
-    /// Those that travel; never an integer key that is each device's own.
+    /// The columns that sync, without an integer key that each device assigns itself.
     let columns: [ColumnMapping]
-    /// References to tables that sync, as a view has them.
+    /// The references to tables that sync, in the form for a view.
     let references: [ViewSchema.Reference]
-    /// How it travels if it is of a Core Data store.
+    /// Its form in change files, if it belongs to a Core Data store.
     let coreData: CoreDataTable?
 
-    private init?(_ table: SyncTable, _ tables: [String: SyncTable]) {
+    private init?(_ table: SyncTable, _ tables: [ExactString: SyncTable]) {
         guard let name = TableName(table.wireName) else { return nil }
         self.name = name
         if case .named(let places) = table.identity, !table.schema.isUnique(by: places) {
@@ -77,10 +78,10 @@ final class TableMapping: Sendable {
         }
     }
 
-    /// Whether a key that was given out never is again.
+    /// Whether an assigned key is never assigned again.
     var neverReusesKeys: Bool { schema.isAutoincrement || coreData != nil }
 
-    /// Whether a row has no key here but a rowid that no column shows; VACUUM changes it.
+    /// Whether a row has no key except a rowid that no column shows, and that VACUUM changes.
     var isKeyless: Bool { schema.primaryKey.isEmpty }
 
     /// Whether the local keys of its rows are rowids.
@@ -89,26 +90,26 @@ final class TableMapping: Sendable {
     /// The order in which its rows are read: that of their local keys.
     var order: TableCursor.Order { hasRowIDs ? .local : .primaryKey }
 
-    /// Whether its rows have a number that is this store's alone.
+    /// Whether its rows have a number that is valid in this store only.
     var isNumbered: Bool { hasRowIDs && sharedKey == nil }
 
-    /// Whether a row keeps its id while the columns change by which it got it: it has a key besides them.
+    /// Whether a row keeps its id if the columns change that determined the id, since it has another key.
     var keepsRenamed: Bool { isNamed && !isKeyless }
 
-    /// Whether a row's id is not made of its local key.
+    /// Whether a row's id does not depend on its local key.
     var hasOwnIDs: Bool {
         if case .key = identity { false } else { true }
     }
 
-    /// Whether the group's map names the columns by which its rows are identified.
+    /// Whether the group's map names the columns that identify its rows.
     var isNamed: Bool {
         if case .named = identity { true } else { false }
     }
 
-    /// The column that travels and is the rowid's other name: then the number is the same everywhere.
+    /// The synced column that is another name of the rowid; its number is the same on all devices.
     var sharedKey: ColumnMapping? { columns.first { $0.place == schema.rowIDAlias } }
 
-    /// The places of the columns that identify a row; `nil` if chance or content does.
+    /// The indices of the columns that identify a row; `nil` if chance or content does.
     var identifyingPlaces: [Int]? {
         switch identity {
         case .key(let places), .named(let places): places
@@ -117,24 +118,24 @@ final class TableMapping: Sendable {
     }
 }
 
-/// A column that travels.
+/// A column that syncs.
 struct ColumnMapping: Equatable {
-    /// Its place in the table's columns.
+    /// The column's index in the table.
     let place: Int
-    /// Its place among the stored columns, which are those that are read.
+    /// The column's index among the stored columns, which are those that are read.
     let index: Int
-    /// The name by which it travels.
+    /// The column's wire name.
     let name: ColumnName
-    /// What it is where a row does not give it a value; `nil` if that is no constant.
+    /// The value in a row that gives none; `nil` if that is no constant.
     let defaultValue: StoredValue?
-    /// The table whose rows it names by their integer keys: such a value travels as a row id.
+    /// The table whose rows it names by their integer keys; such a value is sent as a row id.
     let parent: TableName?
-    /// The names of the entities whose numbers it holds, and which travel.
+    /// The names of the entities whose numbers it holds; the names are sent.
     let entities: EntityNumbers?
-    /// Whether its values may stand in files beside the store.
+    /// Whether its values may be in files beside the store.
     let holdsFiles: Bool
 
-    /// The part of a row's image that stands for the column, which outlasts the store's numbers.
+    /// Returns the part of a row's image for the column, which does not depend on the store's entity numbers.
     ///
     /// - Parameter values: the stored columns.
     /// - Returns: the part.
@@ -144,9 +145,9 @@ struct ColumnMapping: Equatable {
 }
 
 extension TableMapping {
-    /// Maps the tables of a store that sync, parents before their children but in cycles.
+    /// Maps the tables of a store that sync, parents before their children except in cycles.
     ///
-    /// A table or a column whose name cannot travel is left out.
+    /// It leaves out a table or a column whose name cannot be a wire name.
     static func mappings(of tables: [SyncTable]) -> [TableMapping] {
         let byName = Dictionary(tables.map { ($0.name.foldedIdentifier, $0) }) { first, _ in first }
         return tables.compactMap { TableMapping($0, byName) }
@@ -154,19 +155,19 @@ extension TableMapping {
 }
 
 extension TableMapping {
-    /// Makes the image of a row.
+    /// Returns the image of a row.
     ///
     /// - Parameters:
-    ///   - values: the stored columns in their order.
-    ///   - numbers: those of the columns that travel; see `SidecarAccess.numbers`.
-    /// - Returns: the image, of the columns that travel.
+    ///   - values: the values of the stored columns, in order.
+    ///   - numbers: the numbers of the columns that sync; see `SidecarAccess.numbers`.
+    /// - Returns: the image of the columns that sync.
     func image(_ values: [StoredValue], _ numbers: [Int64]) -> RowImage {
         RowImage(zip(columns, numbers).map { ($1, $0.part(values)) })
     }
 }
 
 extension TableSchema {
-    /// Returns whether no two rows of the table have the same values in some columns, but for NULL.
+    /// Returns whether no two rows of the table can have the same values in some columns, except for NULL.
     func isUnique(by places: [Int]) -> Bool {
         indexes.contains { index in
             index.isUnique && index.isPlain && Set(index.keys.map(\.column)) == Set(places)
@@ -175,7 +176,7 @@ extension TableSchema {
 }
 
 extension SyncReference {
-    /// Whether its values are the integer keys of its parent's rows.
+    /// Returns whether its values are the integer keys of its parent's rows.
     fileprivate func namesNumbers(of parent: SyncTable) -> Bool {
         guard let alias = parent.schema.rowIDAlias else { return false }
         return parentColumns == [alias]

@@ -1,12 +1,13 @@
+internal import Files
 internal import Stores
 
-/// Judges triggers by what they write: see 'Triggers' in the documentation of sync.
+/// The judge of triggers by their effects: see 'Triggers' in the documentation of sync.
 struct TriggerJudge {
     private(set) var triggers: [SyncTrigger] = []
     private(set) var refusals: [SyncRefusal] = []
 
-    /// What travels: names of columns by the names of tables, all in ASCII lower case.
-    private let travelling: [String: Set<String>]
+    /// The names of the columns that sync, by the names of their tables, all in ASCII lower case.
+    private let travelling: [ExactString: Set<ExactString>]
     private let rules: SchemaRules
     private let probe: SchemaProbe
 
@@ -20,7 +21,7 @@ struct TriggerJudge {
         )
         self.rules = rules
         self.probe = probe
-        // A copy that runs lets those of the tables that it writes to run as well.
+        // A copy that runs also fires the triggers of the tables that it writes to.
         var waiting = tables.map(\.name.foldedIdentifier)
         var seen = Set(waiting)
         while let name = waiting.popLast() {
@@ -36,9 +37,10 @@ struct TriggerJudge {
     /// Judges a trigger.
     ///
     /// - Returns: the tables that its copy writes to.
-    private mutating func judge(_ trigger: TriggerSchema, of table: TableSchema) -> Set<String> {
+    private mutating func judge(_ trigger: TriggerSchema, of table: TableSchema) -> Set<ExactString>
+    {
         let rule = rules.triggers[trigger.name.foldedIdentifier]
-        // Core Data computes derived attributes by functions of its own; what they gave is data.
+        // Core Data computes derived attributes by its own functions; their results are data.
         if rule == .skip || trigger.name.hasPrefix("Z_DA_") {
             add(trigger, table, .off)
             return []
@@ -48,7 +50,7 @@ struct TriggerJudge {
             refusals.append(.strangeTrigger(trigger.name, needs: "more (\(reason))"))
             return []
         }
-        var (synced, others): (Set<String>, Set<String>) = ([], [])
+        var (synced, others): (Set<ExactString>, Set<ExactString>) = ([], [])
         for name in outcome.changedTables {
             if travelling[name] != nil { synced.insert(name) } else { others.insert(name) }
         }
@@ -58,12 +60,14 @@ struct TriggerJudge {
             } else {
                 others.insert(
                     travelling[column.table] == nil
-                        ? column.table : "\(column.table).\(column.name)"
+                        ? column.table : "\(column.table).\(column.name)".exact
                 )
             }
         }
         if rule == nil, !synced.isEmpty, !others.isEmpty {
-            refusals.append(.mixedTrigger(trigger.name, writes: synced.union(others).sorted()))
+            refusals.append(
+                .mixedTrigger(trigger.name, writes: synced.union(others).sorted().map(\.text))
+            )
             return []
         }
         guard rule == .run || !others.isEmpty else {

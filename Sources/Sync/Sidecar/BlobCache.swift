@@ -2,10 +2,10 @@ internal import Changes
 internal import Files
 internal import SystemPackage
 
-/// The content of blobs, as far as it is on this machine: what was fetched, and what waits in the outbox.
+/// The content of blobs on this machine: those that were fetched, and those in the outbox.
 struct BlobCache {
     let sidecar: Sidecar
-    /// The files beside the store; `nil` where nobody asks for them.
+    /// The files beside the store; `nil` if they are not needed.
     var files: ExternalFiles?
 
     var directory: FilePath { sidecar.directory.appending("blobs") }
@@ -32,7 +32,7 @@ struct BlobCache {
         return bytes
     }
 
-    /// Keeps a blob's file, if it is whole.
+    /// Keeps a blob's file if it is complete, and returns whether it is.
     func keep(_ copy: FilePath, as name: String, _ blob: BlobReference) throws -> Bool {
         let path = directory.appending(name)
         try LocalFileSystem().remove(path)
@@ -45,7 +45,7 @@ struct BlobCache {
         }
     }
 
-    /// Removes what was fetched: it is in the store now.
+    /// Removes the fetched blobs, which the store now contains.
     func clear() throws { try LocalFileSystem().remove(directory) }
 
     private func path(_ blob: BlobReference) throws -> FilePath? {

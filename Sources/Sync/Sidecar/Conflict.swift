@@ -1,16 +1,16 @@
 internal import Changes
 
-/// An edit that lost, and what it lost to.
+/// An edit that lost, with the value that won.
 struct Conflict: Equatable {
-    /// The way in which it lost.
+    /// The way in which an edit lost.
     enum Kind: String {
-        /// A later edit of the same cell won, whose author had not seen it.
+        /// A later edit of the same cell won, whose author had not received this one.
         case edited
         /// The row was deleted elsewhere.
         case deleted
         /// The row was deleted and inserted again elsewhere.
         case inserted
-        /// An edit here overwrote what had arrived and was not written yet.
+        /// An edit here overwrote a value that had arrived and was not written yet.
         case overwritten
         /// Two devices began with different values.
         case seed
@@ -19,15 +19,15 @@ struct Conflict: Equatable {
     var kind: Kind
     var table: TableName
     var id: RowID
-    /// `nil` for a row that was deleted without a cell of ours.
+    /// The column; `nil` for a row that was deleted without a cell of ours.
     var column: ColumnName?
-    /// `nil` if the row is gone.
+    /// The value that won; `nil` if the row is deleted.
     var won: Value?
     var lost: Value?
     var wonBy: DeviceID
     var lostBy: DeviceID
 
-    /// An edit that lost to a row that was deleted or inserted again.
+    /// Creates the conflict of an edit with a row that was deleted or inserted again.
     init(_ kind: Kind, _ cell: Cell, of row: KnownRow, lost: Cell, by device: DeviceID) {
         self.kind = kind
         table = row.table
@@ -39,7 +39,7 @@ struct Conflict: Equatable {
         lostBy = device
     }
 
-    /// A cell that lost to another one.
+    /// Creates the conflict of a cell that lost to another one.
     init(_ kind: Kind, _ lost: Cell, of row: KnownRow, winner: Cell) {
         self.kind = kind
         table = row.table

@@ -2,21 +2,21 @@ internal import Changes
 internal import Files
 internal import Stores
 
-/// A row as the store holds it, in few bytes: long values are hashes.
+/// A row of the store in few bytes, with hashes in place of long values.
 ///
-/// Images are equal if and only if rows are, as far as the hash can tell.
+/// Images are equal if and only if the rows are, except for collisions of the hash.
 struct RowImage: Hashable {
-    /// For each column its number in the sidecar, then its value or its hash.
+    /// The bytes: for each column its number in the sidecar, then its value or its hash.
     var bytes: [UInt8]
 
     /// The value of a column in an image.
     enum Part: Equatable {
         case value(StoredValue)
-        /// The storage class, and the SHA-256 of what is longer than `limit`.
+        /// The storage class and the SHA-256 of a value that is longer than `limit`.
         case hash(StorageClass, Digest)
     }
 
-    /// The longest text or blob that stands in it, in bytes.
+    /// The greatest length of a text or a blob that is contained whole, in bytes.
     static let limit = 24
 
     /// Returns the values by the columns' numbers.
@@ -58,9 +58,9 @@ extension RowImage.Part {
 }
 
 extension RowImage {
-    /// Makes the image of a row.
+    /// Creates the image of a row.
     ///
-    /// - Parameter parts: by the columns' numbers, in a fixed order.
+    /// - Parameter parts: the parts by the columns' numbers, in a fixed order.
     init(_ parts: [(column: Int64, part: Part)]) {
         var writer = ByteWriter()
         for (column, part) in parts {
@@ -72,7 +72,7 @@ extension RowImage {
 }
 
 extension RowImage.Part {
-    /// Makes the part that a value is in an image.
+    /// Creates the part for a value.
     init(_ value: StoredValue) {
         switch value {
         case .text(let bytes) where bytes.count > RowImage.limit:

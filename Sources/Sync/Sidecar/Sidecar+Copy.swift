@@ -3,9 +3,11 @@ internal import GRDB
 public import SystemPackage
 
 extension Sidecar {
-    /// Makes a copy, on which a run can be tried; files that wait for upload are told in it and not there.
+    /// Creates a copy on which a run can be tried.
     ///
-    /// - Parameter directory: where it goes; it is made.
+    /// It records the files that wait for upload, but does not contain them.
+    ///
+    /// - Parameter directory: the directory for the copy, which is created.
     /// - Returns: the copy, open.
     /// - Throws: `SidecarError`, `FileError`.
     public func copy(to directory: FilePath) throws -> Sidecar {
@@ -15,7 +17,7 @@ extension Sidecar {
         } catch let error as DatabaseError {
             throw SidecarError(error, of: path)
         }
-        // It is no other device for being another file.
+        // The copy is another file, but not another device.
         let (old, new) = (try FileInfo(of: path).identity, try FileInfo(of: copy.path).identity)
         try copy.write { access in
             guard let place = try access.text("place"), place.hasSuffix(" \(old.inode)") else {

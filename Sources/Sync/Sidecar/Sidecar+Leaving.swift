@@ -12,12 +12,13 @@ extension Sidecar {
         try write { try $0.set("phase", "leaving") }
     }
 
-    /// Gives the store the content that it had before it took part, in one transaction of SQLite's.
+    /// Restores the content that the store had before it took part, in one transaction of SQLite.
     ///
-    /// Whoever has the store open sees it change as by any other writer. The copy stays, and so do older
+    /// Applications that have the store open see the change as by any other writer. The copy stays, and so do older
     /// ones.
     ///
-    /// - Throws: `StoreError`; `.busyWriting` if another writer does not end. Then the store is as it was.
+    /// - Throws: `StoreError`, which is `.busyWriting` if another writer does not finish. The store is unchanged if
+    ///   it throws.
     public func putBack(_ store: Store) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
@@ -29,7 +30,7 @@ extension Sidecar {
             defer { try? before.close() }
             let queue = try DatabaseQueue(path: store.location.string, configuration: configuration)
             defer { try? queue.close() }
-            // In one step, which is one transaction (https://www.sqlite.org/backup.html).
+            // This copies in one step, which is one transaction (https://www.sqlite.org/backup.html).
             try before.backup(to: queue, pagesPerStep: -1)
         } catch let error as DatabaseError {
             throw StoreError(
@@ -40,9 +41,9 @@ extension Sidecar {
         }
     }
 
-    /// Removes what is kept of a store that takes part no more; copies of it stay.
+    /// Removes the data of a store that no longer takes part; copies of the store stay.
     ///
-    /// It begins with the database: without that, the rest means nothing.
+    /// It removes the database first, since the rest is useless without it.
     ///
     /// - Throws: `FileError`.
     public static func remove(in directory: FilePath) throws {

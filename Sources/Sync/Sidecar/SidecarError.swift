@@ -4,9 +4,9 @@ public import SystemPackage
 
 /// An error with the sidecar of a store; the payload names its file.
 public enum SidecarError: ExplainedError, Equatable {
-    /// SQLite finds it damaged, or it lacks what must be in it.
+    /// SQLite finds it damaged, or it lacks required data.
     case damaged(FilePath, reason: String)
-    /// A newer version of the program made it.
+    /// A newer version of the program created it.
     case tooNew(FilePath, format: Int64)
     /// SQLite cannot open, read or write it.
     case unreadable(FilePath, reason: String)
@@ -16,7 +16,7 @@ public enum SidecarError: ExplainedError, Equatable {
 
     init(_ error: DatabaseError, of path: FilePath) {
         if error.extendedResultCode == .SQLITE_IOERR_SHMSIZE {
-            // The log's index could not be made as long as it has to be.
+            // SQLite could not extend the log's index.
             self = .noSpace(path)
             return
         }
@@ -25,6 +25,24 @@ public enum SidecarError: ExplainedError, Equatable {
         case .SQLITE_FULL: self = .noSpace(path)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: self = .damaged(path, reason: reason)
         default: self = .unreadable(path, reason: reason)
+        }
+    }
+
+    public var outcome: FailureOutcome {
+        switch self {
+        case .damaged: .damaged
+        case .noSpace: .noSpace
+        case .tooNew, .unreadable: .failed
+        }
+    }
+
+    public var hint: String? {
+        switch self {
+        case .damaged(let path, _):
+            "move '\(printable(path.removingLastComponent()))' away, and take part again with 'grocerydude sync enable'"
+        case .tooNew: "update this program"
+        case .noSpace(let path): "free some space where '\(printable(path))' is, and try again"
+        case .unreadable: nil
         }
     }
 

@@ -4,9 +4,8 @@ internal import GRDB
 
 /// The tables of a sidecar.
 ///
-/// `row` is the state: all that the group knows of each row. `shown` is the shadow: what the store held
-/// when we last looked, by local key. The two differ by what has arrived and is not written yet, and by
-/// what cannot be shown.
+/// `row` is the state: all that is known of each row. `shown` is the shadow: the store's content at the last look,
+/// by local key. They differ by changes that have arrived and are not written yet, and by rows that cannot be shown.
 enum SidecarSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -25,10 +24,10 @@ enum SidecarSchema {
         return migrator
     }
 
-    /// What lasts as long as a connection: the rows of a long look, in the order in which they are looked at.
+    /// The table that exists as long as a connection: the rows of a long look, in the order of their computation.
     static let passing = "CREATE TEMP TABLE look (n INTEGER PRIMARY KEY, id BLOB NOT NULL)"
 
-    /// The integer that a row's hint is, in SQL; NULL for any other.
+    /// The SQL function that returns a row's hint if it is an integer, and otherwise NULL.
     static let hintNumber = DatabaseFunction("hint_number", argumentCount: 1, pure: true) {
         guard let bytes = Data.fromDatabaseValue($0[0]) else { return nil }
         return bytes.withUnsafeBytes { bytes in
@@ -109,8 +108,8 @@ enum SidecarSchema {
         ALTER TABLE waiting ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
         """
 
-    // Ids come in no order. By rowids, only pages of a small index are written all over, and not those of
-    // the rows.
+    // Ids are in no order. With rowids, only pages of a small index are written at random, and not the pages of the
+    // rows.
     private static let rowsInOrderOfArrival = """
         ALTER TABLE row RENAME TO row_by_id;
         CREATE TABLE row (id BLOB NOT NULL UNIQUE, t INTEGER NOT NULL, cl INTEGER NOT NULL,

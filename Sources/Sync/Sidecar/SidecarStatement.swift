@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Changes
 internal import GRDB
 
-/// A value for a mark of a `SidecarStatement`.
+/// A value for a parameter of a `SidecarStatement`.
 enum SidecarValue {
     case null
     case integer(Int64)
@@ -15,8 +15,9 @@ enum SidecarValue {
     static func optional(_ id: RowID?) -> SidecarValue { id.map { .id($0) } ?? .null }
 }
 
-/// A prepared statement for what is done for each row: GRDB makes objects of every value, which takes
-/// longer than SQLite does.
+/// A prepared statement for work on each row.
+///
+/// GRDB creates an object for every value, which takes longer than SQLite's own work.
 final class SidecarStatement {
     private let pointer: OpaquePointer
     private let database: OpaquePointer
@@ -38,7 +39,7 @@ final class SidecarStatement {
 
     deinit { sqlite3_finalize(pointer) }
 
-    /// Begins anew, with values for its marks in their order.
+    /// Begins the statement again, with values for its parameters in order.
     func begin(_ values: [SidecarValue]) throws {
         sqlite3_reset(pointer)
         // SQLITE_TRANSIENT: SQLite copies the bytes.
@@ -57,7 +58,7 @@ final class SidecarStatement {
                     sqlite3_bind_text(pointer, place, text, -1, transient)
                 case .bytes(let bytes):
                     bytes.withUnsafeBytes {
-                        // An empty array has no address, and that would be NULL.
+                        // An empty array has no address, and a null pointer would bind NULL.
                         $0.isEmpty
                             ? sqlite3_bind_zeroblob(pointer, place, 0)
                             : sqlite3_bind_blob(
@@ -73,7 +74,7 @@ final class SidecarStatement {
         }
     }
 
-    /// Goes on to the next row.
+    /// Advances to the next row.
     ///
     /// - Returns: `false` if there is none.
     func step() throws -> Bool {
@@ -84,10 +85,10 @@ final class SidecarStatement {
         }
     }
 
-    /// Ends it, so that it keeps no transaction open.
+    /// Resets the statement, so that it keeps no transaction open.
     func reset() { sqlite3_reset(pointer) }
 
-    // MARK: - The row at which it is
+    // MARK: - The current row
 
     func isNull(_ column: CInt) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
@@ -95,18 +96,18 @@ final class SidecarStatement {
 
     func optionalInteger(_ column: CInt) -> Int64? { isNull(column) ? nil : integer(column) }
 
-    /// An id; `nil` for what is none.
+    /// Returns an id; `nil` if the column contains none.
     func id(_ column: CInt) -> RowID? { withBytes(column) { RowID(bytes: $0) } }
 
-    /// A text; an empty one for NULL.
+    /// Returns a text; an empty one for NULL.
     func text(_ column: CInt) -> String {
         sqlite3_column_text(pointer, column).map { String(cString: $0) } ?? ""
     }
 
-    /// A copy of the bytes of a column; none for NULL.
+    /// Returns a copy of the bytes of a column; empty for NULL.
     func bytes(_ column: CInt) -> [UInt8] { withBytes(column) { Array($0) } }
 
-    /// Lends the bytes of a column; none for NULL.
+    /// Passes the bytes of a column to a closure; no bytes for NULL.
     func withBytes<Result>(
         _ column: CInt,
         _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -116,7 +117,7 @@ final class SidecarStatement {
         return try body(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    /// The reason of the call that failed just now.
+    /// Returns the error of the call that just failed.
     private static func error(of database: OpaquePointer) -> DatabaseError {
         DatabaseError(
             resultCode: ResultCode(rawValue: sqlite3_extended_errcode(database)),
@@ -134,7 +135,7 @@ extension SidecarAccess {
         while try statement.step() {}
     }
 
-    /// Lends the first row of a query; `nil` if there is none.
+    /// Reads the first row of a query; returns `nil` if there is none.
     func first<Result>(
         _ sql: StaticString,
         _ values: SidecarValue...,
@@ -146,7 +147,7 @@ extension SidecarAccess {
         return try statement.step() ? read(statement) : nil
     }
 
-    /// Whether a query has a row.
+    /// Returns whether a query has a row.
     func has(_ sql: StaticString, _ values: SidecarValue...) throws -> Bool {
         let statement = try statement(sql)
         try statement.begin(values)
@@ -154,7 +155,7 @@ extension SidecarAccess {
         return try statement.step()
     }
 
-    /// Returns what is read of each row of a query but `nil`.
+    /// Reads each row of a query, and returns the results without `nil`.
     func all<Result>(
         _ sql: StaticString,
         _ values: SidecarValue...,

@@ -2,12 +2,12 @@ internal import Archives
 internal import Changes
 internal import Files
 
-/// The writing of a baseline: all that this device knows, so that files that it has read need not be kept.
+/// The writer of a baseline: all that this device knows, so that the files that it has read need not be kept.
 struct BaselineWriter {
     let access: SidecarAccess
     let outgoing: Outgoing
 
-    /// Writes the parts, and the index that tells which files are in the state, into the outbox.
+    /// Writes the parts, and the index that names the files in the state, into the outbox.
     func write(covers: [Digest]) throws {
         var parts: [Digest] = []
         var writer = ChangeFileWriter()

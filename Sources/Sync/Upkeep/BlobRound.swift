@@ -2,20 +2,20 @@ internal import Changes
 internal import Files
 internal import Remotes
 
-/// A look after the long values that this device sent, once a week.
+/// The weekly check of the long values that this device sent.
 ///
-/// One that no row has referred to for a month is removed. Another device may have found it there just before and
-/// refer to it in a file that is still on its way; so whoever sent a value that rows refer to sends it again if it
-/// is gone.
+/// A value that no row has referred to for a month is removed. Just before, another device may have found it in the
+/// container. That device's file with the reference may still be on its way. So this device sends its value again if
+/// it is gone and rows refer to it.
 struct BlobRound {
     let sidecar: Sidecar
     let container: Container
     let rules: UpkeepRules
-    /// Milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     let now: Int64
     let listing: Container.Listing
 
-    /// Whether it is time for one.
+    /// Returns whether a check is due.
     func isDue() throws -> Bool {
         try sidecar.read { access in
             guard let last = try access.integer("blobs") else { return true }
@@ -23,11 +23,11 @@ struct BlobRound {
         }
     }
 
-    /// Removes values, or notes since when they are idle.
+    /// Removes values, or records since when they are idle.
     ///
-    /// - Parameter check: throws to stop.
-    /// - Returns: the values that rows refer to and that are not there.
-    /// - Throws: `RemoteError`, `SidecarError`; what `check` throws.
+    /// - Parameter check: a closure that throws to stop.
+    /// - Returns: the values that rows refer to and that are missing.
+    /// - Throws: `RemoteError`, `SidecarError`; any error of `check`.
     func run(check: () throws -> Void) async throws -> Set<Digest> {
         let sent = try sidecar.read { try $0.sentBlobs() }
         if sent.isEmpty { return [] }
@@ -43,7 +43,7 @@ struct BlobRound {
                     if !isThere { missing.insert(blob.content) }
                     try access.setIdle(nil, blob)
                 } else if !isThere {
-                    // Should a row refer to it again, it is sent again.
+                    // If a row refers to it again, it is sent again.
                     try access.disown(blob)
                 } else if let idle = blob.idle, idle <= now {
                     if knowsAll, now - idle >= rules.blobKeeping { removed.append(blob) }
@@ -52,7 +52,7 @@ struct BlobRound {
                 }
             }
         }
-        // Forgotten first: one that is gone and not forgotten would never be sent again.
+        // They are forgotten first: a value that is removed and not forgotten would never be sent again.
         try sidecar.write { access in
             for blob in removed { try access.disown(blob) }
         }
@@ -60,7 +60,7 @@ struct BlobRound {
         return missing
     }
 
-    /// Whether every file of the container was read, or is stood for: another may refer to anything.
+    /// Returns whether every file of the container was read, or is covered; another file could refer to any value.
     private func knowsAll(_ access: SidecarAccess) throws -> Bool {
         guard try access.waitingFiles().isEmpty else { return false }
         let cover = Cover(try access.standIns())

@@ -2,16 +2,16 @@ internal import Changes
 internal import Foundation
 internal import GRDB
 
-/// This device's word of itself, and of those that are forgotten.
+/// The writer of this device's card, and of cards about forgotten devices.
 struct Card {
     let access: SidecarAccess
     let outgoing: Outgoing
     let rules: UpkeepRules
-    /// Milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     let now: Int64
     let program: String
 
-    /// Tells of this device, if that is new and was not done today, or at once.
+    /// Writes this device's card, if it is new and none was written today, or at once.
     func introduce(atOnce: Bool) throws {
         let card = try content(gone: nil)
         let encoder = JSONEncoder()
@@ -25,7 +25,7 @@ struct Card {
         try keep(card)
     }
 
-    /// Tells that a device is forgotten: others no longer wait for it, and may remove its files.
+    /// Writes that a device is forgotten: others no longer wait for it, and may remove its files.
     func forget(_ device: DeviceID) throws {
         try access.setGone(device)
         try keep(content(gone: device))
@@ -45,7 +45,7 @@ struct Card {
 
     private func keep(_ card: DeviceCard) throws {
         var clock = try access.clock
-        // Later than the card before, whatever the time is.
+        // The card must be later than the card before, whatever the time is.
         let reading = clock.tick(now: 0, modified: 0)
         try access.setClock(clock)
         let header = DocumentHeader(
@@ -59,7 +59,7 @@ struct Card {
 }
 
 extension SidecarAccess {
-    /// Returns how far each device was heard.
+    /// Returns the greatest clock received from each device.
     func heardClocks() throws -> [SeenClock] {
         try rows("SELECT id, clock FROM device WHERE clock > 0 ORDER BY id").compactMap { row in
             DeviceID(bytes: row.bytes(0)).map {

@@ -2,17 +2,18 @@ internal import Changes
 internal import Files
 internal import Remotes
 
-/// The decision whether a baseline is to be written now, and of which files it tells.
+/// The decision whether to write a baseline now, and which files it covers.
 struct Compaction {
     let access: SidecarAccess
     let rules: UpkeepRules
-    /// Milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     let now: Int64
     let listing: Container.Listing
 
     /// Returns the files that a baseline has to cover; `nil` if none is to be written.
     ///
-    /// It is one that the container lacks, if it is to be filled, or files are gone.
+    /// A baseline is written if the container is to be filled, or if files are lost. It is also written if the
+    /// container is crowded and it is this device's turn.
     func covers(refills: Bool) throws -> [Digest]? {
         let standIns = try access.standIns()
         let standing = standIns.standing(in: listing)
@@ -22,16 +23,16 @@ struct Compaction {
             try access.setRemoved(file.id, at: now)
         }
         let isLost = try areLost(losses)
-        // Blobs are not listed: where one file is gone, they may be, too.
+        // Blobs are not listed: if a file is gone, blobs may be gone as well.
         if isLost || refills { try access.set("resend", 1) }
         guard try refills || isLost || isCrowded(cover, standing) && isOurTurn() else { return nil }
         return try files(losses)
     }
 
-    /// Whether files are gone for good: then others may never have read them.
+    /// Returns whether files are lost for good, so that other devices may never have read them.
     ///
-    /// Those of others are left to their author for a while, and to the device with the least id. Where all is
-    /// gone, and somebody has filled the container again, nothing is waited for.
+    /// Other devices' files are left to their authors for a while, and to the device with the least id. If
+    /// everything is gone, and the container was filled again, there is no wait.
     private func areLost(_ losses: Losses) throws -> Bool {
         if losses.own.contains(where: { !rules.mayBeUnlisted($0, now) }) { return true }
         if losses.isAll, !losses.ids.isEmpty { return true }
@@ -62,7 +63,8 @@ struct Compaction {
         return log.count > rules.files || bytes > max(rules.bytes, baseBytes / 2)
     }
 
-    /// One device writes it, that with the least id; should it not, any other does.
+    /// Returns whether this device writes the baseline: it has the least id, or the others have not written one for
+    /// long.
     private func isOurTurn() throws -> Bool {
         if try isLeast() { return true }
         guard let since = try access.integer("crowded") else {
@@ -78,7 +80,7 @@ struct Compaction {
         return own <= least
     }
 
-    /// The files of data that are in the state: those that are there, and those that should be.
+    /// Returns the data files in the state: those in the container, and those that should be there.
     private func files(_ losses: Losses) throws -> [Digest] {
         try access.forget("crowded")
         try access.forget("missing")

@@ -2,9 +2,9 @@ internal import Changes
 internal import Files
 internal import Remotes
 
-/// The files for which complete baselines and bundles stand.
+/// The files that complete baselines and bundles cover.
 struct Cover {
-    /// By the part of their ids that names have.
+    /// The ids, by the part of them that names contain.
     private let ids: [UInt64: Digest]
 
     init(_ standIns: [StandIn]) {
@@ -17,7 +17,7 @@ struct Cover {
 
     /// Returns the id of a file that need not be read, by its name.
     ///
-    /// An index is read all the same: it tells what became of the files that it covers.
+    /// An index is read all the same: it shows which other files it covers.
     func passed(_ name: String, in folder: Container.Folder) -> (id: Digest, kind: FileKind)? {
         guard let covered = id(of: name, in: folder), covered.kind != .baselineIndex else {
             return nil
@@ -25,7 +25,7 @@ struct Cover {
         return covered
     }
 
-    /// Returns the id of a file that is stood for, by its name; names only spare downloads.
+    /// Returns the id of a covered file, by its name; names only spare downloads.
     func id(of name: String, in folder: Container.Folder) -> (id: Digest, kind: FileKind)? {
         switch ContainerName(file: name, in: folder.rawValue) {
         case .changes(_, _, let id): ids[id].map { ($0, .changes) }
@@ -37,7 +37,7 @@ struct Cover {
 }
 
 extension [StandIn] {
-    /// Those of which all files are in the container now.
+    /// Returns the baselines and bundles whose files are all in the container now.
     func standing(in listing: Container.Listing) -> [StandIn] {
         let there = listing.ids
         return filter { standIn in standIn.files.allSatisfy { there.contains($0.short) } }

@@ -2,18 +2,20 @@ internal import Changes
 internal import Files
 internal import Remotes
 
-/// The files of data that the container has lost: they were there, are not listed, and nothing stands for them.
+/// The data files that the container has lost: they were there, are not listed, and nothing covers them.
 ///
-/// Whoever removes files has let others stand for them for a week. So somebody may never have read these.
+/// A device removes a file only after others have covered it for a week. So some device may never have read the lost
+/// files.
 struct Losses {
-    /// Of this device's files those that were published.
+    /// The lost files of this device that were published.
     private(set) var own: [KnownFile] = []
-    /// Those that this device has read.
+    /// The lost files of others that this device has read.
     private(set) var others: [Digest] = []
-    /// Files of this device that are gone, and that others stand for.
+    /// The files of this device that are gone, and that others cover.
     private(set) var stoodFor: [KnownFile] = []
-    /// Whether all is gone that this device has known before this run, and read others' files: the container was
-    /// emptied, and filled again since.
+    /// Whether all files are gone that this device knew before this run, including others' files that it had read.
+    ///
+    /// In this case the container was emptied, and filled again.
     private(set) var isAll = false
 
     var ids: [Digest] { own.map(\.id) + others }
@@ -32,7 +34,7 @@ struct Losses {
         }
         let published = try access.ownFiles().filter { $0.published != nil }
         let read = try access.readFiles()
-        // A baseline that was written just now need not be listed yet.
+        // A baseline that was just written may not be listed yet.
         let fresh = published.filter { rules.mayBeUnlisted($0, now) }.map(\.id.short)
         let covered = standIns.covered(by: there.union(fresh))
         for file in published where !isThere(file) {
@@ -47,15 +49,15 @@ struct Losses {
 }
 
 extension UpkeepRules {
-    /// Whether a file of this device was published so lately that it may not be listed yet.
+    /// Returns whether a file of this device was published so recently that it may not be listed yet.
     func mayBeUnlisted(_ file: KnownFile, _ now: Int64) -> Bool {
-        // A clock that was put right since may be behind that time.
+        // The clock may have been set back since.
         file.published.map { abs(now - $0) < patience } ?? true
     }
 }
 
 extension Container.Listing {
-    /// The ids that the names of files of data tell.
+    /// The ids in the names of the data files.
     var ids: Set<UInt64> {
         Set(
             all.compactMap { folder, file in
@@ -69,9 +71,9 @@ extension Container.Listing {
 }
 
 extension [StandIn] {
-    /// Returns the files that complete ones stand for of which all files are there.
+    /// Returns the files that complete baselines and bundles cover, if all their own files are there.
     ///
-    /// What stood for files before, and is itself stood for, counts as well: its content is in what came after it.
+    /// One whose own files are covered counts as well, since its content is in its successor.
     fileprivate func covered(by there: Set<UInt64>) -> Set<Digest> {
         let isStanding = { (standIn: StandIn) in
             standIn.complete != nil && standIn.files.allSatisfy { there.contains($0.short) }

@@ -3,9 +3,9 @@ internal import Changes
 internal import Files
 internal import Remotes
 
-// Many small files of this device become one.
+// The joining of many small files of this device into one.
 extension StoreExchange {
-    /// Joins this device's old change files, when there are many: as many as fit one file.
+    /// Joins this device's old change files if there are many: as many as fit into one file.
     func bundle(_ listing: Container.Listing) async throws {
         let names = try sidecar.read { access in
             let cover = Cover(try access.standIns())
@@ -79,7 +79,7 @@ private struct Bundle {
                 rows[delta.id] = (table.name, delta)
                 return
             }
-            // An id in two tables is another's malice, and never in files of our own.
+            // Only a hostile file has one id in two tables; files of our own never do.
             guard other.table == table.name else { return }
             rows[delta.id] = (table.name, other.delta.joined(with: delta))
         }

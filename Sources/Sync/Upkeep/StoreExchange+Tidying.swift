@@ -3,9 +3,9 @@ internal import Files
 internal import Foundation
 internal import Remotes
 
-// What keeps the container small and complete.
+// The steps that keep the container small and complete.
 extension StoreExchange {
-    /// Tells of this device, joins old files, and removes those that others stand for.
+    /// Writes this device's card, joins old files, and removes covered files.
     func tidy(_ listing: Container.Listing, _ introduces: Bool) async throws {
         try sidecar.write { access in
             let outgoing = try upkeep(access)
@@ -34,7 +34,8 @@ extension StoreExchange {
         try await removeAbandoned(listing)
     }
 
-    /// Removes what killed uploads left, of any device: whoever still writes one after a day writes it anew.
+    /// Removes the remains of killed uploads, of any device; an upload that is still running after a day is
+    /// repeated.
     private func removeAbandoned(_ listing: Container.Listing) async throws {
         let day = 86_400.0
         let old = listing.partials.filter { file in
@@ -43,7 +44,7 @@ extension StoreExchange {
         try await container.remove(old.map { (nil, $0.name) }, check: options.check)
     }
 
-    /// Removes long values that no row has referred to for long, and sends those again that are gone.
+    /// Removes long values that no row has referred to for long, and sends lost ones again.
     private func lookAfterBlobs(_ listing: Container.Listing) async throws {
         let round = BlobRound(
             sidecar: sidecar,
@@ -54,7 +55,7 @@ extension StoreExchange {
         )
         let isLost = try sidecar.read { try $0.integer("resend") } != nil
         guard try isLost || round.isDue() else { return }
-        // It forgets what is gone and not sent again now, so that it is sent once a row refers to it.
+        // It forgets values that are gone and not sent again now, so that they are sent once a row refers to them.
         let missing = try await round.run(check: options.check)
         if isLost {
             try resend(nil)
@@ -64,7 +65,7 @@ extension StoreExchange {
         try sidecar.write { try $0.set("blobs", now) }
     }
 
-    /// Sends long values again that the container has lost; of unknown ones, all.
+    /// Sends lost long values again; all of them if the lost ones are unknown.
     private func resend(_ missing: Set<Digest>?) throws {
         let snapshot = try snapshot()
         try withExtendedLifetime(snapshot) {
@@ -82,7 +83,7 @@ extension StoreExchange {
         }
     }
 
-    /// Files that tell nothing new, with the clock as it is.
+    /// Returns the writer of files without new changes, at the present clock.
     func upkeep(_ access: SidecarAccess) throws -> Outgoing {
         Outgoing(
             access,
@@ -93,7 +94,7 @@ extension StoreExchange {
         )
     }
 
-    /// Removes files of this device, and of forgotten ones, for which others have stood long enough.
+    /// Removes files of this device, and of forgotten ones, that others have covered long enough.
     private func removeCovered(_ listing: Container.Listing) async throws {
         let removed = try sidecar.read { access in
             let standing = try access.standIns().standing(in: listing).filter {

@@ -1,28 +1,30 @@
-/// When baselines and bundles are written, and how long what they stand for is kept; times in milliseconds.
+/// The rules for writing baselines and bundles, and for keeping the files that they cover; times are in
+/// milliseconds.
 public struct UpkeepRules: Sendable {
     private static let hour: Int64 = 3_600_000
 
-    /// Change files without a baseline from which on one is written.
+    /// The number of uncovered change files above which a baseline is written.
     public var files = 512
-    /// Their bytes, likewise; of a baseline of more than twice as many, half of its bytes.
+    /// The bytes of uncovered change files above which a baseline is written; half of the newest baseline's bytes,
+    /// if that is more.
     public var bytes: Int64 = 1 << 20
-    /// How long others leave a baseline to the device with the least id.
+    /// The time for which the others leave a baseline to the device with the least id.
     public var deference = 24 * hour
-    /// How long a device counts that is not heard.
+    /// The time for which a silent device counts.
     public var attendance = 7 * 24 * hour
-    /// Change files of this device from which on they become one.
+    /// The number of this device's change files above which they are bundled.
     public var bundledFiles = 64
-    /// How old they are then.
+    /// The age from which change files are bundled.
     public var bundledAge = 48 * hour
-    /// How long files are kept that others stand for.
+    /// The time for which covered files are kept.
     public var keeping = 7 * 24 * hour
-    /// How often a device looks after the long values that it sent.
+    /// The time between two checks of the long values that a device sent.
     public var blobRound = 7 * 24 * hour
-    /// How long a long value is kept that no row refers to.
+    /// The time for which a long value is kept that no row refers to.
     public var blobKeeping = 30 * 24 * hour
-    /// How often a device tells of itself.
+    /// The least time between two cards of a device.
     public var cardAge = 24 * hour
-    /// How long a file that was published may not be listed yet.
+    /// The time for which a published file may not be listed yet.
     public var patience = hour
 
     public init() {}

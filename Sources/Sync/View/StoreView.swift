@@ -2,35 +2,34 @@ internal import Changes
 internal import Files
 internal import Stores
 
-/// What a store has to show: the view of the state, with the keys and the values that it has here.
+/// The rows that a store has to show: the view of the state, with the keys and values that it has here.
 struct StoreView {
-    /// A row as it has to be.
+    /// A row as the store has to show it.
     struct DesiredRow {
         var id: RowID
         var causalLength: UInt32
         var key: RowKey
-        /// By the places among the stored columns; `nil` for one that does not travel, and one whose
-        /// content is not here yet.
+        /// The values by stored column; `nil` for a column that does not sync, or whose content is not here yet.
         var values: [StoredValue?]
         var image: RowImage
     }
 
     let tables: [TableMapping]
-    /// The rows that it is of.
+    /// The rows that it was computed from.
     let part: ViewPart
-    /// By table; in no order.
+    /// The rows by table, in no order.
     private(set) var rows: [TableName: [DesiredRow]] = [:]
     private(set) var held: [HeldRow] = []
-    /// What rows depend on that are not shown, or not as their state has them.
+    /// The dependencies of rows that are not shown, or not as their state has them.
     private(set) var ties: Set<RowTie> = []
-    /// Blobs that rows need and that are not here.
+    /// The blobs that rows need, and that are not here.
     private(set) var missing: Set<BlobReference> = []
-    /// Files beside the store that rows will name and that are not there yet.
+    /// The files beside the store that rows will name, and that do not exist yet.
     private(set) var files: [ExternalReference: BlobReference] = [:]
-    /// The rows of which unique keys were asked for, as SQLite would have them.
+    /// The rows whose unique keys were requested, as SQLite would store them.
     private(set) var asked: [ViewKey: Set<[StoredValue]>] = [:]
 
-    /// The numbers of the columns that travel, by table.
+    /// The numbers of the columns that sync, by table.
     private(set) var numbers: [TableName: [Int64]] = [:]
     /// The keys that rows have, or get.
     private(set) var keys: LocalKeys
@@ -38,7 +37,7 @@ struct StoreView {
     private let blobs: BlobCache
     private var states: [TableName: [RowID: RowState]] = [:]
 
-    /// Computes it.
+    /// Computes the view.
     ///
     /// - Throws: `StoreError`, `SidecarError`.
     init(
@@ -119,7 +118,7 @@ struct StoreView {
         asked = trial.asked
     }
 
-    /// Returns the unique keys of the rows that others stand for since they have such a key.
+    /// Returns the unique keys of the rows that have a stand-in because of such a key.
     private func competitors(
         _ view: View,
         _ mirror: Mirror,
@@ -187,7 +186,7 @@ struct StoreView {
     }
 }
 
-/// Finds the rows that references by value name.
+/// An index of the rows that references by value name.
 private final class ParentIndex {
     private let states: [TableName: [RowID: RowState]]
     private var indexes: [Key: [[Value]: RowID]] = [:]
@@ -207,7 +206,7 @@ private final class ParentIndex {
         var index: [[Value]: RowID] = [:]
         for (id, state) in states[reference.table] ?? [:] {
             let found = reference.targets.map { state.cell($0)?.value ?? .null }
-            // Of several the least, so that all devices agree.
+            // If there are several, the least counts, so that all devices agree.
             if let other = index[found], other < id { continue }
             index[found] = id
         }
@@ -232,7 +231,7 @@ extension HeldRow {
         }
     }
 
-    /// One whose place depends on the order in which rows were tried: it is looked at each time.
+    /// Creates a held row whose place depends on the order in which rows were tried; each run looks at it.
     fileprivate init(late key: ViewKey, _ reason: View.Reason) {
         self.init(
             id: key.id,
@@ -240,5 +239,18 @@ extension HeldRow {
             why: reason == .unsettled ? .unsettled : .refused,
             other: .zero
         )
+    }
+}
+
+/// The mirror and the keys for trying rows while a view is computed, even if its part grows.
+final class TrialGround {
+    let tables: [TableMapping]
+    let mirror: Mirror
+    var keys: LocalKeys
+
+    init(_ tables: [TableMapping], _ keys: LocalKeys) throws {
+        self.tables = tables
+        self.keys = keys
+        mirror = try Mirror(tables.map(\.schema))
     }
 }

@@ -1,8 +1,8 @@
 internal import Changes
 
-/// Finds what rows depend on that are not shown, or not as their state has them.
+/// A finder of the dependencies of rows that are not shown, or not as their state has them.
 ///
-/// What is shown as it is can be found in the store: a row by the rows that refer to it.
+/// Other dependencies can be found in the store, by the rows that refer to a row.
 struct TieFinder {
     private let shown: [TableName: [RowID: ViewRow]]
     private let callers: [TableName: [ViewSchema.Reference]]
@@ -79,7 +79,7 @@ struct TieFinder {
 }
 
 extension [TableName: TableMapping] {
-    /// The references by value to each table, one of each list of columns that they name rows by.
+    /// The references by value to each table, one for each list of columns by which they name rows.
     var callers: [TableName: [ViewSchema.Reference]] {
         var callers: [TableName: [ViewSchema.Reference]] = [:]
         for reference in values.flatMap(\.references) where reference.isByValue {

@@ -2,11 +2,12 @@ internal import Changes
 internal import Files
 internal import Stores
 
-/// A look at what a store has to show, of the rows that may not be as they were.
+/// The computation of a store's view, for the rows that may have changed.
 struct ViewLook {
-    /// The most rows of a part that is not compared with all.
+    /// The greatest size of a part that is computed without a comparison with the number of all rows.
     private static let smallPart = 1_000
-    /// The most rows that are looked at, and written, at once; more are in parts of so many.
+    /// The greatest number of rows that are computed and written at once, and the size of the parts if there are
+    /// more.
     static let mostRows = 40_000
     static let partRows = 20_000
 
@@ -33,10 +34,9 @@ struct ViewLook {
         self.finder = finder
     }
 
-    /// Computes the view of what was altered and of what depends on it; of everything, if that is most of
-    /// all.
+    /// Computes the view of the altered rows and of those that depend on them, or of all rows if those are most.
     ///
-    /// Of very many rows it computes a part, whose parents are in it; what is left is the next look's.
+    /// If there are very many, it computes a part, including the parents; the next look computes the rest.
     ///
     /// - Throws: `StoreError`, `SidecarError`.
     func view() throws -> StoreView {
@@ -63,7 +63,7 @@ struct ViewLook {
         return try all(ground)
     }
 
-    /// Refuses to look at very many rows by parts, if most of a table would go.
+    /// Throws if very many rows would be computed in parts, and most rows of a table would be deleted.
     ///
     /// - Throws: `SyncDecision.manyDeletions`, `SidecarError`.
     func guardDeletions() throws {
@@ -91,7 +91,7 @@ struct ViewLook {
         return try Int64(part.ids.count) * 2 > access.rowCount
     }
 
-    /// Keeps what a view says besides what is to be written, and which rows are.
+    /// Records the held rows and ties of a view, and the rows that were looked at.
     ///
     /// - Throws: `SidecarError`.
     func keep(_ view: StoreView, _ plan: WritePlan) throws {
@@ -100,14 +100,14 @@ struct ViewLook {
         try access.looked(at: ids, planned: Set(plan.steps.map(\.id)))
     }
 
-    /// Holds a plan that was made of a part to that of everything.
+    /// Compares the plan for a part with the plan for all rows.
     ///
     /// - Throws: `SidecarError.damaged` if they differ.
     func compare(_ plan: WritePlan, of view: StoreView) throws {
-        // Of many parts only the last is like everything.
+        // Of many parts, only the last leads to the same result as all rows.
         if view.part.isAll { return }
         if try access.isUnfinished(but: Set(plan.steps.map(\.id))) { return }
-        // Rows that are new have the same keys in both.
+        // New rows have the same keys in both.
         let full = try all(try TrialGround(tables, view.keys))
         let other = try WritePlan(full, access, acceptsChanges: true)
         func texts(_ plan: WritePlan) -> Set<String> {
@@ -118,7 +118,8 @@ struct ViewLook {
             )
         }
         func text(_ held: HeldRow) -> String {
-            // Of several reasons, chance tells one; and what was fetched for a row is here no more.
+            // If there are several reasons, either may be recorded. Content that was fetched for a row may be gone
+            // again.
             let why = held.why == .blob ? .parent : held.why
             let other = why == .parent ? "" : held.other?.description ?? ""
             return "held: \(held.table) \(held.id) \(why) \(other)"
@@ -140,7 +141,7 @@ struct ViewLook {
 }
 
 extension [TableMapping] {
-    /// Stands for all that a view depends on besides the rows.
+    /// A digest of everything that a view depends on, except the rows.
     var viewSignature: [UInt8] {
         var lines: [String] = ["view 2"]
         for table in self {

@@ -1,11 +1,11 @@
 internal import Changes
 internal import Stores
 
-// What depends on rows whose view is another.
+// The rows that depend on rows whose view has changed.
 extension ViewPart {
-    /// Takes in what the view of the part shows to depend on it.
+    /// Adds the rows that depend on changes in the view of the part.
     ///
-    /// - Returns: whether there is more to look at than before.
+    /// - Returns: whether the part has grown.
     /// - Throws: `StoreError`, `SidecarError`.
     mutating func grow(
         by view: StoreView,
@@ -40,7 +40,7 @@ extension ViewPart {
         return ids.count > count
     }
 
-    /// Whether rows of the store may refer to what a row is no more.
+    /// Returns whether rows of the store may refer to a key or values that a row no longer has.
     private func loses(
         _ old: Shadow,
         _ new: StoreView.DesiredRow?,
@@ -62,7 +62,7 @@ extension ViewPart {
         return false
     }
 
-    /// Takes in the rows of the store that refer to rows as they were.
+    /// Adds the rows of the store that refer to rows as they were.
     private mutating func addChildren(of gone: [RowID], _ finder: RowFinder) throws {
         var numbers: [TableName: [Int64]] = [:]
         for id in gone {
@@ -75,7 +75,7 @@ extension ViewPart {
         try addChildren(numbers: numbers, finder)
     }
 
-    /// Takes in the rows of the store that refer to rows that the application removed, and did not care.
+    /// Adds the rows of the store that refer to rows that the application removed without updating them.
     private mutating func addChildrenOfRemoved(_ finder: RowFinder) throws {
         var numbers: [TableName: [Int64]] = [:]
         for id in spread.subtracting(left) where shadow[id] == nil {
@@ -121,8 +121,9 @@ extension ViewPart {
         }
     }
 
-    /// Takes in the rows that have a unique key of a row of the part: those of the store, if that row is not
-    /// as it was, and those that another row stands for.
+    /// Adds the rows that share a unique key with a row of the part.
+    ///
+    /// These are rows of the store, if the row of the part has changed, and rows with a stand-in.
     private mutating func addCompetitors(
         _ view: StoreView,
         _ mirror: Mirror,
@@ -134,7 +135,7 @@ extension ViewPart {
             if hasCompetitors { try addHeld(like: asked, of: table, mirror) }
             let image = shadow[key.id]?.row.image
             for values in asked {
-                // The store has its keys, and no other row has them.
+                // The store has the row with these keys, so no other row has them.
                 if table.image(values, view.numbers[table.name] ?? []) == image { continue }
                 guard let keys = try mirror.rows(like: values, of: table.schema, in: finder) else {
                     isOpen = true
@@ -145,7 +146,7 @@ extension ViewPart {
         }
     }
 
-    /// Takes in the rows that others stand for and that have one of the keys.
+    /// Adds the rows that have a stand-in, and one of the keys.
     private mutating func addHeld(
         like asked: Set<[StoredValue]>,
         of table: TableMapping,
@@ -166,7 +167,7 @@ extension ViewPart {
 }
 
 extension HeldRow {
-    /// The row that is shown for it, if one is.
+    /// The row that is shown in its place, if any.
     fileprivate var standIn: RowID? { why == .same || why == .unique ? other : nil }
 }
 

@@ -1,12 +1,12 @@
 internal import Changes
 internal import Stores
 
-/// The rows that a view is computed of: those that were altered, all that they depend on, and what depends
-/// on them; or all rows.
+/// The rows that a view is computed from: the altered ones, all that they depend on, and all that depend on them; or
+/// all rows.
 ///
-/// What a row depends on is in the part before it is computed: the rows that it names, and theirs. So the
-/// view of the part says of each of its rows what the view of all rows says. What depends on it comes in
-/// once the view of the part shows that it is another.
+/// The rows that a row names, and those that they name, are in the part before it is computed. So the view of the
+/// part agrees with the view of all rows. The rows that depend on a row are added once the view of the part shows
+/// that the row has changed.
 struct ViewPart {
     /// A row as the store shows it.
     struct Shadow {
@@ -14,30 +14,30 @@ struct ViewPart {
         var row: ShownRow
     }
 
-    /// Whether it is everything.
+    /// Whether it contains all rows.
     let isAll: Bool
-    /// Its rows, known and unknown; none of everything.
+    /// The ids of its rows, known and unknown; empty if it contains all rows.
     private(set) var ids: Set<RowID> = []
-    /// Of everything, those that are alive.
+    /// The known rows; if it contains all rows, those that are alive.
     private(set) var rows: [RowID: KnownRow] = [:]
-    /// Those that the store shows; none of everything.
+    /// The rows that the store shows; empty if it contains all rows.
     private(set) var shadow: [RowID: Shadow] = [:]
-    /// Whether it needs what cannot be found: then everything is looked at.
+    /// Whether it needs rows that cannot be found, so that all rows must be computed.
     var isOpen = false
-    /// Those whose dependants are in it.
+    /// The rows whose dependants are in the part.
     var spread: Set<RowID> = []
-    /// Those that are not shown as they were, and whose children in the store are in it.
+    /// The rows that are not shown as they were, and whose children in the store are in the part.
     var left: Set<RowID> = []
 
     let tables: [TableName: TableMapping]
     let callers: [TableName: [ViewSchema.Reference]]
     let access: SidecarAccess
-    /// Whether more rows were altered than those that it begins with.
+    /// Whether more rows were altered than those with which the part begins.
     private let isLimited: Bool
     private var unfilled: [RowID] = []
     private var unspread: [RowID] = []
 
-    /// Makes the part that is everything.
+    /// Creates the part that contains all rows.
     ///
     /// - Throws: `SidecarError`.
     init(all tables: [TableMapping], _ access: SidecarAccess) throws {
@@ -48,12 +48,12 @@ struct ViewPart {
         try access.forEachKnown { if $0.state.isAlive { rows[$0.id] = $0 } }
     }
 
-    /// Makes the part of rows that were altered.
+    /// Creates the part of altered rows.
     ///
     /// - Parameters:
     ///   - altered: the rows.
-    ///   - isLimited: whether these are not all that were altered.
-    ///   - tables: all that travel.
+    ///   - isLimited: whether more rows were altered than these.
+    ///   - tables: all tables that sync.
     ///   - access: the state.
     ///   - finder: the store.
     /// - Throws: `SidecarError`, `StoreError`.
@@ -73,16 +73,16 @@ struct ViewPart {
         try fill(finder)
     }
 
-    /// Takes a row in; what it depends on follows with `fill`.
+    /// Adds a row; `fill` then adds the rows that it depends on.
     mutating func add(_ id: RowID) throws {
         guard try takeIn(id) else { return }
-        // It is looked at now, so that this is the time for what depends on it.
+        // The row was altered and is computed now, so its dependants must be added as well.
         if isLimited, try access.isAltered(id) { unspread.append(id) }
     }
 
-    /// Takes a row in by itself.
+    /// Adds a row by itself.
     ///
-    /// - Returns: `false` if it was in it.
+    /// - Returns: `false` if the part contained it.
     @discardableResult
     private mutating func takeIn(_ id: RowID) throws -> Bool {
         guard !id.isZero, ids.insert(id).inserted else { return false }
@@ -92,7 +92,7 @@ struct ViewPart {
         return true
     }
 
-    /// Takes in what the rows depend on, and what that depends on.
+    /// Adds all rows that the rows depend on, directly or through others.
     mutating func fill(_ finder: RowFinder) throws {
         while true {
             guard let id = unfilled.popLast() else {
@@ -117,7 +117,7 @@ struct ViewPart {
         }
     }
 
-    /// Takes in the rows that values name.
+    /// Adds the rows that values name.
     private mutating func addRows(
         called values: [Value],
         _ reference: ViewSchema.Reference,
@@ -126,7 +126,7 @@ struct ViewPart {
         guard let table = tables[reference.table] else { return }
         let name = RowID(naming: values, by: reference)
         for id in try access.rows(called: name) { try add(id) }
-        // A row that is known by these values has their name.
+        // A row whose id was made of these values has this name as its id.
         if try access.known(name) != nil { try add(name) }
         guard values.allSatisfy({ $0.reference == nil }) else {
             isOpen = true
@@ -140,7 +140,7 @@ struct ViewPart {
         }
     }
 
-    /// Returns values as the store has them; `nil` if it cannot have them.
+    /// Returns values as the store has them; `nil` if the store cannot contain them.
     private func stored(_ values: [Value]) throws -> [StoredValue]? {
         var stored: [StoredValue] = []
         for value in values {
@@ -155,7 +155,7 @@ struct ViewPart {
         return stored
     }
 
-    /// Takes in the rows that may be shown otherwise since one is another.
+    /// Adds the rows that may be shown differently since a row has changed.
     mutating func spread(_ id: RowID) throws {
         guard spread.insert(id).inserted else { return }
         for dependant in try access.dependants(on: id) { try add(dependant) }
@@ -172,7 +172,7 @@ struct ViewPart {
         }
     }
 
-    /// Lends the rows of a table that the store shows, in the order of their keys.
+    /// Passes the rows of a table that the store shows, in the order of their keys.
     func forEachShown(in table: TableName, _ body: (ShownRow) throws -> Void) throws {
         if isAll { return try access.forEachShown(in: table, body) }
         let rows = shadow.values.filter { $0.table == table }.map(\.row)
@@ -181,7 +181,7 @@ struct ViewPart {
 }
 
 extension TableMapping {
-    /// The column of a name, as SQL; `nil` if there is none.
+    /// Returns the column with a name, as SQL; `nil` if there is none.
     func sql(of name: ColumnName) -> String? {
         columns.first { $0.name == name }.map { schema.columns[$0.place].name.sqlIdentifier }
     }

@@ -2,16 +2,15 @@ internal import Changes
 internal import Foundation
 internal import GRDB
 
-/// What a row depends on besides, or is called.
+/// A row's dependency on another row, or a name of the row.
 struct RowTie: Hashable {
     enum Kind: Int64 {
-        /// The row is not shown as its state has it, or not at all, and may be once the other row is, or is
-        /// not.
+        /// The row is not shown, or not as its state has it, and this may change with the other row.
         case waits
-        /// The row has the values that make this name, and the store does not show them.
+        /// The row has the values of this name, and the store does not show them.
         case isCalled
-        /// Another row stands for it, and the name is one of its unique keys: an older row that gets this
-        /// key may stand for it then.
+        /// The row has a stand-in, and the name is one of its unique keys: an older row that gets the key may become
+        /// its stand-in.
         case competes
     }
 
@@ -21,13 +20,13 @@ struct RowTie: Hashable {
     var kind = Kind.waits
 }
 
-// Rows that are to be looked at.
+// The rows whose view must be computed again.
 extension SidecarAccess {
     func markAltered(_ id: RowID) throws {
         try perform("INSERT OR IGNORE INTO altered (id) VALUES (?)", .id(id))
     }
 
-    /// Has all rows looked at, as if nothing had been.
+    /// Marks all rows as altered, and forgets all held rows and ties.
     func alterAll() throws {
         try run("DELETE FROM held")
         try run("DELETE FROM tie")
@@ -35,10 +34,10 @@ extension SidecarAccess {
         try run("INSERT OR IGNORE INTO altered (id) SELECT id FROM row UNION SELECT id FROM shown")
     }
 
-    /// Has the next looks be at rows that will stand near each other in the store.
+    /// Orders the next looks so that each has rows that will be near each other in the store.
     ///
-    /// They go table after table, in the order of the numbers that rows have elsewhere. Else each look would
-    /// write pages all over the store.
+    /// The order is by table, then by the numbers that rows have elsewhere. Otherwise each look would write pages
+    /// all over the store.
     func orderLooks() throws {
         try perform("DELETE FROM temp.look")
         try perform(
@@ -49,9 +48,9 @@ extension SidecarAccess {
         )
     }
 
-    /// Returns the first of the rows that were ordered and are left; none once all are written, or wait.
+    /// Returns the first ordered rows that are left; none once all are written, or wait.
     ///
-    /// Rows that were planned and not written come again.
+    /// Rows that were planned and not written are returned again.
     private func nextLook(limit: Int) throws -> Set<RowID> {
         var first: Int64?
         let ids = try all(
@@ -70,14 +69,13 @@ extension SidecarAccess {
         return Set(ids.filter { !$0.isZero })
     }
 
-    /// Returns rows that may not be as the view was, as many as the limit at most: those that were ordered
-    /// first, and those that wait last.
+    /// Returns rows that may differ from the last view, up to the limit: ordered rows first, waiting rows last.
     func altered(limit: Int) throws -> Set<RowID> {
         let next = try nextLook(limit: limit)
         return next.isEmpty ? try anyAltered(limit: limit) : next
     }
 
-    /// Returns all rows that may not be as the view was.
+    /// Returns all rows that may differ from the last view.
     func altered() throws -> Set<RowID> { try anyAltered(limit: -1) }
 
     private func anyAltered(limit: Int) throws -> Set<RowID> {
@@ -91,7 +89,7 @@ extension SidecarAccess {
         return Set(ids.filter { !$0.isZero })
     }
 
-    /// Whether a row may not be as the view was.
+    /// Returns whether a row may differ from the last view.
     func isAltered(_ id: RowID) throws -> Bool {
         try has(
             "SELECT 1 FROM dirty WHERE id = ?1 UNION ALL SELECT 1 FROM altered WHERE id = ?1",
@@ -105,7 +103,7 @@ extension SidecarAccess {
             .compactMap { RowID(bytes: $0.bytes(0)) }
     }
 
-    /// Whether more rows than so many may not be as the view was.
+    /// Returns whether more than this number of rows may differ from the last view.
     func hasAltered(moreThan count: Int) throws -> Bool {
         try row(
             "SELECT 1 FROM (SELECT id FROM altered UNION ALL SELECT id FROM dirty) LIMIT 1 OFFSET ?",
@@ -113,7 +111,7 @@ extension SidecarAccess {
         ) != nil
     }
 
-    /// Whether rows are left that this run has not looked at.
+    /// Whether this run has not yet looked at all rows.
     var isUnfinished: Bool {
         get throws {
             try row(
@@ -122,17 +120,17 @@ extension SidecarAccess {
         }
     }
 
-    /// Whether nothing is known of any row.
+    /// Whether no row is known.
     var isBlank: Bool { get throws { try row("SELECT 1 FROM row LIMIT 1") == nil } }
 
-    /// Has a run look at rows again that waited in the last one.
+    /// Makes a run look again at the rows that waited in the last one.
     func wakeWaiting() throws { try run("UPDATE dirty SET waits = 0 WHERE waits = 1") }
 
-    /// Takes rows as looked at; all, if none are given.
+    /// Records that rows were looked at, or all rows if `ids` is `nil`.
     ///
     /// - Parameters:
     ///   - ids: the rows.
-    ///   - planned: those of them that are about to be written, and stay dirty until they are.
+    ///   - planned: the rows among them that are about to be written, and stay dirty until then.
     /// - Throws: `SidecarError`.
     func looked(at ids: Set<RowID>?, planned: Set<RowID>) throws {
         if let ids {
@@ -155,7 +153,7 @@ extension SidecarAccess {
         }
     }
 
-    /// Whether rows besides some are left that this run has not looked at.
+    /// Returns whether this run has not yet looked at rows other than the planned ones.
     func isUnfinished(but planned: Set<RowID>) throws -> Bool {
         let left: [RowID] = try all(
             "SELECT id FROM dirty WHERE waits = 0 UNION ALL SELECT id FROM altered"
@@ -165,14 +163,14 @@ extension SidecarAccess {
         return left.contains { !planned.contains($0) }
     }
 
-    /// Keeps rows as not written, since what they need is not here.
+    /// Keeps rows as unwritten, since content that they need is not here.
     func wait(_ ids: some Sequence<RowID>) throws {
         for id in ids {
             try perform("INSERT OR REPLACE INTO dirty (id, waits) VALUES (?, 1)", .id(id))
         }
     }
 
-    /// Returns how many rows of a table were deleted elsewhere and are shown.
+    /// Returns the number of a table's rows that were deleted elsewhere and are still shown.
     func deletions(in table: TableName) throws -> Int64 {
         try count(
             """
@@ -192,7 +190,7 @@ extension SidecarAccess {
         }
     }
 
-    /// Returns the rows that may be shown otherwise once a row, or a name, is another.
+    /// Returns the rows that may be shown differently once a row, or a name, changes.
     func dependants(on other: RowID) throws -> [RowID] {
         guard try hasTies else { return [] }
         return try all(
@@ -201,7 +199,7 @@ extension SidecarAccess {
         ) { $0.id(0) }
     }
 
-    /// Whether another row stands for any since it has a unique key of it.
+    /// Whether any row has a stand-in because of a unique key.
     var hasCompetitors: Bool {
         get throws {
             try row("SELECT 1 FROM tie WHERE kind = ? LIMIT 1", [RowTie.Kind.competes.rawValue])
@@ -209,7 +207,7 @@ extension SidecarAccess {
         }
     }
 
-    /// Returns the names that a row had when the view was computed and that the store does not show.
+    /// Returns the names that a row had at the last view, and that the store does not show.
     func names(of id: RowID) throws -> [RowID] {
         try rows(
             "SELECT other FROM tie WHERE id = ? AND kind = ?",
@@ -217,7 +215,7 @@ extension SidecarAccess {
         ).compactMap { RowID(bytes: $0.bytes(0)) }
     }
 
-    /// Returns the rows that have a name and do not show it.
+    /// Returns the rows that have a name without showing it.
     func rows(called name: RowID) throws -> [RowID] {
         try rows(
             "SELECT id FROM tie WHERE other = ? AND kind = ?",
@@ -225,7 +223,7 @@ extension SidecarAccess {
         ).compactMap { RowID(bytes: $0.bytes(0)) }
     }
 
-    /// Replaces what the view says of rows; of all, if none are given.
+    /// Replaces the held rows and ties of some rows, or of all if `ids` is `nil`.
     func keep(_ held: [HeldRow], _ ties: Set<RowTie>, of ids: Set<RowID>?) throws {
         if let ids {
             for id in try hasTies ? ids.sorted() : [] {
@@ -256,7 +254,7 @@ extension SidecarAccess {
         }
     }
 
-    /// Returns why a row is held; `nil` if it is not.
+    /// Returns the record of a held row; `nil` if the row is not held.
     func held(_ id: RowID) throws -> HeldRow? {
         guard try hasTies else { return nil }
         return try first("SELECT t, why, key FROM held WHERE id = ?", .id(id)) { row in

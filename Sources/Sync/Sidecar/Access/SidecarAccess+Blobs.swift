@@ -5,17 +5,17 @@ internal import GRDB
 
 /// A long value that this device has sent.
 struct SentBlob {
-    /// The SHA-256 of the file, and of what is in it.
+    /// The SHA-256 of the file, and that of its content.
     var file: Digest
     var content: Digest
     var name: String
     var folder: String
-    /// Since when no row is known to refer to it.
+    /// The time since which no row is known to refer to it.
     var idle: Int64?
 }
 
 extension SidecarAccess {
-    /// Returns the long values of this device that came into the container.
+    /// Returns the published long values of this device.
     func sentBlobs() throws -> [SentBlob] {
         try rows(
             """
@@ -32,7 +32,7 @@ extension SidecarAccess {
         }
     }
 
-    /// Returns those long values that a row refers to, or an edit that lost and may be taken back.
+    /// Returns the long values that a row refers to, or a lost edit that may be taken back.
     func wantedBlobs(among blobs: Set<Digest>) throws -> Set<Digest> {
         var wanted: Set<Digest> = []
         func take(_ value: Value?) {
@@ -54,7 +54,7 @@ extension SidecarAccess {
         try run("UPDATE mine SET idle = ? WHERE id = ?", [time, Data(blob.file.bytes)])
     }
 
-    /// Forgets that a long value was sent: a row that refers to it sends it again.
+    /// Forgets that a long value was sent, so that a row that refers to it sends it again.
     func disown(_ blob: SentBlob) throws {
         try run("DELETE FROM mine WHERE id = ?", [Data(blob.file.bytes)])
     }

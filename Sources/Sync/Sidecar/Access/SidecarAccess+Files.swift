@@ -12,25 +12,25 @@ struct SeenFile {
     var device: DeviceID
     var sequence: UInt64
     var clock: UInt64 = 0
-    /// How far its author said in it to have heard this device.
+    /// The greatest clock of this device that its author had received, by its own report.
     var heard: UInt64 = 0
 }
 
 /// A file of the container that cannot be read yet.
 struct WaitingFile: Equatable {
-    /// What may become of it.
+    /// The kinds of files that cannot be read.
     enum Kind: Int64 {
-        /// It may become whole.
+        /// The file may become complete.
         case unread
-        /// Only a newer version of the program can read it.
+        /// Only a newer version of the program can read the file.
         case newer
-        /// It is another program's, and is left alone.
+        /// The file is another program's, and is left alone.
         case foreign
     }
 
     var name: String
     var size: Int64
-    /// Milliseconds since 1970.
+    /// The time of the first attempt, and that of the last, in milliseconds since 1970.
     var since: Int64
     var tried: Int64
     var reason: String
@@ -73,13 +73,13 @@ extension SidecarAccess {
         try run("DELETE FROM waiting WHERE name = ?", [file.name])
     }
 
-    /// Remembers that a file that was read is there under another name, too.
+    /// Records that a file that was read also exists under another name.
     func nameCopy(name: String, size: Int64) throws {
         try run("INSERT OR IGNORE INTO copy (name, size) VALUES (?, ?)", [name, size])
         try run("DELETE FROM waiting WHERE name = ?", [name])
     }
 
-    /// Remembers how far a file's author had heard this device, under any of its ids.
+    /// Records which clocks of this device a file's author had received, under any of its ids.
     func listen(to header: ChangeHeader, as ids: Set<DeviceID>) throws {
         for entry in header.seen where ids.contains(entry.device) {
             try run(
@@ -92,7 +92,7 @@ extension SidecarAccess {
         }
     }
 
-    /// Returns how far the author of a stamp had heard one of this device's ids by then.
+    /// Returns the greatest clock of one of this device's ids that the author of a stamp had received at its time.
     func heard(_ own: DeviceID, by stamp: Stamp) throws -> UInt64 {
         let found = try count(
             "SELECT max(heard) FROM word WHERE device = ? AND own = ? AND clock <= ?",
@@ -105,13 +105,13 @@ extension SidecarAccess {
         try row("SELECT * FROM waiting WHERE name = ?", [name]).map(WaitingFile.init)
     }
 
-    /// The files that cannot be read, without those of other programs.
+    /// Returns the files that cannot be read, without those of other programs.
     func waitingFiles() throws -> [WaitingFile] {
         try rows("SELECT * FROM waiting WHERE kind <> ? ORDER BY name", [foreign])
             .map(WaitingFile.init)
     }
 
-    /// Whether a file is another program's, as far as is known.
+    /// Returns whether a file is another program's, as far as it is known.
     func isForeign(_ name: String) throws -> Bool { try waiting(name)?.kind == .foreign }
 
     private var foreign: Int64 { WaitingFile.Kind.foreign.rawValue }
@@ -134,7 +134,7 @@ extension SidecarAccess {
         )
     }
 
-    /// Forgets files that wait and are in the container no more.
+    /// Forgets waiting files that are not in the container any more.
     func keepWaiting(_ names: Set<String>) throws {
         for row in try rows("SELECT name FROM waiting") {
             let name: String = row[0]
@@ -152,7 +152,7 @@ extension SidecarAccess {
         )
     }
 
-    /// The files that are not published yet, in the order in which they were made.
+    /// Returns the unpublished files in the order of their names, with the indexes of baselines last.
     func unpublished() throws -> [OwnFile] {
         try rows(
             """
@@ -167,7 +167,7 @@ extension SidecarAccess {
         }
     }
 
-    /// Forgets a file of the outbox, in whose place another one comes.
+    /// Forgets a file of the outbox that another one replaces.
     func withdraw(_ name: String) throws {
         try run("DELETE FROM mine WHERE name = ? AND published IS NULL", [name])
     }
@@ -183,13 +183,14 @@ extension SidecarAccess {
 
 // Devices.
 extension SidecarAccess {
-    /// How long a file that is missing keeps later ones from being heard, in milliseconds: 7 days.
+    /// The time for which a missing file keeps later ones from counting, in milliseconds: 7 days.
     private static let gapPatience: Int64 = 7 * 86_400_000
 
-    /// Remembers when a device was heard, and how far: as far as its files are here without a gap.
+    /// Records when a device was last heard, and the clock up to which its files are here without a gap.
     ///
-    /// A file that comes late was not seen by whoever has a later one. Who begins, and whoever has waited
-    /// for a week, takes a gap for files that were removed since a baseline covers them.
+    /// A device that has a later file may not have read a file that arrives late. A gap of files that were removed
+    /// after a baseline covered them does not count. This device assumes such a gap if it is just beginning, or
+    /// after a week.
     func hear(_ device: DeviceID, wall: UInt64, at now: Int64) throws {
         let number = try number(of: device)
         guard let known = try row("SELECT sequence, clock FROM device WHERE n = ?", [number]) else {
@@ -213,7 +214,7 @@ extension SidecarAccess {
         )
     }
 
-    /// Remembers which ids a device had before.
+    /// Records which ids a device had before.
     func setFormer(_ ids: [DeviceID], of device: DeviceID) throws {
         try run(
             "UPDATE device SET was = ? WHERE n = ?",
@@ -225,12 +226,12 @@ extension SidecarAccess {
         try run("UPDATE device SET name = ? WHERE n = ?", [name, number(of: device)])
     }
 
-    /// Remembers that a device is forgotten.
+    /// Records that a device is forgotten.
     func setGone(_ device: DeviceID) throws {
         try run("UPDATE device SET gone = 1 WHERE n = ?", [number(of: device)])
     }
 
-    /// Returns how far other devices were heard that were not told of, or not that far.
+    /// Returns the clocks received from other devices that this device has not reported yet.
     func untold(except own: DeviceID) throws -> [SeenClock] {
         try rows("SELECT id, clock FROM device WHERE clock > told").compactMap { row in
             guard let id = DeviceID(bytes: row.bytes(0)), id != own else { return nil }

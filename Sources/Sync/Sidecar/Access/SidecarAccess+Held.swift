@@ -13,12 +13,12 @@ struct HeldRow: Equatable {
     var id: RowID
     var table: TableName
     var why: Why
-    /// The row that it waits for, or that stands for it.
+    /// The row that it waits for, or its stand-in.
     var other: RowID?
 }
 
 extension SidecarAccess {
-    /// Returns the rows that a row is shown for, besides itself.
+    /// Returns the rows that have a row as their stand-in.
     func standingBehind(_ id: RowID, why: [HeldRow.Why] = [.unique, .same]) throws -> [RowID] {
         guard try hasTies else { return [] }
         return try all("SELECT id, why FROM held WHERE key = ?", .id(id)) { row in
@@ -26,8 +26,9 @@ extension SidecarAccess {
         }
     }
 
-    /// Has the view be computed again if anything is held, or not shown as it is: what an application did
-    /// may have changed that.
+    /// Marks the view for another computation if any row is held, or shown differently from its state.
+    ///
+    /// An application's edit may have changed that.
     func wakeHeld() throws {
         if try hasTies { try markDirty(.zero) }
     }
@@ -53,7 +54,7 @@ extension SidecarAccess {
 
     var conflictCount: Int64 { get throws { try count("SELECT count(*) FROM conflict") } }
 
-    /// Returns how many rows of a table have values that were here at first and lost.
+    /// Returns the number of a table's rows with initial values that lost.
     func yieldingCount(in table: TableName) throws -> Int64 {
         try count(
             "SELECT count(DISTINCT id) FROM conflict WHERE t = ? AND kind = ?",
@@ -76,12 +77,12 @@ extension SidecarAccess {
         try rows("SELECT t FROM tab WHERE seeded = 1").map { try table($0[0]) }
     }
 
-    /// Forgets what a table showed that the schema has no more, or that the map leaves out: its rows are
-    /// held from now on.
+    /// Forgets the shadow of a table that the schema no longer has, or that the map leaves out; its rows are then
+    /// held.
     ///
     /// - Parameters:
     ///   - table: the table.
-    ///   - keepsIDs: whether it may still have its rows, which are then found again by `bringBack`.
+    ///   - keepsIDs: whether the table may still have its rows, which `bringBack` then finds again.
     /// - Throws: `SidecarError`.
     func leave(_ table: TableName, keepsIDs: Bool) throws {
         let number = try number(of: table)
@@ -99,12 +100,12 @@ extension SidecarAccess {
         try run("UPDATE tab SET seeded = 0 WHERE t = ?", [number])
     }
 
-    /// Whether the ids of a table's rows were kept when the map left it out.
+    /// Returns whether the ids of a table's rows were kept when the map left the table out.
     func hasParked(_ table: TableName) throws -> Bool {
         try row("SELECT 1 FROM parked WHERE t = ? LIMIT 1", [number(of: table)]) != nil
     }
 
-    /// Shows a row again as it was when the map left its table out; nothing if it was not there.
+    /// Shows a row again as it was when the map left its table out; does nothing if it did not exist then.
     func bringBack(_ key: RowKey, in table: TableName) throws {
         try run(
             """
@@ -115,7 +116,7 @@ extension SidecarAccess {
         )
     }
 
-    /// Ends the return of a table: it is one that was there before.
+    /// Ends the return of a table, which then counts as one that was there before.
     ///
     /// Rows that are gone keep their keys.
     func endReturn(of table: TableName) throws {

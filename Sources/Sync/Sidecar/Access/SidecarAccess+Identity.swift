@@ -14,12 +14,12 @@ extension SidecarAccess {
         }
     }
 
-    /// All ids under which this device has written.
+    /// The ids under which this device writes, or has written.
     var ownIDs: Set<DeviceID> { get throws { try Set(former + [own]) } }
 
-    /// Goes on under a new id: another device may write, or have written, under this one.
+    /// Continues under a new id, because another device may write, or have written, under this one.
     ///
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the current time, in milliseconds since 1970.
     /// - Throws: `SidecarError`.
     func renew(at now: Int64) throws {
         try set("renewed", now)
@@ -27,12 +27,12 @@ extension SidecarAccess {
         let device = DeviceID(high: .random(in: 1 ... .max), low: .random(in: .min ... .max))
         try set("was", bytes: was.flatMap(\.bytes))
         try set("device", bytes: device.bytes)
-        // Nobody has heard this one: its first file tells all that it has heard.
+        // No device has received a file under the new id, so its first file reports all received clocks.
         try run("UPDATE device SET told = 0")
         try set("card", nil as Int64?)
     }
 
-    /// Whether a device that was heard has such an id, or had.
+    /// Returns whether a device is forgotten.
     func isGone(_ device: DeviceID) throws -> Bool {
         try count("SELECT gone FROM device WHERE n = ?", [number(of: device)]) != 0
     }

@@ -3,20 +3,20 @@ internal import Foundation
 internal import GRDB
 internal import Stores
 
-/// What a write into the store is about to do to a row.
+/// The change that a write into the store is about to make to a row.
 struct Intent {
     var table: TableName
     var key: RowKey
     var id: RowID
     var causalLength: UInt32
-    /// `nil` for a row that is not there.
+    /// The row before; `nil` for a row that does not exist.
     var old: RowImage?
     var new: RowImage?
 }
 
 // A write that is about to begin, or was interrupted.
 extension SidecarAccess {
-    /// Keeps what a write is about to do; how the store's files stood is then past.
+    /// Records the changes that a write is about to make, and drops the fingerprint of the store's files.
     func intend(_ intents: some Sequence<Intent>) throws {
         try set("look", nil)
         try run("DELETE FROM intent")
@@ -55,7 +55,7 @@ extension SidecarAccess {
 
     func dropIntents() throws { try run("DELETE FROM intent") }
 
-    /// Takes what was written as what the store shows.
+    /// Updates the shadow with a written row.
     func settle(_ intent: Intent) throws {
         try forgetLeaf(at: intent.key, of: intent.table)
         if let image = intent.new {
@@ -65,7 +65,7 @@ extension SidecarAccess {
                 causalLength: intent.causalLength,
                 image: image
             )
-            // The row may have been at another key, and another row at this one.
+            // The row may have been at another key, and another row at this key.
             if let old = try shown(intent.id), old.key != intent.key {
                 try forgetLeaf(at: old.key, of: intent.table)
                 try hide(old, in: intent.table)

@@ -2,9 +2,9 @@ internal import Changes
 internal import GRDB
 internal import Stores
 
-// The pages of rows as they were when the shadow was made: only those that are new are read.
+// The pages of rows at the time of the shadow, so that only changed pages are read.
 extension SidecarAccess {
-    /// The key of the leaves' hashes; made when it is first asked for.
+    /// Returns the key of the leaves' hashes, and creates it at the first call.
     func leafKey() throws -> [UInt8] {
         if let key = try bytes("leaf_key"), key.count == 16 { return key }
         let key = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
@@ -12,7 +12,7 @@ extension SidecarAccess {
         return key
     }
 
-    /// Returns the leaves of a table in their order; none if all rows have to be read.
+    /// Returns the leaves of a table in order; empty if all rows must be read.
     func leaves(of table: TableName) throws -> [Leaf] {
         try rows("SELECT lo, hi, hash FROM leaf WHERE t = ? ORDER BY lo", [number(of: table)]).map {
             let (low, high): (Int64, Int64) = ($0[0], $0[1])
@@ -21,7 +21,7 @@ extension SidecarAccess {
         }
     }
 
-    /// Replaces the leaves of a table; `nil` if its rows have to be read next time.
+    /// Replaces the leaves of a table; with `nil`, its rows are read next time.
     func setLeaves(_ leaves: [Leaf]?, of table: TableName) throws {
         let number = try number(of: table)
         guard let leaves else { return try run("DELETE FROM leaf WHERE t = ?", [number]) }
@@ -41,8 +41,10 @@ extension SidecarAccess {
         }
     }
 
-    /// Lets the page of a row be read at the next capture: the shadow has the row as it was written, and a
-    /// store that is put back has the page as it was captured before.
+    /// Forgets the leaf of a row, so that the next capture reads its page.
+    ///
+    /// The shadow has the row as it was written. If the store is put back, its page is the captured one, and would
+    /// be skipped.
     func forgetLeaf(at key: RowKey, of table: TableName) throws {
         guard case .rowID(let rowID) = key else { return }
         try perform(
@@ -55,7 +57,7 @@ extension SidecarAccess {
         )
     }
 
-    /// Lets all rows be read at the next capture: the shadow may not be what was captured.
+    /// Makes the next capture read all rows, since the shadow may differ from the captured store.
     func forgetLooks() throws {
         try run("DELETE FROM leaf")
         try set("look", nil)

@@ -1,9 +1,9 @@
 internal import Changes
 internal import Foundation
 
-// What this device is.
+// This device's identity and settings.
 extension SidecarAccess {
-    /// The steps of taking part.
+    /// The phases of taking part.
     enum Phase: String {
         case enabling, on
     }
@@ -21,7 +21,7 @@ extension SidecarAccess {
         }
     }
 
-    /// The ids of the group, the first one being that under which this device writes.
+    /// The ids of the group; this device writes under the first one.
     var groups: [GroupID] {
         get throws {
             guard let bytes = try bytes("groups"), bytes.count % 16 == 0 else { return [] }
@@ -44,7 +44,7 @@ extension SidecarAccess {
         }
     }
 
-    /// The greatest reading that was seen or used.
+    /// The clock, at the greatest reading that was seen or used.
     var clock: HybridClock {
         get throws { HybridClock(last: UInt64(clamping: try integer("clock") ?? 0)) }
     }
@@ -58,7 +58,7 @@ extension SidecarAccess {
         return UInt64(next)
     }
 
-    /// What this device goes by: the group's map, and the tables that only this one leaves out.
+    /// The settings of this device: the group's map, and the tables that only this device leaves out.
     var map: SyncMap {
         get throws {
             var map = try groupMap
@@ -68,7 +68,7 @@ extension SidecarAccess {
         }
     }
 
-    /// How rows are found among the group's, while the store joins it.
+    /// The way to match rows with the group's while the store joins it.
     var match: JoinMatch? {
         get throws { try text("match").flatMap(JoinMatch.init) }
     }
@@ -77,7 +77,7 @@ extension SidecarAccess {
         try set("excluded", tables.map(\.description).sorted().joined(separator: "\0"))
     }
 
-    /// What the group's map says.
+    /// The group's map.
     var groupMap: SyncMap {
         get throws {
             guard let json = try bytes("map") else { return SyncMap() }

@@ -2,7 +2,7 @@ internal import Changes
 internal import Foundation
 internal import GRDB
 
-/// A row of the state: all that the group knows of it.
+/// A row of the state, with all that is known of it.
 struct KnownRow: Equatable {
     var table: TableName
     var delta: RowDelta
@@ -13,7 +13,7 @@ struct KnownRow: Equatable {
 
 // The state.
 extension SidecarAccess {
-    /// Returns what is known of a row; `nil` if nothing is.
+    /// Returns the known state of a row; `nil` if nothing is known.
     func known(_ id: RowID) throws -> KnownRow? {
         if let lastKnown, lastKnown.id == id { return lastKnown.row }
         let row = try first(
@@ -25,14 +25,14 @@ extension SidecarAccess {
         return row
     }
 
-    /// Lends all rows of the state, in no order.
+    /// Passes all rows of the state, in no order.
     func forEachKnown(_ body: (KnownRow) throws -> Void) throws {
         try forEach("SELECT id, t, cl, clock, device, hint, body FROM row", body: body)
     }
 
-    /// Lends the rows of a table that are alive, in the order of their ids.
+    /// Passes the rows of a table that are alive, in the order of their ids.
     func forEachAlive(in table: TableName, _ body: (KnownRow) throws -> Void) throws {
-        // Sorting them is faster than to look each up by the index of ids.
+        // Sorting the rows is faster than looking up each by the index of ids.
         try forEach(
             """
             SELECT id, t, cl, clock, device, hint, body FROM row WHERE t = ? AND cl % 2 = 1
@@ -43,7 +43,7 @@ extension SidecarAccess {
         )
     }
 
-    /// Lends all rows of the state, table after table, in the order of their ids.
+    /// Passes all rows of the state, by table, in the order of their ids.
     func forEachKnownByTable(_ body: (KnownRow) throws -> Void) throws {
         try forEach(
             "SELECT id, t, cl, clock, device, hint, body FROM row ORDER BY t, id",
@@ -51,7 +51,7 @@ extension SidecarAccess {
         )
     }
 
-    /// Lends the rows of a table that are alive and not shown, in no order.
+    /// Passes the rows of a table that are alive and not shown, in no order.
     func forEachUnshown(in table: TableName, _ body: (KnownRow) throws -> Void) throws {
         try forEach(
             """
@@ -63,7 +63,7 @@ extension SidecarAccess {
         )
     }
 
-    /// Lends the rows of a query, which may be asked for again meanwhile.
+    /// Passes the rows of a query; `body` may run the same query.
     private func forEach(
         _ sql: StaticString,
         _ values: SidecarValue...,
@@ -76,7 +76,7 @@ extension SidecarAccess {
 
     /// Joins a delta with the state.
     ///
-    /// - Returns: the row as it was known before, and as it is now; `nil` if the delta changed nothing.
+    /// - Returns: the row before and after; `nil` if the delta changed nothing.
     @discardableResult
     func join(_ delta: RowDelta, in table: TableName) throws -> (old: KnownRow?, new: KnownRow)? {
         guard let old = try known(delta.id) else {
@@ -85,7 +85,7 @@ extension SidecarAccess {
             tally(new, 1)
             return (nil, new)
         }
-        // Two tables with one id are impossible but by malice; the first one stays.
+        // Only a hostile file has one id in two tables; the first table stays.
         guard old.table == table else { return nil }
         let joined = old.delta.joined(with: delta)
         guard joined != old.delta else { return nil }
@@ -99,7 +99,7 @@ extension SidecarAccess {
         return (old, new)
     }
 
-    /// Keeps count of a table's rows; see `saveTallies`.
+    /// Counts a change in a table's rows; see `saveTallies`.
     private func tally(_ row: KnownRow, _ change: Int64) {
         if row.state.isAlive {
             tallies[row.table, default: Tally()].alive += change
@@ -108,7 +108,7 @@ extension SidecarAccess {
         }
     }
 
-    /// Keeps how many rows are alive and deleted: before anybody asks, and at the end of a transaction.
+    /// Saves the numbers of alive and deleted rows: before they are read, and at the end of a transaction.
     func saveTallies() throws {
         for (table, tally) in tallies {
             try perform(
@@ -121,7 +121,7 @@ extension SidecarAccess {
         tallies = [:]
     }
 
-    /// How many rows are known, alive and deleted.
+    /// The number of known rows, alive and deleted.
     var rowCount: Int64 {
         get throws {
             try saveTallies()
@@ -149,7 +149,7 @@ extension SidecarAccess {
         lastKnown = (row.id, row)
     }
 
-    /// Each cell's column and value, and its stamp unless that is the birth's.
+    /// Encodes each cell's column and value, and its stamp unless that is the birth's.
     private func body(of state: RowState) throws -> [UInt8] {
         var writer = ByteWriter()
         for cell in state.cells {
@@ -224,7 +224,7 @@ extension SidecarAccess {
 
     var dirtyCount: Int64 { get throws { try count("SELECT count(*) FROM dirty") } }
 
-    /// Whether something about a row has arrived that is not written yet.
+    /// Returns whether changes of a row have arrived that are not written yet.
     func isUnwritten(_ id: RowID) throws -> Bool {
         try has("SELECT 1 FROM dirty WHERE id = ?", .id(id))
     }

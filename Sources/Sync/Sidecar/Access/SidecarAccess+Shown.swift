@@ -2,11 +2,11 @@ internal import Changes
 internal import GRDB
 internal import Stores
 
-/// A row as the store held it when we last looked.
+/// A row as the store held it at the last look.
 struct ShownRow: Equatable {
     var key: RowKey
     var id: RowID
-    /// The causal length of what is shown.
+    /// The causal length of the shown row.
     var causalLength: UInt32
     var image: RowImage
 }
@@ -17,12 +17,11 @@ extension SidecarAccess {
         try first("SELECT h, id, cl, image FROM shown WHERE id = ?", .id(id), read: shown)
     }
 
-    /// Returns whether a row is shown.
     func isShown(_ id: RowID) throws -> Bool {
         try has("SELECT 1 FROM shown WHERE id = ?", .id(id))
     }
 
-    /// Returns the table in which a row is shown, with the row; `nil` if it is not.
+    /// Returns a shown row with its table; `nil` if the row is not shown.
     func placeOf(_ id: RowID) throws -> (table: TableName, row: ShownRow)? {
         try first("SELECT h, id, cl, image, t FROM shown WHERE id = ?", .id(id)) { row in
             try (table(row.integer(4)), shown(row))
@@ -38,13 +37,13 @@ extension SidecarAccess {
         ) { $0.id(0) }
     }
 
-    /// Lends the rows of a table, in the order of their keys.
+    /// Passes the rows of a table, in the order of their keys.
     func forEachShown(in table: TableName, _ body: (ShownRow) throws -> Void) throws {
         var cursor = try shownCursor(in: table)
         while let row = try cursor.next() { try body(row) }
     }
 
-    /// Begins to read the rows of a table, or those with some rowids, in the order of their keys.
+    /// Begins to read the rows of a table, or those in a range of rowids, in the order of their keys.
     func shownCursor(
         in table: TableName,
         rowIDs: ClosedRange<Int64>? = nil
@@ -71,7 +70,7 @@ extension SidecarAccess {
         try count("SELECT count(*) FROM shown WHERE t = ?", [number(of: table)])
     }
 
-    /// Whether any row of a table is shown.
+    /// Returns whether any row of a table is shown.
     func hasShown(in table: TableName) throws -> Bool {
         try has("SELECT 1 FROM shown WHERE t = ? LIMIT 1", .integer(number(of: table)))
     }
@@ -87,7 +86,7 @@ extension SidecarAccess {
         )
     }
 
-    /// Takes a row out of the shadow; its local key stays known, should it come back.
+    /// Removes a row from the shadow, and keeps its local key, in case it comes back.
     func hide(_ row: ShownRow, in table: TableName) throws {
         let table = SidecarValue.integer(try number(of: table))
         let key = SidecarValue.bytes(row.key.bytes)
@@ -101,7 +100,7 @@ extension SidecarAccess {
         hasFormerKeysNow = true
     }
 
-    /// Returns the row that was at a local key last, if none is now.
+    /// Returns the last row that was at a local key, if none is there now.
     func formerID(at key: RowKey, in table: TableName) throws -> RowID? {
         guard try hasFormerKeys else { return nil }
         return try first(
@@ -111,7 +110,7 @@ extension SidecarAccess {
         ) { $0.id(0) }
     }
 
-    /// Returns the local key that a row had last, if it is not shown.
+    /// Returns the last local key of a row, if it is not shown.
     func formerKey(of id: RowID) throws -> RowKey? {
         guard try hasFormerKeys else { return nil }
         return try first("SELECT h FROM key WHERE id = ?", .id(id)) { $0.key(0) }
@@ -121,7 +120,7 @@ extension SidecarAccess {
         if try hasFormerKeys { try perform("DELETE FROM key WHERE id = ?", .id(id)) }
     }
 
-    /// Whether the key of any row is known that is not shown.
+    /// Whether any row that is not shown has a known key.
     private var hasFormerKeys: Bool {
         get throws {
             if let hasFormerKeysNow { return hasFormerKeysNow }
@@ -131,7 +130,7 @@ extension SidecarAccess {
         }
     }
 
-    /// Returns the greatest rowid that was ever given out in a table, as far as is known.
+    /// Returns the greatest rowid that was ever assigned in a table, as far as it is known.
     func greatestKey(in table: TableName) throws -> Int64 {
         let number = SidecarValue.integer(try number(of: table))
         let found = [
@@ -156,7 +155,7 @@ extension SidecarAccess {
     }
 }
 
-/// Reads the shadow of a table.
+/// A cursor over the shadow of a table.
 struct ShownCursor {
     private let statement: SidecarStatement
     private let access: SidecarAccess
@@ -177,12 +176,12 @@ struct ShownCursor {
 }
 
 extension SidecarStatement {
-    /// A local key; `nil` for what is none.
+    /// Returns a local key; `nil` if the column contains none.
     fileprivate func key(_ column: CInt) -> RowKey? { withBytes(column) { RowKey(bytes: $0) } }
 }
 
 extension RowKey {
-    /// Bytes that sort as keys of one table do; a rowid has eight and a flag before them.
+    /// The key as bytes that sort like the keys of one table; a rowid is a flag and eight bytes.
     var bytes: [UInt8] {
         switch self {
         case .rowID(let number):

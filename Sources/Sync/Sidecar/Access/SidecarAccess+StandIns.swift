@@ -3,16 +3,17 @@ internal import Files
 internal import Foundation
 internal import GRDB
 
-/// A file that stands for others: a baseline with its parts, or a bundle, which is its own part.
+/// A file that replaces others: a baseline with its parts, or a bundle, which is its own part.
 struct StandIn {
     var id: Digest
     var name: String
     var parts: [Digest]
     var covers: [Digest]
-    /// When all of it was first known to be there, in milliseconds since 1970; `nil` if it is not.
+    /// The time at which all of it was first known to be there, in milliseconds since 1970; `nil` if it is
+    /// incomplete.
     var complete: Int64?
 
-    /// All that it consists of.
+    /// The ids of all files that it consists of.
     var files: [Digest] { parts + [id] }
 }
 
@@ -41,9 +42,9 @@ extension SidecarAccess {
         }
     }
 
-    /// Notes which stand-ins are complete by now: each part was read and joined, or written and published.
+    /// Records which files have become complete: each part was read and joined, or written and published.
     ///
-    /// - Returns: whether one has become so.
+    /// - Returns: whether any has become complete.
     func completeStandIns(at now: Int64) throws -> Bool {
         var isNew = false
         for standIn in try standIns() where standIn.complete == nil {
@@ -67,7 +68,7 @@ extension SidecarAccess {
         ) != nil
     }
 
-    /// Takes a file as read, since another stands for it.
+    /// Records a file as read, since another one covers it.
     func pass(over id: Digest, name: String, size: Int64, _ kind: FileKind, at now: Int64) throws {
         try run(
             """
@@ -80,19 +81,19 @@ extension SidecarAccess {
     }
 }
 
-/// A file of data that is known by its name: what this device wrote, or read.
+/// A data file that is known by its name, and that this device wrote or read.
 struct KnownFile {
     var id: Digest
     var name: String
-    /// `nil` for one that was passed over.
+    /// The author; `nil` for this device's own file, and for a file that was passed over.
     var device: DeviceID?
     var isOwn: Bool
-    /// When it was published, if it is of this device.
+    /// The time of its publication, if it is this device's file.
     var published: Int64?
 }
 
 extension SidecarAccess {
-    /// Returns what is known of a file of the container, by its name.
+    /// Returns the record of a file of the container, by its name.
     func file(named name: String) throws -> KnownFile? {
         if let own = try row("SELECT id, published FROM mine WHERE name = ?", [name]) {
             return own.digests(0).first.map {
@@ -112,7 +113,7 @@ extension SidecarAccess {
         )
     }
 
-    /// Returns this device's files of data that are to be in the container, published or not.
+    /// Returns this device's data files that should be in the container, published or not.
     func ownFiles() throws -> [KnownFile] {
         try rows(
             """
@@ -126,7 +127,7 @@ extension SidecarAccess {
         }
     }
 
-    /// Returns others' files of data that were read, or passed over, and when they were.
+    /// Returns others' data files that were read or passed over, with the times.
     func readFiles() throws -> [(file: KnownFile, at: Int64)] {
         let kinds: [FileKind] = [.changes, .baselinePart, .baselineIndex]
         return try rows(
@@ -139,12 +140,12 @@ extension SidecarAccess {
         }
     }
 
-    /// Notes that a file of this device is not in the container any more, and need not be.
+    /// Records that a file of this device is not in the container any more, and need not be.
     func setRemoved(_ id: Digest, at now: Int64) throws {
         try run("UPDATE mine SET removed = ? WHERE id = ?", [now, Data(id.bytes)])
     }
 
-    /// Returns the least id of the devices that were heard since a time and are not forgotten.
+    /// Returns the least id of the devices that were heard since a time, and are not forgotten.
     func leastDevice(heardSince time: Int64) throws -> DeviceID? {
         try rows("SELECT id FROM device WHERE wall >= ? AND gone = 0", [time])
             .compactMap { DeviceID(bytes: $0.bytes(0)) }.min()
@@ -152,7 +153,7 @@ extension SidecarAccess {
 }
 
 extension Row {
-    /// The digests of which a column's bytes consist.
+    /// Returns the digests in the bytes of a column.
     fileprivate func digests(_ column: Int) -> [Digest] {
         let bytes = bytes(column)
         guard bytes.count % 32 == 0 else { return [] }

@@ -3,10 +3,10 @@ internal import Foundation
 internal import GRDB
 internal import SystemPackage
 
-/// Not the file system's.
+/// The id of a sync device; the file system has another type of this name.
 typealias DeviceID = Changes.DeviceID
 
-/// A sidecar within one transaction.
+/// The access to a sidecar within one transaction.
 final class SidecarAccess {
     let database: Database
     private let path: FilePath
@@ -14,13 +14,13 @@ final class SidecarAccess {
     private var tables = Numbers<TableName>()
     private var columns = Numbers<ColumnName>()
     private var statements: [UnsafePointer<UInt8>: SidecarStatement] = [:]
-    /// The row that was asked for last: one step asks for a row several times.
+    /// The row that was read last, since one step reads a row several times.
     var lastKnown: (id: RowID, row: KnownRow?)?
-    /// Whether any row is held or tied; `nil` if nobody has asked.
+    /// Whether any row is held or tied; `nil` if this was not read yet.
     var hasTiesNow: Bool?
-    /// Whether the key of any row is known that is not shown; `nil` if nobody has asked.
+    /// Whether any row that is not shown has a known key; `nil` if this was not read yet.
     var hasFormerKeysNow: Bool?
-    /// By how much more rows of tables are alive, and deleted, than their counts say.
+    /// The changes in the numbers of alive and deleted rows, by table, that are not saved yet.
     var tallies: [TableName: Tally] = [:]
 
     struct Tally {
@@ -28,7 +28,7 @@ final class SidecarAccess {
         var dead: Int64 = 0
     }
 
-    /// Names, and the numbers that rows have for them.
+    /// Names, with the numbers that represent them in rows.
     private struct Numbers<Name: Hashable> {
         var names: [Int64: Name] = [:]
         var numbers: [Name: Int64] = [:]
@@ -44,12 +44,12 @@ final class SidecarAccess {
         self.path = path
     }
 
-    /// Returns an error that says what is missing or impossible in it.
+    /// Returns an error that describes a missing or impossible part of the sidecar.
     func damaged(_ reason: String) -> SidecarError { .damaged(path, reason: reason) }
 
     // MARK: - SQL
 
-    /// Returns a statement that is prepared once, by where its text is in the program.
+    /// Returns a statement that is prepared once, and found by the address of its text in the program.
     func statement(_ sql: StaticString) throws -> SidecarStatement {
         if let statement = statements[sql.utf8Start] { return statement }
         let statement = try ownStatement(sql)
@@ -57,7 +57,7 @@ final class SidecarAccess {
         return statement
     }
 
-    /// Prepares a statement that nobody else uses: one that goes on while others run.
+    /// Prepares a statement for one use, so that it can continue while others run.
     func ownStatement(_ sql: StaticString) throws -> SidecarStatement {
         guard let handle = database.sqliteConnection else {
             throw damaged("its connection is closed")
@@ -65,7 +65,7 @@ final class SidecarAccess {
         return try SidecarStatement(sql, in: handle)
     }
 
-    /// Runs a statement whose text is one of few.
+    /// Runs a statement; its text is cached, and so must be one of few.
     func run(_ sql: String, _ arguments: StatementArguments = []) throws {
         try database.cachedStatement(sql: sql).execute(arguments: arguments)
     }
@@ -84,7 +84,7 @@ final class SidecarAccess {
 
     // MARK: - Numbers
 
-    /// Returns the number of a device, which it gets now if it is new; 0 stands for the zero stamp's.
+    /// Returns the number of a device, and assigns one if it is new; the zero stamp's device has 0.
     func number(of device: DeviceID) throws -> Int64 {
         if device.isZero { return 0 }
         if let number = devices.numbers[device] { return number }
@@ -103,7 +103,7 @@ final class SidecarAccess {
         return device
     }
 
-    /// Returns the number of a table, which it gets now if it is new.
+    /// Returns the number of a table, and assigns one if it is new.
     func number(of table: TableName) throws -> Int64 {
         if let number = tables.numbers[table] { return number }
         let number = try number(of: table.bytes, in: "tab", column: "t", name: "name")
@@ -120,7 +120,7 @@ final class SidecarAccess {
         return table
     }
 
-    /// Returns the number of a column's name, whatever tables have one of that name.
+    /// Returns the number of a column's name, which is the same in all tables.
     func number(of column: ColumnName) throws -> Int64 {
         if let number = columns.numbers[column] { return number }
         let number = try number(of: column.bytes, in: "col", column: "c", name: "name")
@@ -156,7 +156,7 @@ final class SidecarAccess {
 }
 
 extension Row {
-    /// The bytes of a column; none for NULL.
+    /// Returns the bytes of a column; empty for NULL.
     func bytes(_ column: Int) -> [UInt8] {
         (try? withUnsafeData(atIndex: column) { $0.map { Array($0) } ?? [] }) ?? []
     }

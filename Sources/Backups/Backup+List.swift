@@ -6,11 +6,12 @@ extension [Backup] {
     /// Finds the backup that a person means.
     ///
     /// - Parameters:
-    ///   - text: its file name, its display name, any unique part of it, or `latest`, which is no
-    ///     safety backup.
+    ///   - text: the backup's file name, its display name, any unique part of it, or its day as `2026-11-21`. `latest`
+    ///     is the newest backup that is no safety backup.
     ///   - address: the folder, for messages.
-    ///   - now: a later backup is `latest` only if there is no other; `nil` if that does not matter.
-    /// - Returns: the only one that fits.
+    ///   - now: the current time. A backup from the future is `latest` only if there is no other. `nil` to ignore the
+    ///     time.
+    /// - Returns: the only matching backup.
     /// - Throws: `BackupFolderError.noBackup`, `.noBackups`, `.onlySafetyBackups`, `.ambiguous`.
     package func matching(_ text: String, address: String, now: Date? = nil) throws -> Backup {
         if text == "latest", !isEmpty {
@@ -18,9 +19,17 @@ extension [Backup] {
             if let newest = (now.map(ordinary.real(at:)) ?? ordinary).first { return newest }
             throw BackupFolderError.onlySafetyBackups(address)
         }
-        let exact = filter { $0.name == text || $0.displayName == text }.withoutReplaced
+        let exact = filter { $0.name.exact == text.exact || $0.displayName.exact == text.exact }
+            .withoutReplaced
         if let exact = try exact.only(named: text) { return exact }
-        let matches = text.isEmpty ? [] : filter { $0.name.contains(text) }.withoutReplaced
+        let day = BackupName.beginning(ofDay: text)
+        let matches =
+            text.isEmpty
+            ? []
+            : filter { backup in
+                backup.name.utf8.contains(text.utf8)
+                    || day.map { backup.name.exact.hasPrefix($0.exact) } ?? false
+            }.withoutReplaced
         guard matches.count < 2 else {
             throw BackupFolderError.ambiguous(text, matches: matches.shownNames)
         }
@@ -32,25 +41,26 @@ extension [Backup] {
         return match
     }
 
-    /// Returns the only one of these, which all have a name, or the one whose file has it; `nil` if there are none.
+    /// Returns the only backup of this list, or the only one whose file name is the text; `nil` if the list is empty.
     ///
     /// - Throws: `BackupFolderError.ambiguous`.
     func only(named text: String) throws -> Backup? {
         guard count > 1 else { return first }
-        let files = filter { $0.name == text }
+        let files = filter { $0.name.exact == text.exact }
         guard files.count == 1 else {
             throw BackupFolderError.ambiguous(text, matches: shownNames)
         }
         return files.first
     }
 
-    /// The names that people see; those of the files where two backups would have the same.
+    /// The display names of the backups, or the file names if two backups would have the same display name.
     public var shownNames: [String] {
-        let counts = Dictionary(grouping: self, by: \.displayName).mapValues(\.count)
-        return map { counts[$0.displayName, default: 0] > 1 ? $0.name : $0.displayName }
+        let counts = Dictionary(grouping: self, by: \.displayName.exact).mapValues(\.count)
+        return map { counts[$0.displayName.exact, default: 0] > 1 ? $0.name : $0.displayName }
     }
 
-    /// Returns the name of the newest backup of those whose name, or a part of it, a misspelt text was perhaps meant to be.
+    /// Returns the name of the newest backup that a misspelt text may mean: the text resembles its name or a part of
+    /// it.
     private func nearestName(to text: String) -> String? {
         let names = prefix(Self.comparedNames).map(\.displayName)
         if let whole = Files.nearestName(to: text, among: names) { return whole }
@@ -65,14 +75,14 @@ extension [Backup] {
         return parts.firstIndex { $0.contains(nearest) }.map { names[$0] }
     }
 
-    /// The most names that are compared with one that is not there.
+    /// The maximum number of names that are compared with a misspelt one.
     private static let comparedNames = 200
 
-    /// Returns the newest backup that was made at a moment or before it, and is no safety backup.
+    /// Returns the newest backup, except safety backups, that was made at a moment or before it.
     ///
     /// - Parameters:
-    ///   - moment: the moment; a backup of which only its file has a time is passed over.
-    ///   - text: the moment as a person said it, for messages.
+    ///   - moment: the moment. A backup whose time comes from its file alone is skipped.
+    ///   - text: the moment in the user's words, for messages.
     ///   - address: the folder, for messages.
     /// - Returns: the backup.
     /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`.
@@ -91,13 +101,13 @@ extension [Backup] {
     /// Returns the backups that are not from the future, in the same order.
     package func notFromFuture(_ now: Date) -> [Backup] { filter { !$0.isFromFuture(at: now) } }
 
-    /// Returns the backups that are not from the future, or all if all are; in the same order.
+    /// Returns the backups that are not from the future, in the same order, or all if all are from the future.
     func real(at now: Date) -> [Backup] {
         let real = notFromFuture(now)
         return real.isEmpty ? self : real
     }
 
-    /// The backups that were made for their own sake, in the same order.
+    /// The backups that are no safety backups, in the same order.
     package var ordinary: [Backup] { filter { !$0.isSafety } }
 
     /// Returns the backup that undoes the last restore.
@@ -110,37 +120,43 @@ extension [Backup] {
         return newest
     }
 
-    /// Returns the newest good one, which is complete.
+    /// Returns the newest complete backup without a warning.
     package func newestGood(at now: Date) -> Backup? {
         ordinary.first { $0.ownTime != nil && $0.warning(at: now) == nil && !$0.isPartial }
     }
 
-    /// The newest whose manifest is known and that is not damaged.
+    /// The newest undamaged backup with a known manifest.
     package var newestKnown: Backup? {
         ordinary.first { $0.damage == nil && $0.timeSource == .manifest }
     }
 
-    /// Whether the anomaly guard is up: no policy may then remove a backup.
+    /// Whether the anomaly guard is active, so that no policy may remove a backup.
     ///
-    /// The newest backup has much less than there was before, and the others may have the rest. A
-    /// damaged backup, or one without a known manifest, tells nothing; the one before it may.
+    /// The newest backup has much less data than the one before it, and the others may have the rest. A damaged backup,
+    /// or one without a known manifest, is ignored; the one before it decides.
     public var isGuarded: Bool { newestKnown?.isAnomalous ?? false }
 
-    /// Tells of a backup and a name whether the file of that name holds the backup, as far as is known.
+    /// A closure that takes a backup and a name, and returns whether the file of that name holds the backup, as far as
+    /// known.
     ///
-    /// Damage that was found in such a file is its own; of any other, the file was renamed or is gone.
+    /// Damage found in such a file belongs to that file alone. Any other file was renamed or is gone.
     var copies: (Backup, String) -> Bool {
-        let ids = Dictionary(map { ($0.name, $0.id) }) { first, _ in first }
+        let ids = Dictionary(map { ($0.name.exact, $0.id) }) { first, _ in first }
         return { backup, name in
-            guard let id = ids[name] else { return false }
+            guard let id = ids[name.exact] else { return false }
             return id == nil || id == backup.id
         }
     }
 
-    /// These backups, the newest first, by whatever tells their times.
+    /// The backups sorted newest first, by manifest, name or file time.
     package var newestFirst: [Backup] { sorted(by: BackupOrder(of: self).isNewer) }
 
-    /// Puts the newest first; those that do not tell their time themselves come after all others.
+    /// The newest of these backups.
+    var newest: Backup? { self.min(by: BackupOrder(of: self).isNewer) }
+
+    /// Sorts the newest first.
+    ///
+    /// Backups whose time comes from the file alone go last.
     package mutating func sortNewestFirst() {
         let order = BackupOrder(of: self)
         sort { left, right in

@@ -1,70 +1,90 @@
-public import History
+public import Age
+internal import Files
 public import Foundation
+public import History
 public import Remotes
 
 /// A saved state of a stores directory, as users list, restore and delete it.
 public struct Backup: Sendable, Equatable {
     /// The source of a backup's time.
     public enum TimeSource: String, Sendable {
-        /// Its manifest, which is the truth.
+        /// The manifest, which is the most reliable source.
         case manifest
-        /// Its name, which knows minutes of local time only.
+        /// The name, which is precise to the minute only.
         case name
-        /// Its file, which knows when that was written here: a copy has another time.
+        /// The file's modification time, which a copy does not keep.
         case file
     }
 
-    /// Its file in the remote folder.
+    /// The backup's file in the remote folder.
     public var file: RemoteFile
     /// Whether its archive is on this machine.
     public var isOnThisMachine: Bool { file.location != nil }
-    /// The reason of a safety backup; `nil` for any other.
+    /// The reason for a safety backup; `nil` for any other backup.
     public internal(set) var reason: String?
-    /// Whether something is missing in it, or is not as of one moment, as far as is known.
+    /// Whether data is missing from it, or is not as of one moment, as far as known.
     public internal(set) var isPartial = false
-    /// Its identity; `nil` until its archive was looked at.
+    /// The backup's identity; `nil` until its archive has been inspected.
     package var id: BackupID?
-    /// The moment it was made; `nil` if nothing tells.
+    /// The moment it was made; `nil` if unknown.
     public var time: Date?
     /// The source of `time`.
     public var timeSource: TimeSource?
-    /// Whether it has much less than there was before, as far as is known; see `Anomaly`.
+    /// Whether it has much less data than the backup before it, as far as known; see `Anomaly`.
     public var isAnomalous = false
-    /// Seconds east of UTC at the place it was made; `nil` if only its name tells of its time.
+    /// The offset in seconds east of UTC where it was made; `nil` if neither its manifest nor its name has it.
     package var offset: Int?
-    /// The digest of everything in it; `nil` if it is not known.
+    /// The digest of all its content; `nil` if unknown.
     package var content: String?
-    /// The stores directory's own rights and owner; `nil` if they are not known.
+    /// The mode and owner of the stores directory itself; `nil` if unknown.
     package var root: ManifestHeader.Root?
-    /// The rules by which files were left out of it; `nil` if there were none, or they are not known.
+    /// The rules that excluded files from it; `nil` if there were none, or if they are unknown.
     package var exclusions: String?
-    /// What its manifest says of the stores directory that it is of; `nil` if that is not known.
+    /// The identity of the backup's origin in its manifest; `nil` if unknown.
     package internal(set) var origin: String?
-    /// The series of backups that may be built on each other; `nil` if it is in none, or that is not known.
+    /// The origin's display name; `nil` if it has none.
+    public internal(set) var originName: String?
+    /// The proof of who made it; `nil` if its manifest is unknown.
+    package internal(set) var signature: BackupSignature?
+    /// The name of the trusted signer.
+    public internal(set) var signer: String?
+    /// The key that signed it; `nil` if it is unsigned, or if the key is unknown.
+    public var signerKey: SSHPublicKey? { signature?.key }
+    /// The reason why the backup does not count, because it has no trusted signature.
+    ///
+    /// `nil` if it has one, or if signatures are not required.
+    public internal(set) var distrust: String?
+    /// The lineage of the backup: the backups that may be built on each other.
+    ///
+    /// `nil` if it has none, or if it is unknown.
     package internal(set) var lineage: String?
-    /// Its number in its lineage.
+    /// The backup's number in its lineage.
     package internal(set) var number: Int?
-    /// The backups that an increment is built on, as far as they are known; empty for a whole one.
+    /// The backups that an increment is built on, as far as known; empty for a full backup.
     public internal(set) var needs: [Need] = []
-    /// One of these that is neither in its folder nor in its trash: then it cannot be restored.
+    /// The name of a needed backup that is neither in the folder nor in its trash, so that this one cannot be restored.
     public internal(set) var missingNeed: String?
-    /// Whether it was looked at, and has no manifest: another program made it.
-    package var isForeign = false
-    /// Whether its archive could not be read when it was looked at.
+    /// Whether it was inspected and has no manifest, so that another program made it.
+    package var isForeign = false {
+        didSet { if isForeign, timeSource == .name { time = localTime } }
+    }
+    /// The time in its name, read in the local time zone, as other programs name their archives.
+    private let localTime: Date?
+    /// Whether its archive could not be read when it was inspected.
     public var isUnreadable = false
-    /// Whether it is encrypted, and no key here opened it: only its name tells of it.
+    /// Whether it is encrypted and no available key opens it, so that only its name is known.
     public var isSealed = false
-    /// Whether its archive begins as one and has no end: it is still being copied, or was cut off.
+    /// Whether its archive has a beginning and no end: it is still being copied, or was cut off.
     public var isCutOff = false
-    /// The last checks of it, as far as they are remembered.
+    /// The latest checks of it, as far as they are remembered.
     public var checks = CheckHistory([])
-    /// The damage that the folder's annotations tell of.
+    /// The damage that the folder's annotations report.
     package internal(set) var notedDamage: String?
     public var tags: [String] = []
     public var note: String?
-    /// Whether it is removed only by name.
+    /// Whether only a command that names it removes it.
     public var isPinned = false
-    /// Whether it is on this machine only, until its folder can be reached.
+    /// Whether it waits on this machine until its folder can be reached.
     public var isWaiting = false
 
     /// The file's name.
@@ -73,59 +93,62 @@ public struct Backup: Sendable, Equatable {
     public var displayName: String { BackupName.display(file.name) }
     /// Whether it is built on other backups.
     public var isIncrement: Bool { BackupName.isIncrement(file.name) }
-    /// Whether only those read it who have a key.
+    /// Whether it can be read only with a key.
     public var isEncrypted: Bool { BackupName.isEncrypted(file.name) }
-    /// Bytes in the archive.
+    /// The size of the archive in bytes.
     public var size: Int64 { file.size }
 
-    /// The key under which checks and annotations are kept: its name as long as nothing else is known.
+    /// The key of its checks and annotations: its identity, or its name while the identity is unknown.
     package var key: BackupID { id ?? Self.key(of: name) }
 
-    /// Whether a restore made it of the data that it replaced.
+    /// Whether a restore made it from the data that it replaced.
     ///
-    /// Such a backup is never `latest`, and is no measure of what there should be: a restore replaced it
-    /// because it was not wanted.
+    /// Such a backup is never `latest`, and new backups are not compared with it: a restore replaced that data because
+    /// it was unwanted.
     public var isSafety: Bool { reason != nil }
 
     static func key(of name: String) -> BackupID { BackupID(rawValue: "name:\(name)") }
 
-    /// The reason for which it cannot be restored as it is, as far as that is known.
+    /// The reason why it cannot be restored as it is, as far as known.
     package var damage: String? {
         archiveDamage ?? missingNeed.map { "it is built on '\($0)', which is gone" }
     }
 
-    /// Damage that its last checks or a glance found, or that its folder's notes tell of.
+    /// The damage that its latest checks or a glance found, or that the folder's annotations report.
     package var archiveDamage: String? {
         knownDamage
             ?? (isCutOff ? Self.notReady : isUnreadable ? "its archive cannot be read" : nil)
     }
 
-    /// Damage that a check found.
+    /// The damage that a check found.
     private var knownDamage: String? { checks.damaged?.damage ?? notedDamage }
 
-    /// Whether all that is wrong with it, as far as is known, is that it has no end yet.
+    /// Whether the missing end is its only known damage.
     package var isNotReady: Bool { isCutOff && knownDamage == nil }
 
     /// The reason not to rely on an archive without an end.
     package static let notReady = "it is still being copied, or was cut off"
 
-    init(_ file: RemoteFile, timeZone: TimeZone) {
+    init(_ file: RemoteFile, timeZone: LocalZone) {
         self.file = file
-        if let date = BackupName.date(of: file.name, in: timeZone) {
+        localTime = BackupName.date(of: file.name, in: timeZone)
+        offset = BackupName.offset(of: file.name)
+        if let date = BackupName.date(of: file.name) {
             (time, timeSource) = (date, .name)
         } else if let date = file.modified {
             (time, timeSource) = (date, .file)
         }
     }
 
-    /// The moment that it tells of itself; `nil` if only its file has a time.
+    /// The time from its manifest or its name; `nil` if only its file has a time.
     ///
-    /// A copy of an old archive has a new file: no age, no policy and no `latest` relies on that.
+    /// A copy of an old archive has a new file, so ages, policies and `latest` do not use the file's time.
     package var ownTime: Date? { timeSource == .file ? nil : time }
 
-    /// Takes everything that its manifest says of it.
-    package mutating func take(_ header: ManifestHeader) {
+    /// Takes over everything that its manifest says.
+    package mutating func take(_ header: ManifestHeader, _ signature: BackupSignature) {
         id = header.id
+        self.signature = signature
         guard let parts = Timestamp.parts(rfc3339: header.created),
             let date = Timestamp.date(of: parts)
         else { return }
@@ -137,6 +160,7 @@ public struct Backup: Sendable, Equatable {
         exclusions = header.excluded?.key
         reason = header.reason
         origin = header.origin
+        originName = header.originName
         lineage = header.lineage
         number = header.number
         needs = header.needs ?? []
@@ -145,21 +169,21 @@ public struct Backup: Sendable, Equatable {
 }
 
 extension Backup {
-    /// Clocks of several machines never agree.
+    /// The tolerance in seconds, since the clocks of several machines never agree.
     private static let clockTolerance: TimeInterval = 300
 
-    /// Returns how old it is; zero for one from the future, `nil` if its time is not known.
+    /// Returns its age; zero for a backup from the future, `nil` if its time is unknown.
     public func age(at now: Date) -> Duration? {
         time.map { .milliseconds(Int64(max(0, now.timeIntervalSince($0)) * 1000)) }
     }
 
-    /// Returns a warning about a backup that is from the future, since its clock or ours was wrong.
+    /// Returns a warning if the backup is from the future, because its clock or the local one was wrong.
     public func futureWarning(at now: Date) -> String? {
         guard isFromFuture(at: now) else { return nil }
         return "'\(displayName)' is from the future: is the clock right?"
     }
 
-    /// Returns whether it was made later than now.
+    /// Returns whether it was made later than now, beyond the tolerance.
     package func isFromFuture(at now: Date) -> Bool {
         ownTime.map { $0.timeIntervalSince(now) > Self.clockTolerance } ?? false
     }
@@ -172,5 +196,27 @@ extension Backup {
             return "'\(displayName)' is \(isNotReady ? "not ready" : "damaged"): \(damage)"
         }
         return damage.map { "'\(displayName)' cannot be restored: \($0)" }
+    }
+}
+
+/// The identity of a backup, which it keeps when it is copied, renamed or moved to another folder.
+///
+/// The identity is a random UUID from the manifest, or the digest of the central directory for another program's
+/// archive. It is the key of notes, pins, checks and the catalog.
+public struct BackupID: RawRepresentable, Codable, CodingKeyRepresentable, Hashable, Sendable {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    // A backup that is otherwise unknown has its file name as identity.
+    public static func == (left: BackupID, right: BackupID) -> Bool {
+        left.rawValue.exact == right.rawValue.exact
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue.exact) }
+
+    /// Returns an identity that no other backup has.
+    package static func random() -> BackupID {
+        BackupID(rawValue: UUID().uuidString.lowercased())
     }
 }

@@ -3,13 +3,13 @@ package import Files
 internal import Synchronization
 internal import SystemPackage
 
-/// The keys of a run: who may read the backups that it makes, and what opens those that are encrypted.
+/// The keys of a run: the recipients of new backups, and the identities that open encrypted ones.
 ///
-/// Nothing is asked for, and no file of keys is read, before it is needed; then it is kept until the end.
+/// Files of keys are read, and passphrases requested, only when they are needed. They are kept until the run ends.
 public final class BackupKeys: Sendable {
-    /// Gives the passphrase.
+    /// A closure that returns the passphrase.
     ///
-    /// - Parameter isNew: whether a backup is to be encrypted with it, so that it is better said twice.
+    /// - Parameter isNew: whether a new backup is encrypted with it, so that it should be entered twice.
     /// - Returns: `nil` if there is none.
     public typealias AskPassphrase = @Sendable (_ isNew: Bool) throws -> Passphrase?
 
@@ -19,9 +19,11 @@ public final class BackupKeys: Sendable {
         var passphrase: Result<Passphrase?, any Error>?
     }
 
-    /// No keys: nothing is encrypted, and nothing that is can be opened.
+    /// The keys of a run without encryption: nothing is encrypted, and nothing encrypted can be opened.
     public static let none = BackupKeys()
 
+    /// The signing and trusted keys; `nil` if backups are not signed and signatures are not required.
+    public let signers: Signers?
     /// Whether new backups are encrypted.
     public let encrypts: Bool
     private let readRecipients: @Sendable () throws -> [Recipient]
@@ -29,28 +31,31 @@ public final class BackupKeys: Sendable {
     private let askPassphrase: AskPassphrase
     private let known = Mutex(Known())
 
-    /// Names the places of keys.
+    /// Creates the keys from closures that read them.
     ///
     /// - Parameters:
     ///   - encrypts: whether new backups are encrypted.
-    ///   - recipients: reads those who may read them; none for whoever knows the passphrase.
+    ///   - recipients: reads the recipients of new backups; without any, the passphrase encrypts.
     ///   - identities: reads the secret keys.
-    ///   - passphrase: gives the passphrase.
+    ///   - passphrase: returns the passphrase.
+    ///   - signers: the signing and the trusted keys.
     public init(
         encrypts: Bool = false,
         recipients: @escaping @Sendable () throws -> [Recipient] = { [] },
         identities: @escaping @Sendable () throws -> [Identity] = { [] },
-        passphrase: @escaping AskPassphrase = { _ in nil }
+        passphrase: @escaping AskPassphrase = { _ in nil },
+        signers: Signers? = nil
     ) {
+        self.signers = signers
         self.encrypts = encrypts
         readRecipients = recipients
         readIdentities = identities
         askPassphrase = passphrase
     }
 
-    /// Returns those who may read new backups; `nil` if they are not encrypted.
+    /// Returns the recipients of new backups; `nil` if they are not encrypted.
     ///
-    /// - Throws: `AgeError`; what reading them throws.
+    /// - Throws: `AgeError`; what the closures throw.
     package func recipients() throws -> [Recipient]? {
         guard encrypts else { return nil }
         return try known.withLock { known in
@@ -71,36 +76,36 @@ public final class BackupKeys: Sendable {
         }
     }
 
-    /// Returns those who can read new backups if nobody was named: the holders of the keys that were used.
+    /// Returns recipients for new backups if none were named: those of the secret keys and the passphrase used so far.
     ///
-    /// It is for what has to stay secret because something else was.
-    /// - Throws: `AgeError`; what reading them throws.
+    /// They encrypt data that must stay secret because its source was encrypted.
+    /// - Throws: `AgeError`; what the closures throw.
     package func ownRecipients() throws -> [Recipient] {
         try known.withLock { known in
             let keys = try known.identities?.get() ?? []
             let passphrase = try known.passphrase?.get()
-            // A hybrid one would not stand beside others.
+            // A hybrid recipient cannot be combined with others.
             let isHybrid = keys.first?.recipient.isHybrid ?? false
             let recipients = keys.map(\.recipient).filter { $0.isHybrid == isHybrid }
             return recipients.isEmpty ? passphrase.map { [Recipient($0)] } ?? [] : recipients
         }
     }
 
-    /// Returns those who can read an archive, each of whom has to be known by a key at hand.
+    /// Returns the recipients of an archive, each of which must belong to an available secret key.
     ///
-    /// It is for what takes the archive's place: nobody is to lose it by that.
+    /// They encrypt the archive's replacement, so that no recipient loses access.
     ///
     /// - Parameters:
     ///   - source: the file.
     ///   - name: its file name.
     /// - Returns: `nil` if it is not encrypted.
-    /// - Throws: `AgeError.otherReaders` if there are others; see `opened`.
+    /// - Throws: `AgeError.otherReaders` if there are other recipients; see `opened`.
     package func readers(of source: any ByteSource, name: String) throws -> [Recipient]? {
         guard BackupName.isEncrypted(name) else { return nil }
         let file = try EncryptedFile(source, named: FilePath(name))
         let identities = try identities(for: file)
         let readers = identities.filter { (try? file.check([$0])) != nil }.map(\.recipient)
-        // It says why none does.
+        // If no identity fits, this throws the reason.
         if readers.isEmpty { try file.check(identities) }
         guard readers.count >= file.recipientCount else {
             throw AgeError.otherReaders(
@@ -112,7 +117,7 @@ public final class BackupKeys: Sendable {
         return readers
     }
 
-    /// Returns the secret keys, and the passphrase if a file has one.
+    /// Returns the secret keys, or the passphrase if the file has one.
     private func identities(for file: EncryptedFile) throws -> [Identity] {
         try known.withLock { known in
             guard file.hasPassphrase else {
@@ -131,9 +136,9 @@ public final class BackupKeys: Sendable {
     /// - Parameters:
     ///   - source: the file.
     ///   - name: the backup's file name.
-    ///   - asks: whether a passphrase may be asked for, and a second spent on it.
+    ///   - asks: whether to request a passphrase, and to spend about a second on deriving its key.
     /// - Returns: the archive.
-    /// - Throws: `AgeError`; what reading the source and the keys throws.
+    /// - Throws: `AgeError`; what the source and the closures throw.
     package func opened(
         _ source: any ByteSource,
         name: String,
@@ -147,7 +152,9 @@ public final class BackupKeys: Sendable {
         return try file.decrypted(with: identities(for: file))
     }
 
-    /// Throws unless there is a key for an archive, of which only the beginning needs to be at hand.
+    /// Throws unless a key opens an archive.
+    ///
+    /// Only the beginning of the archive is needed.
     ///
     /// - Throws: see `opened`.
     package func check(_ source: any ByteSource, name: String) throws {
@@ -158,6 +165,6 @@ public final class BackupKeys: Sendable {
 }
 
 extension Error {
-    /// Whether an archive is encrypted, and there is no key that opens it.
+    /// Whether the error says that an archive is encrypted and no available key opens it.
     package var isOfKeys: Bool { (self as? AgeError)?.isOfKeys ?? false }
 }

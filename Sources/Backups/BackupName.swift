@@ -1,18 +1,22 @@
+internal import Files
 public import Foundation
 
-/// The names of backups' files: `[2026-Nov-21] 09.01 AM Stores.zip`, in local time and English.
+/// The names of backups' files: `[2026-Nov-21] 09.01 AM +0100 Stores.zip`, in local time and English.
 ///
-/// An increment's ends in `Changes.zip`, so that nobody takes it for a whole one. `.age` follows if it is encrypted.
+/// A name contains the offset from UTC unless that is 0, so that it means the same moment everywhere. An increment's
+/// name ends in `Changes.zip`, to distinguish it from a full backup. An encrypted backup's name ends in `.age`.
 public enum BackupName {
-    /// The end of a whole backup's name.
+    /// The end of a full backup's name.
     public static let suffix = "Stores.zip"
     /// The end of an increment's name.
     public static let incrementSuffix = "Changes.zip"
 
-    /// What follows the name of a backup that is encrypted.
+    /// The last part of an encrypted backup's name.
     public static let encryptedEnding = ".age"
 
-    /// The ends of all backups' names; none begins another that comes after it.
+    /// The ends of all backups' names.
+    ///
+    /// A longer end precedes a shorter one that it contains.
     public static let suffixes = [encryptedEnding, ""].flatMap { ending in
         [suffix, incrementSuffix].map { $0 + ending }
     }
@@ -33,10 +37,12 @@ public enum BackupName {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Returns the name of a backup made at a time; from the second one of a minute on, with its number.
+    /// Returns the name of a backup made at a time.
+    ///
+    /// The second and later backups of a minute get a number.
     public static func make(
         _ date: Date,
-        in timeZone: TimeZone,
+        in timeZone: LocalZone,
         number: Int = 1,
         isIncrement: Bool = false,
         isEncrypted: Bool = false
@@ -44,14 +50,31 @@ public enum BackupName {
         let suffix =
             (isIncrement ? incrementSuffix : suffix) + (isEncrypted ? encryptedEnding : "")
         let parts = Timestamp.parts(of: date, in: timeZone)
-        let day =
-            "\(Timestamp.pad(parts.year, 4))-\(months[parts.month - 1])-\(Timestamp.pad(parts.day, 2))"
         let hour = Timestamp.pad((parts.hour + 11) % 12 + 1, 2)
         let time = "\(hour).\(Timestamp.pad(parts.minute, 2)) \(parts.hour < 12 ? "AM" : "PM")"
-        return "[\(day)] \(time)\(number > 1 ? " (\(number))" : "") \(suffix)"
+        let place = parts.offset == 0 ? "" : " \(offset(parts.offset))"
+        return "\(beginning(parts)) \(time)\(place)\(number > 1 ? " (\(number))" : "") \(suffix)"
     }
 
-    /// Returns a name as people see it: without ` Stores.zip` or ` Changes.zip`.
+    /// Returns the first part of the names of a day: `[2026-Nov-21]`.
+    private static func beginning(_ parts: Timestamp.Parts) -> String {
+        "[\(Timestamp.pad(parts.year, 4))-\(months[parts.month - 1])-\(Timestamp.pad(parts.day, 2))]"
+    }
+
+    /// Returns the first part of the names of a day given as `2026-11-21`; `nil` if the text is no valid day.
+    static func beginning(ofDay text: String) -> String? {
+        Timestamp.parts(rfc3339: text + "T00:00:00Z").flatMap { parts in
+            Timestamp.date(of: parts).map { _ in beginning(parts) }
+        }
+    }
+
+    /// Returns seconds east of UTC in the form of a name: `+0100`.
+    private static func offset(_ seconds: Int) -> String {
+        let minutes = abs(seconds) / 60
+        return (seconds < 0 ? "-" : "+") + Timestamp.pad(minutes / 60 * 100 + minutes % 60, 4)
+    }
+
+    /// Returns the display name: the name without ` Stores.zip` or ` Changes.zip`.
     public static func display(_ name: String) -> String {
         guard let suffix = suffix(of: name) else { return name }
         let rest = name.dropLast(suffix.count)
@@ -59,7 +82,7 @@ public enum BackupName {
         return trimmed.isEmpty ? name : String(trimmed)
     }
 
-    /// Returns the name to try after one that is taken: with its number, or the next one.
+    /// Returns the name to try after one that is taken: with a number, or with the next number.
     package static func next(after name: String) -> String {
         let suffix = suffix(of: name) ?? suffix
         var base = name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
@@ -73,10 +96,23 @@ public enum BackupName {
             base = String(base[..<opening])
             while base.hasSuffix(" ") { base.removeLast() }
         }
-        return [base, "(\(number + 1))", suffix].filter { !$0.isEmpty }.joined(separator: " ")
+        let end = "(\(number + 1)) \(suffix)"
+        while base.utf8.count + end.utf8.count >= FileName.longest { base.removeLast() }
+        return base.isEmpty ? end : "\(base) \(end)"
     }
 
-    /// Returns which backup of its minute one is, as its name tells; 1 if there is no number in it.
+    /// Shortens a name to a number of bytes.
+    ///
+    /// It drops whole characters before the end, and keeps the end.
+    package static func fitting(_ name: String, _ limit: Int = FileName.longest) -> String {
+        guard name.utf8.count > limit else { return name }
+        let suffix = suffix(of: name).map { " \($0)" } ?? ""
+        var base = display(name)
+        while !base.isEmpty, base.utf8.count + suffix.utf8.count > limit { base.removeLast() }
+        return base + suffix
+    }
+
+    /// Returns the backup's number within its minute, from its name; 1 if the name has no number.
     static func number(of name: String) -> Int {
         let shown = display(name)
         guard shown.hasSuffix(")"), let opening = shown.lastIndex(of: "("),
@@ -85,8 +121,23 @@ public enum BackupName {
         return number
     }
 
-    /// Returns the time that a name tells; `nil` if it is not a name of ours.
-    public static func date(of name: String, in timeZone: TimeZone) -> Date? {
+    /// Parses the time in a name.
+    ///
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - timeZone: the time zone of a name without an offset. Names that this program made without an offset are in
+    ///     UTC.
+    /// - Returns: the time; `nil` if the name does not have this format.
+    public static func date(of name: String, in timeZone: LocalZone = .utc) -> Date? {
+        guard let (parts, offset) = Self.parts(of: name) else { return nil }
+        let date = Timestamp.date(of: parts)
+        return offset == nil ? date.map { timeZone.moment($0) } : date
+    }
+
+    /// Returns the offset from UTC in a name, in seconds; `nil` if it has none.
+    static func offset(of name: String) -> Int? { parts(of: name)?.offset }
+
+    private static func parts(of name: String) -> (Timestamp.Parts, offset: Int?)? {
         var scanner = TextScanner(name)
         guard scanner.take("["), let year = scanner.number(digits: 4), scanner.take("-"),
             let month = scanner.take(oneOf: months), scanner.take("-"),
@@ -95,6 +146,11 @@ public enum BackupName {
             let minute = scanner.number(digits: 2),
             let half = scanner.take(oneOf: [" AM", " PM"])
         else { return nil }
+        var offset: Int?
+        if let sign = scanner.take(oneOf: [" +", " -"]) {
+            guard let digits = scanner.number(digits: 4), digits % 100 < 60 else { return nil }
+            offset = (sign == 0 ? 60 : -60) * (digits / 100 * 60 + digits % 100)
+        }
         if scanner.take(" ("), scanner.number(digits: 1...18) == nil || !scanner.take(")") {
             return nil
         }
@@ -106,8 +162,9 @@ public enum BackupName {
             month: month + 1,
             day: day,
             hour: hour % 12 + 12 * half,
-            minute: minute
+            minute: minute,
+            offset: offset ?? 0
         )
-        return Timestamp.date(of: parts).map { Timestamp.moment($0, in: timeZone) }
+        return (parts, offset)
     }
 }

@@ -1,15 +1,16 @@
 internal import Foundation
+internal import Remotes
 
 /// The order of some backups in time.
 ///
-/// A manifest tells the second, a name only the minute, and the number in it which one of that minute it was. Which of two
-/// backups is newer may thus depend on a third: in a minute in which a name is all that is known of one of them, the
-/// numbers count for all. Seconds for some and numbers for others would go round in circles.
+/// A manifest has the second, a name only the minute and the backup's number within that minute. Which of two backups
+/// is newer may thus depend on a third. If the name is the only source for one backup of a minute, the numbers order
+/// all backups of that minute. Seconds for some and numbers for others could give a cyclic order.
 package struct BackupOrder {
-    /// The minutes in which the seconds of one are not known.
+    /// The minutes with a backup whose seconds are unknown.
     private let coarse: Set<Int64>
 
-    /// Finds the order of backups; it says nothing of others.
+    /// Determines the order of the given backups; other backups must not be compared with it.
     package init(of backups: some Sequence<Backup>) {
         coarse = Set(
             backups.filter { $0.timeSource == .name }.compactMap(\.time).map(Self.minute)
@@ -18,7 +19,7 @@ package struct BackupOrder {
 
     /// Returns whether a backup comes before another in a list that is newest first.
     ///
-    /// Backups of unknown time come last, those of one moment by name, "(10)" before "(9)".
+    /// Backups of unknown time come last. Backups of the same moment are ordered by name, "(10)" before "(9)".
     package func isNewer(_ left: Backup, _ right: Backup) -> Bool {
         switch (left.time, right.time) {
         case (_?, nil): return true
@@ -30,6 +31,9 @@ package struct BackupOrder {
             if coarse.contains(minutes.0) {
                 let numbers = (BackupName.number(of: left.name), BackupName.number(of: right.name))
                 guard numbers.0 == numbers.1 else { return numbers.0 > numbers.1 }
+                // Names of different time zones do not share their numbers.
+                let written = (left.written, right.written)
+                guard written.0 == written.1 else { return written.0 > written.1 }
             }
             guard first == second else { return first > second }
         }
@@ -37,8 +41,13 @@ package struct BackupOrder {
             ? left.name > right.name : left.name.count > right.name.count
     }
 
-    /// Returns the minute of a moment, counted from 1970 on.
+    /// Returns the minute of a moment, counted from 1970.
     static func minute(_ date: Date) -> Int64 {
         Int64((date.timeIntervalSince1970 / 60).rounded(.down))
     }
+}
+
+extension Backup {
+    /// The modification time of its file in the folder.
+    fileprivate var written: Date { file.modified ?? .distantPast }
 }

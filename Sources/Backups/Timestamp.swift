@@ -1,32 +1,31 @@
 package import Foundation
 
-/// Dates as text, in the two forms that backups need, without a formatter's start-up time.
+/// Conversions of dates to text and back, in the two forms that backups need, without a formatter's start-up time.
 package enum Timestamp {
     /// The parts of a date in a time zone.
     package struct Parts: Equatable {
         package var year: Int, month: Int, day: Int
         package var hour: Int, minute: Int, second = 0, millisecond = 0
-        /// Seconds east of UTC.
+        /// The offset in seconds east of UTC.
         package var offset = 0
     }
 
-    /// The moments that can be written with a year of four digits: milliseconds since 1970-01-01 UTC.
+    /// The moments that have a year of four digits, in milliseconds since 1970-01-01 UTC.
     package static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
 
-    /// The offsets that RFC 3339 has digits for: seconds east of UTC.
+    /// The offsets that RFC 3339 can express, in seconds east of UTC.
     package static let offsets: ClosedRange<Int> = -362_340...362_340
 
-    /// Returns the parts of a date; one that is out of `range` is taken for the end that it is beyond,
-    /// since a file may tell any number.
-    package static func parts(of date: Date, in timeZone: TimeZone) -> Parts {
+    /// Returns the parts of a date.
+    ///
+    /// A date outside of `range` is clamped to it, since a file may have any number.
+    package static func parts(of date: Date, in timeZone: LocalZone) -> Parts {
         func clamped(_ milliseconds: Double) -> Int {
             Int(min(max(milliseconds, Double(range.lowerBound)), Double(range.upperBound)))
         }
         let moment = clamped((date.timeIntervalSince1970 * 1000).rounded())
-        let offset = timeZone.secondsFromGMT(
-            for: Date(timeIntervalSince1970: Double(moment) / 1000)
-        )
-        // Where it is not UTC, the year may be another one.
+        let offset = timeZone.offset(at: Date(timeIntervalSince1970: Double(moment) / 1000))
+        // The year may differ in a time zone other than UTC.
         let milliseconds = clamped(Double(moment + offset * 1000))
         let seconds = floorDivide(milliseconds, 1000)
         let days = floorDivide(seconds, 86_400)
@@ -44,7 +43,7 @@ package enum Timestamp {
         )
     }
 
-    /// Returns the moment that some parts name; `nil` if there is none.
+    /// Returns the moment of some parts; `nil` if it does not exist.
     package static func date(of parts: Parts) -> Date? {
         guard (1...12).contains(parts.month), (1...31).contains(parts.day),
             (0...23).contains(parts.hour),
@@ -57,15 +56,8 @@ package enum Timestamp {
         return Date(timeIntervalSince1970: Double(seconds) + Double(parts.millisecond) / 1000)
     }
 
-    /// Returns the moment at which clocks of a time zone show what those of UTC show at another one.
-    package static func moment(_ local: Date, in timeZone: TimeZone) -> Date {
-        // The offset depends on the moment, and the moment on the offset: the second look settles it.
-        let near = local - Double(timeZone.secondsFromGMT(for: local))
-        return local - Double(timeZone.secondsFromGMT(for: near))
-    }
-
-    /// Returns a date in RFC 3339, with milliseconds and an offset: `2026-11-21T09:01:00.123+01:00`.
-    package static func rfc3339(_ date: Date, in timeZone: TimeZone) -> String {
+    /// Formats a date as RFC 3339, with milliseconds and an offset: `2026-11-21T09:01:00.123+01:00`.
+    package static func rfc3339(_ date: Date, in timeZone: LocalZone) -> String {
         let parts = parts(of: date, in: timeZone)
         let day = "\(pad(parts.year, 4))-\(pad(parts.month, 2))-\(pad(parts.day, 2))"
         let time =
@@ -76,19 +68,19 @@ package enum Timestamp {
         return "\(day)T\(time)\(sign)\(pad(minutes / 60, 2)):\(pad(minutes % 60, 2))"
     }
 
-    /// Reads RFC 3339; `nil` if it is not that.
+    /// Parses RFC 3339; returns `nil` for any other text or a date that does not exist.
     package static func date(rfc3339 text: String) -> Date? {
         parts(rfc3339: text).flatMap(date(of:))
     }
 
-    /// Reads RFC 3339; `nil` if it has not the form of that.
+    /// Parses RFC 3339; returns `nil` if the text has another form.
     static func parts(rfc3339 text: String) -> Parts? {
         var scanner = TextScanner(text)
         let parts = parts(&scanner)
         return scanner.isAtEnd ? parts : nil
     }
 
-    /// Goes past a moment in RFC 3339, or in the same form with other separators.
+    /// Consumes a moment in RFC 3339, or in the same form with other separators.
     static func parts(
         _ scanner: inout TextScanner,
         dash: String = "-",
@@ -114,7 +106,7 @@ package enum Timestamp {
         )
     }
 
-    /// Goes past a fraction of a second, of one digit to nine, or none.
+    /// Consumes a fraction of a second of one to nine digits, or nothing.
     private static func milliseconds(_ scanner: inout TextScanner) -> Int? {
         guard scanner.take(".") else { return 0 }
         var nanoseconds = 0
@@ -126,7 +118,7 @@ package enum Timestamp {
         return unit < 1_000_000_000 ? (nanoseconds + 500_000) / 1_000_000 : nil
     }
 
-    /// Goes past an offset, in seconds east of UTC.
+    /// Consumes an offset, and returns seconds east of UTC.
     private static func offset(_ scanner: inout TextScanner) -> Int? {
         if scanner.take("Z") { return 0 }
         guard let sign = scanner.take(oneOf: ["+", "-"]), let hours = scanner.number(digits: 2),
@@ -152,7 +144,7 @@ package enum Timestamp {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    private static func civil(_ days: Int) -> (Int, Int, Int) {
+    package static func civil(_ days: Int) -> (Int, Int, Int) {
         let shifted = days + 719_468
         let era = floorDivide(shifted, 146_097)
         let dayOfEra = shifted - era * 146_097

@@ -5,9 +5,9 @@ internal import Files
 struct ArchiveSize {
     private(set) var entries = 0
     private(set) var files = 0
-    /// In all files.
+    /// The sum of the sizes of all files.
     private(set) var bytes: Int64 = 0
-    /// Components of the longest path.
+    /// The number of components of the longest path.
     private var depth = 0
     private var liar: RelativePath?
 
@@ -15,19 +15,21 @@ struct ArchiveSize {
         for index in 0..<reader.count {
             let entry = try reader.entry(at: index)
             depth = max(depth, entry.attributes.path.components.count)
-            // The manifest is read, and not restored; a pipe or a device is not made.
-            if entry.attributes.path == Manifest.path || entry.isSpecial { continue }
+            // The manifest is not restored, and pipes and devices are not created.
+            let path = entry.attributes.path
+            if path == Manifest.path || path == Manifest.signature || entry.isSpecial { continue }
             entries += 1
             if entry.attributes.kind == .file { files += 1 }
             bytes += entry.size
-            // Deflate makes data at most 1,032 times as small.
+            // Deflate shrinks data to 1/1032 at most.
             if entry.isPlain, entry.size > 1 << 20, entry.size / 1032 > entry.compressedSize {
                 liar = liar ?? entry.attributes.path
             }
         }
     }
 
-    /// Throws if the archive is empty, lies, or is another program's and beyond a limit.
+    /// Throws if the archive is empty, if it declares an impossible size, or if another program's archive exceeds a
+    /// limit.
     func check(
         _ reader: ArchiveReader,
         name: String,
@@ -58,4 +60,36 @@ struct ArchiveSize {
         guard depth <= limits.depth else { throw refuse("a path has \(depth) components", .depth) }
         try reader.checkNamesIgnoringCase()
     }
+}
+
+/// Limits for unpacking an archive that has no manifest of this program.
+public struct RestoreLimits: Sendable {
+    /// The quantity that is limited.
+    public enum Kind: String, Sendable, CaseIterable {
+        case entries, size, ratio, depth
+    }
+
+    /// The maximum number of entries.
+    ///
+    /// Directories with a million files are rare, and each entry costs memory.
+    public var entries = 1_000_000
+    /// The maximum total of bytes.
+    ///
+    /// Besides, every archive must fit into the free space.
+    public var bytes: Int64 = 1_000_000_000_000
+    /// The maximum total of bytes for each byte of the archive; it applies only beyond `freeBytes`.
+    ///
+    /// Databases shrink to a third, logs to a twentieth. Deflate's maximum ratio is 1032.
+    public var ratio: Int64 = 200
+    /// The number of bytes that is allowed at any ratio: an empty database is mostly zeros.
+    public var freeBytes: Int64 = 64 << 20
+    /// The maximum number of components in a path.
+    ///
+    /// PATH_MAX is 4096 bytes, and real trees have a dozen components.
+    public var depth = 128
+
+    /// Creates the default limits.
+    ///
+    /// Every limit must stay above 0.
+    public init() {}
 }

@@ -3,28 +3,23 @@ package import Files
 internal import Foundation
 internal import Stores
 
-#if canImport(Darwin)
-internal import Darwin
-#else
-internal import Glibc
-#endif
-
 extension ArchivedBackup {
-    /// For more files than these, one flush of the whole file system takes a fraction of the time.
+    /// The most files that are synced one by one.
+    ///
+    /// For more, one sync of the whole file system is much faster.
     private static let filesToSyncOneByOne = 64
 
-    /// Whether files may be given to their owners: only root may.
-    package static var mayGiveAway: Bool { geteuid() == 0 }
-
-    /// Verifies the data; of an increment that was opened without what it needs, its own.
+    /// Verifies the data.
+    ///
+    /// If an increment was opened without the backups that it needs, verifies its own data only.
     ///
     /// - Parameters:
     ///   - paths: the paths of the entries to verify; `nil` for all.
     ///   - subset: the part of the data to read.
-    ///   - directory: an empty directory to extract everything into, and to be thrown away afterwards:
-    ///     nothing is flushed to the disk. `nil` to write nothing.
-    ///   - threads: how many threads work.
-    ///   - progressed: told of bytes that were read; it throws to stop.
+    ///   - directory: an empty directory to extract everything into. The caller deletes it afterwards, so nothing is
+    ///     synced to the disk. `nil` to write nothing.
+    ///   - threads: the number of threads.
+    ///   - progressed: called with the number of bytes just read; throws to stop.
     /// - Returns: remarks about entries that a restore would leave out.
     /// - Throws: `ArchiveError`, `ArchivedBackupError.badManifest`, `FileError`.
     package func verify(
@@ -34,22 +29,32 @@ extension ArchivedBackup {
         threads: Int,
         progressed: @escaping (Int64) throws -> Void
     ) throws -> [String] {
-        try run(paths, into: directory, syncing: .never, reading: subset, threads, progressed)
+        try run(
+            paths,
+            into: directory,
+            syncing: .never,
+            reading: subset,
+            AttributeRules(),
+            threads,
+            progressed
+        )
     }
 
     /// Extracts everything, or some entries, into an empty directory; see `verify`.
     ///
     /// - Parameters:
     ///   - paths: the paths of the entries to extract; `nil` for all.
-    ///   - directory: where they go.
-    ///   - threads: how many threads work.
-    ///   - progressed: told of bytes that were extracted; it throws to stop.
-    /// - Returns: remarks, and the flush to the disk, which may still be under way: the data is restored
-    ///   only once that has ended.
+    ///   - directory: the target directory.
+    ///   - rules: the rules for owners and modes.
+    ///   - threads: the number of threads.
+    ///   - progressed: called with the number of bytes just extracted; throws to stop.
+    /// - Returns: remarks, and the sync to the disk, which may still be running: the data is restored only once the
+    ///   sync has ended.
     /// - Throws: see `verify`.
     package func extract(
         only paths: Set<RelativePath>? = nil,
         into directory: Directory,
+        by rules: AttributeRules = AttributeRules(),
         threads: Int,
         progressed: @escaping (Int64) throws -> Void
     ) throws -> (remarks: [String], flush: BackgroundWork<Void>) {
@@ -61,6 +66,7 @@ extension ArchivedBackup {
             into: directory,
             syncing: syncing,
             reading: .all,
+            rules,
             threads,
             progressed
         )
@@ -68,7 +74,7 @@ extension ArchivedBackup {
         return (remarks, BackgroundWork { _ in try directory.syncFileSystem() })
     }
 
-    /// Returns whether an entry is never restored: it would be taken for a leftover of a restore.
+    /// Returns whether an entry is never restored because its name is reserved for leftovers of a restore.
     package static func isReserved(_ path: RelativePath) -> Bool { Remarks.isReserved(path) }
 
     /// Calls `body` for every entry of an increment's own archive.
@@ -88,6 +94,7 @@ extension ArchivedBackup {
         into directory: Directory?,
         syncing: ArchiveExtractor.Syncing,
         reading subset: DataSubset,
+        _ rules: AttributeRules,
         _ threads: Int,
         _ progressed: @escaping (Int64) throws -> Void
     ) throws -> [String] {
@@ -99,9 +106,9 @@ extension ArchivedBackup {
             progressed: progressed
         )
         defer { extractor.close() }
-        var remarks = Remarks()
+        var (remarks, rules) = (Remarks(), rules)
         let isAlone = header?.isIncrement == true && needs.isEmpty
-        // To be extracted, it has to be put together.
+        // An extraction needs the files put together from all archives.
         _ = try (isAlone && directory == nil ? forEachOwn : forEach) { item in
             guard paths?.contains(item.attributes.path) ?? true, !remarks.leavesOut(item) else {
                 return
@@ -111,22 +118,16 @@ extension ArchivedBackup {
                 return
             }
             var item = item
-            if !Self.mayGiveAway {
-                if let owner = item.attributes.owner, owner.user != geteuid() {
-                    remarks.foreignOwners += 1
-                }
-                item.attributes.owner = nil
-            }
+            if directory != nil { try rules.apply(to: &item.attributes) }
             try extractor.extract(item)
         }
         try extractor.finish()
-        return remarks.texts(isExtracted: directory != nil)
+        return remarks.texts + (syncing == .never ? [] : rules.remarks)
     }
 }
 
-/// Entries that do not come back as they are in the archive.
+/// The counts of entries that are not restored as they are in the archive.
 private struct Remarks {
-    var foreignOwners = 0
     private var reserved = 0
     private var special: (count: Int, first: RelativePath?) = (0, nil)
     private var strays: (count: Int, first: RelativePath?) = (0, nil)
@@ -142,13 +143,14 @@ private struct Remarks {
         return true
     }
 
-    /// Notes a file of SQLite's that is left out beside its store.
+    /// Notes a file of SQLite's own that is left out beside its store.
     mutating func addStray(_ path: RelativePath) {
         strays = (strays.count + 1, strays.first ?? path)
     }
 
-    /// Returns whether an entry would be taken for a leftover of a restore, on any file system: some
-    /// make no difference between cases.
+    /// Returns whether an entry has the reserved name of a restore's leftovers.
+    ///
+    /// Case is ignored, since some file systems ignore it.
     static func isReserved(_ path: RelativePath) -> Bool {
         let reserved = StoresDirectory.restoreArea.bytes
         guard path.bytes.count >= reserved.count, let first = path.components.first?.bytes else {
@@ -157,7 +159,7 @@ private struct Remarks {
         return first.count == reserved.count && zip(first, reserved).allSatisfy { $0 | 0x20 == $1 }
     }
 
-    func texts(isExtracted: Bool) -> [String] {
+    var texts: [String] {
         var texts: [String] = []
         if reserved > 0 {
             let area = StoresDirectory.restoreArea
@@ -172,11 +174,6 @@ private struct Remarks {
             let count = counted(strays.count, "file", "files")
             let reason = "the store beside it is whole, and this is of a later moment"
             texts.append("\(count) of SQLite's left out, '\(first)' first: \(reason)")
-        }
-        if foreignOwners > 0, isExtracted {
-            let count = counted(foreignOwners, "name belongs", "names belong")
-            let reason = "only root can give them back, so they are yours now"
-            texts.append("\(count) to other users; \(reason)")
         }
         return texts
     }

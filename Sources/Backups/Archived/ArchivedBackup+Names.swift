@@ -1,15 +1,15 @@
 internal import Archives
 package import Files
 
-/// The directory that macOS adds to a zip, with what only its own file systems can hold.
+/// The directory that macOS adds to a zip for attributes that only its own file systems can hold.
 private let macOSDirectory: FileName = "__MACOSX"
 
-// Archives of other programs may have their names below a directory that is not wanted.
+// Archives of other programs may have all entries below one unwanted directory.
 extension ArchivedBackup {
     /// Whether its manifest describes what is in it.
     package var isDescribed: Bool { header != nil && reader.origin == .ours }
 
-    /// Returns the only name at the top, if that is of a directory.
+    /// Returns the only name at the top level if it is a directory's.
     ///
     /// - Throws: `ArchiveError`.
     package func onlyTopDirectory() throws -> FileName? {
@@ -26,7 +26,7 @@ extension ArchivedBackup {
         return top
     }
 
-    /// Returns the name that an entry of another program's archive is restored under; `nil` for none.
+    /// Returns the path that an entry of another program's archive is restored to; `nil` if it is not restored.
     func restoredPath(_ path: RelativePath) -> RelativePath? {
         guard strippedComponents > 0 else { return path }
         guard path.components[0] != macOSDirectory else { return nil }

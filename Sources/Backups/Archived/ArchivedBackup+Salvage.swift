@@ -3,20 +3,22 @@ package import Files
 internal import Stores
 
 extension ArchivedBackup {
-    /// Extracts as much as verifies into an empty directory.
+    /// Extracts all data that verifies into an empty directory.
     ///
-    /// A file of which something is lost gets another name, and zeros where that was.
+    /// A file that has lost data gets another name, and zeros in place of the lost data.
     /// - Parameters:
     ///   - directory: the directory.
-    ///   - missing: the name of a backup that it is built on and that is missing; `nil` if none is.
-    ///   - progressed: told of bytes that were read; it throws to stop.
-    /// - Returns: what was lost.
+    ///   - rules: the rules for owners and modes.
+    ///   - missing: the name of a missing backup that this one is built on; `nil` if none is missing.
+    ///   - progressed: called with the number of bytes just read; throws to stop.
+    /// - Returns: what was lost, and remarks.
     /// - Throws: `FileError` if the directory cannot be written; what `progressed` throws.
     package func salvage(
         into directory: Directory,
+        by rules: AttributeRules,
         missing: String?,
         progressed: @escaping (Int64) throws -> Void
-    ) throws -> [Problem] {
+    ) throws -> (problems: [Problem], remarks: [String]) {
         let extractor = ArchiveExtractor(
             into: directory,
             syncing: .each,
@@ -24,23 +26,23 @@ extension ArchivedBackup {
             progressed: progressed
         )
         defer { extractor.close() }
-        var problems: [Problem] = []
+        var (problems, rules) = ([Problem](), rules)
         func lose(_ path: RelativePath, _ reason: String) {
             problems.append(Problem(kind: .lost, path: path.description, reason: reason))
         }
         func take(_ item: ArchiveExtractor.Item) throws {
             var item = item
-            if !Self.mayGiveAway { item.attributes.owner = nil }
+            try rules.apply(to: &item.attributes)
             let path = item.attributes.path
             guard path.components.first != StoresDirectory.restoreArea, !item.entry.isSpecial
             else { return lose(path, "it is never restored") }
-            switch try extractor.salvage(item, damagedName: { $0.appending(Self.damagedSuffix) }) {
+            switch try extractor.salvage(item, damagedName: Self.damagedName) {
             case .all(let reason): lose(path, reason)
             case .segments(let segments, let count):
                 let what = counted(segments.count, "MiB", "MiB")
                 lose(
                     path,
-                    "\(what) of \(count) \(segments.count == 1 ? "is" : "are") lost, the first at byte \(segments[0] << 20); the rest is in '\(path.name)\(Self.damagedSuffix)', with zeros there"
+                    "\(what) of \(count) \(segments.count == 1 ? "is" : "are") lost, the first at byte \(segments[0] << 20); the rest is in '\(Self.damagedName(path.name))', with zeros there"
                 )
             case nil: break
             }
@@ -64,8 +66,8 @@ extension ArchivedBackup {
             problems.append(Problem(kind: .lost, path: ".", reason: explain(error)))
         }
         try extractor.finish()
-        return problems
+        return (problems, rules.remarks)
     }
 
-    private static let damagedSuffix = ".damaged"
+    private static func damagedName(_ name: FileName) -> FileName { name.derived(".damaged") }
 }

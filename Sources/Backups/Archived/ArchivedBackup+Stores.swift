@@ -3,7 +3,7 @@ internal import Files
 internal import Stores
 
 extension ArchivedBackup {
-    /// Counts the stores in it: as its manifest says, else the files that begin as SQLite's do.
+    /// Counts the stores in the backup: those in its manifest, or else the files that begin as an SQLite database does.
     ///
     /// - Throws: `ArchiveError`.
     package func countStores() throws -> Int {
@@ -16,7 +16,7 @@ extension ArchivedBackup {
         return count
     }
 
-    /// Returns whether a file in it begins as a store does, whatever its manifest says.
+    /// Returns whether a file in the backup begins as an SQLite database does, whatever the manifest says.
     ///
     /// - Throws: `ArchiveError`.
     package func hasStores() throws -> Bool {
@@ -28,22 +28,22 @@ extension ArchivedBackup {
         return isFound
     }
 
-    /// Returns whether a file is SQLite's own, beside a store that the manifest tells of.
+    /// Returns whether a file is SQLite's journal or log beside a store that the manifest names.
     ///
-    /// Such a store is whole by itself. Before 2026-11-25, a journal or log of a later moment could get into an
-    /// archive; beside the store, SQLite would play it back into that.
+    /// The store is complete without it. Before 2026-11-25, a journal or log of a later moment could get into an
+    /// archive. SQLite would play it back into the restored store.
     ///
     /// - Throws: `ArchiveError`, `FileError`.
     package func isStray(_ item: ArchiveExtractor.Item) throws -> Bool {
         guard let header, item.attributes.kind == .file, EntrySource.canRead(item),
             let store = Store.database(ofFileBeside: item.attributes.path)?.description,
-            header.stores.contains(where: { $0.path == store })
+            header.stores.contains(where: { $0.path.exact == store.exact })
         else { return false }
         let source = try EntrySource(item, cache: SegmentCache(limit: 0))
         return try Store.isSidecar(source, at: item.attributes.path)
     }
 
-    /// Calls a closure for each file that begins as a store does, until it returns `false`.
+    /// Calls a closure for each file that begins as an SQLite database does, until the closure returns `false`.
     private func forEachStore(_ body: () -> Bool) throws {
         for index in 0..<reader.count {
             let entry = try reader.entry(at: index)

@@ -3,41 +3,47 @@ package import Archives
 package import Files
 package import SystemPackage
 
-/// A backup whose archive was opened: its entries, with everything that its manifest says of them.
+/// An opened archive of a backup: its entries, with everything that its manifest says about them.
 ///
-/// An archive of another program has no manifest; then there is only the zip's own description.
+/// An archive of another program has no manifest, only the zip's own description.
 package final class ArchivedBackup {
     /// The backup's file name.
     package let name: String
     package let id: BackupID
-    /// `nil` if the archive has no manifest of ours.
+    /// The first line of the manifest; `nil` if the archive has no manifest of this program.
     package let header: ManifestHeader?
-    /// How many files it unpacks to, and their bytes; with everything that an increment needs.
+    /// The proof of who made this archive, and not of those that it is built on.
+    package let signature: BackupSignature
+    /// The reason not to trust it or something that it is built on, once that was checked; see `BackupKeys.distrust`.
+    package internal(set) var distrust: String?
+    /// Whether a trusted key signed it and everything that it is built on, as far as that was checked.
+    package internal(set) var isTrusted = false
+    /// The number of files that it unpacks to, and their bytes, including those from archives that an increment needs.
     package let files: Int
     package let bytes: Int64
-    /// The archives that an increment is built on, the whole one first.
+    /// The archives that an increment is built on, the full backup first.
     package internal(set) var needs: [ArchivedBackup] = []
 
-    /// Whether its data can be read; if not, only its directory and its manifest were fetched.
+    /// Whether its data can be read; if not, only the central directory and the manifest were fetched.
     package let isAtHand: Bool
 
     let reader: ArchiveReader
-    /// How many directories are taken off every name; see `strip`.
+    /// The number of leading directories to remove from every path; see `strip`.
     private(set) var strippedComponents = 0
-    /// The directory of an archive that was fetched, which goes with the last reference.
+    /// The directory of a fetched archive, which is deleted with the last reference.
     private let scratch: ScratchDirectory?
 
-    /// Its archive's file, encrypted or not, if that is at hand.
+    /// The archive's file, encrypted or not, if it is available.
     package let path: FilePath
 
-    /// Opens an archive on this machine, whose structure is checked at once.
+    /// Opens an archive on this machine, and checks its structure.
     ///
     /// - Parameters:
     ///   - path: the archive.
-    ///   - name: the backup's file name, for messages; it says whether the archive is encrypted.
-    ///   - keys: what opens it if so.
-    ///   - scratch: a directory to keep as long as the archive is open.
-    ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
+    ///   - name: the backup's file name, for messages; its end says whether the archive is encrypted.
+    ///   - keys: the keys that open an encrypted archive.
+    ///   - scratch: a directory to keep while the archive is open.
+    ///   - limits: the limits that the archive must not exceed; `nil` for one that is only inspected.
     /// - Throws: `ArchiveError`, `ArchivedBackupError`, `AgeError`, `FileError`.
     package convenience init(
         _ path: FilePath,
@@ -57,7 +63,7 @@ package final class ArchivedBackup {
         )
     }
 
-    /// Opens an archive of which the end can be read, and perhaps the data.
+    /// Opens an archive if its end can be read; the data may be missing.
     init(
         _ source: any ByteSource,
         at path: FilePath? = nil,
@@ -70,9 +76,10 @@ package final class ArchivedBackup {
         self.path = path ?? source.path
         self.scratch = scratch
         self.isAtHand = isAtHand
-        reader = try ArchiveReader.open(source, mark: Manifest.path, isAtHand: isAtHand)
+        reader = try ArchiveReader.open(source, mark: Manifest.mark, isAtHand: isAtHand)
         header = try ManifestReader(of: reader, name: name)?.header()
         id = header?.id ?? Self.foreignID(of: reader)
+        signature = try BackupSignature(of: reader, vouchers: header?.vouchers ?? [])
         let size = try ArchiveSize(of: reader)
         if header?.isIncrement == true {
             let trailer = try Self.trailer(of: reader, name: name)
@@ -83,31 +90,32 @@ package final class ArchivedBackup {
         if let limits { try size.check(reader, name: name, isForeign: header == nil, limits) }
     }
 
-    /// Reads the identity and the first line of the manifest, and no more of the archive.
+    /// Reads the identity and the first line of the manifest, and nothing else of the archive.
     ///
-    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `FileError`; `AgeError`, also if a passphrase is
-    ///   needed, which is not asked for.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `FileError`; `AgeError`, also if a passphrase is needed, since
+    ///   none is requested.
     static func glance(
         at path: FilePath,
         name: String,
         keys: BackupKeys
-    ) throws -> (id: BackupID, header: ManifestHeader?) {
+    ) throws -> (id: BackupID, header: ManifestHeader?, signature: BackupSignature) {
         let reader = try ArchiveReader.openWithoutChecks(
             keys.opened(File.open(path), name: name, asks: false),
-            mark: Manifest.path
+            mark: Manifest.mark
         )
         let header = try ManifestReader(of: reader, name: name)?.header()
-        return (header?.id ?? foreignID(of: reader), header)
+        let signature = try BackupSignature(of: reader, vouchers: header?.vouchers ?? [])
+        return (header?.id ?? foreignID(of: reader), header, signature)
     }
 
-    /// Returns whether the error of a glance is that an archive has no end, and the file begins as one.
+    /// Returns whether a glance failed because the archive has no end, although the file begins as an archive.
     static func isCutOff(_ path: FilePath, _ error: any Error) -> Bool {
         if case AgeError.wrongEnd = error { return true }
         guard case ArchiveError.notAnArchive = error, let file = try? File.open(path),
             let size = try? file.info().size
         else { return false }
         let mark = Array("PK\u{3}\u{4}".utf8)
-        // A copy makes the file before it writes into it.
+        // A copying program creates the file before it writes into it.
         let count = Int(min(size, Int64(mark.count)))
         return (try? file.readExactly(count: count, at: 0)) == Array(mark.prefix(count))
     }
@@ -116,21 +124,21 @@ package final class ArchivedBackup {
         BackupID(rawValue: "sha256:\(reader.directoryDigest)")
     }
 
-    /// A remark on an archive that its manifest no longer describes.
+    /// A remark about an archive that another program repacked, so that the manifest no longer describes it.
     package var originRemark: String? {
         reader.origin == .repacked
             ? "another program packed this backup anew: its manifest no longer describes it, so each file is held to its CRC-32 instead of its SHA-256"
             : nil
     }
 
-    /// Takes so many directories off every name, as tar's `--strip-components` does.
+    /// Removes a number of leading directories from every path, as tar's `--strip-components` does.
     ///
-    /// An entry that has no more names is then as if it were not in the archive. A manifest's names stay.
+    /// Entries with no components left are ignored. Paths in a manifest do not change.
     package func strip(_ count: Int) { strippedComponents = count }
 
     // MARK: - Entries
 
-    /// Calls `body` for every entry but the manifest, in the order of the archive.
+    /// Calls `body` for every entry except the manifest, in the order of the archive.
     ///
     /// - Returns: the manifest's last line, if there is a manifest.
     /// - Throws: `ArchivedBackupError.badManifest` if the manifest and the archive contradict each other;
@@ -156,8 +164,7 @@ package final class ArchivedBackup {
         }
     }
 
-    /// Calls `body` for every record of this archive's own manifest, with the entry that it tells of, if
-    /// there is one.
+    /// Calls `body` for every record of this archive's own manifest, with the record's entry if there is one.
     ///
     /// - Returns: the manifest's last line.
     /// - Throws: `ArchivedBackupError.badManifest`, `ArchiveError`; what `body` throws.
@@ -168,9 +175,10 @@ package final class ArchivedBackup {
             throw bad("the archive has none")
         }
         var index = 0
+        let end = reader.markIndex ?? 0
         let trailer = try manifest.forEach { record in
             guard let (path, size) = record.entry else { return try body(record, nil) }
-            guard index < reader.count - 1 else { throw bad("it has more files than the archive") }
+            guard index < end else { throw bad("it has more files than the archive") }
             let entry = try reader.entry(at: index)
             guard path == entry.attributes.path, size == entry.size,
                 record.attributes.kind == entry.attributes.kind
@@ -178,25 +186,45 @@ package final class ArchivedBackup {
             try body(record, entry)
             index += 1
         }
-        if header?.isIncrement == true { index += try countHelpers(from: index) }
-        guard index == reader.count - 1 else { throw bad("it has fewer files than the archive") }
+        if header?.isIncrement == true {
+            index += try countHelpers(from: index, until: end, named: trailer.helpers)
+        }
+        guard index == end else { throw bad("it has fewer files than the archive") }
         return trailer
     }
 
-    /// Returns how many entries from an index on are for restoring without this program.
-    private func countHelpers(from index: Int) throws -> Int {
+    /// Counts the entries from an index on that help to restore without this program.
+    ///
+    /// - Parameters:
+    ///   - index: the index of the first entry that the manifest does not name.
+    ///   - end: the manifest's index.
+    ///   - digests: their digests in the manifest. A person may run one of these entries.
+    /// - Returns: the number of entries.
+    /// - Throws: `ArchivedBackupError.badManifest` if a signed manifest has another digest for one of them;
+    ///   `ArchiveError`.
+    private func countHelpers(
+        from index: Int,
+        until end: Int,
+        named digests: [String: String]?
+    ) throws -> Int {
         let paths = [Manifest.readme, Manifest.script]
         for (offset, path) in paths.enumerated() {
-            guard index + offset < reader.count - 1 else { return offset }
+            guard index + offset < end else { return offset }
             let entry = try reader.entry(at: index + offset)
             guard entry.attributes.path == path, entry.size <= Self.helperLimit else {
                 return offset
+            }
+            guard reader.isSealed, isAtHand else { continue }
+            let digest = try reader.contents(of: entry).withUnsafeBytes { Digest(of: $0) }
+                .description
+            guard digests?[path.name.description] == digest else {
+                throw bad("it does not name the '\(path)' that is in the archive")
             }
         }
         return paths.count
     }
 
-    /// The most bytes of a text or a script for restoring without this program.
+    /// The maximum size in bytes of a text or a script that helps to restore without this program.
     private static let helperLimit: Int64 = 64 << 10
 
     private static func trailer(of reader: ArchiveReader, name: String) throws -> ManifestTrailer {
@@ -217,13 +245,15 @@ package final class ArchivedBackup {
 
     private func foreignItem(at index: Int) throws -> ArchiveExtractor.Item? {
         let entry = try reader.entry(at: index)
-        // The manifest came along from an archive of ours that was unpacked.
-        guard let path = restoredPath(entry.attributes.path), path != Manifest.path else {
+        // The manifest comes from an archive of this program that was unpacked and packed again.
+        guard let path = restoredPath(entry.attributes.path), path != Manifest.path,
+            path != Manifest.signature
+        else {
             return nil
         }
         var attributes = entry.attributes
         attributes.path = path
-        // A stranger's program must not run with the rights of the user who restores it.
+        // Another program's archive must not bring set-user-id files to the user who restores it.
         attributes.mode &= 0o777
         return ArchiveExtractor.Item(entry: entry, attributes: attributes)
     }

@@ -1,13 +1,17 @@
 public import Files
 
-/// A reason not to trust an archive's description of itself; the payload is the archive's name.
+/// A reason not to trust an archive's description of itself.
+///
+/// The first payload is the archive's name.
 public enum ArchivedBackupError: ExplainedError, Equatable {
-    /// The manifest says things that cannot be true of the archive.
+    /// The manifest contradicts itself or the archive.
     case badManifest(String, reason: String)
     /// An archive without a manifest would unpack to more than a limit.
     case beyondLimit(String, reason: String, RestoreLimits.Kind)
-    /// An archive that an increment is built on holds another state than it did then.
+    /// An archive that an increment is built on holds another state than it did when the increment was made.
     case otherState(String, need: String)
+    /// A trusted signature is required, and the opened archive has none.
+    case distrusted(String, reason: String)
     /// The archive's format is newer than this program.
     case newerFormat(String, format: Int)
 
@@ -17,6 +21,7 @@ public enum ArchivedBackupError: ExplainedError, Equatable {
         case .beyondLimit(let name, let reason, _): "'\(name)' is refused: \(reason)"
         case .otherState(let name, let need):
             "'\(name)' is built on another state than '\(need)' has"
+        case .distrusted(let name, let reason): "'\(name)' cannot be trusted: \(reason)"
         case .newerFormat(let name, let format):
             "'\(name)' has archive format \(format), which is newer than this program"
         }
@@ -27,8 +32,9 @@ public enum ArchivedBackupError: ExplainedError, Equatable {
         case .badManifest:
             "restore another backup; 'unzip' may still get single files out of this one"
         case .otherState: "restore another backup"
-        case .beyondLimit:
-            "this archive may be hostile; if you know its origin, raise the limit"
+        case .beyondLimit(_, _, let limit):
+            "this archive may be hostile; if you know its origin, raise the limit with '--max-\(limit)'"
+        case .distrusted: "somebody may have put another file in its place"
         case .newerFormat: "install a newer version"
         }
     }

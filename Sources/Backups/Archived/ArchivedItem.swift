@@ -2,17 +2,17 @@ package import Archives
 package import Files
 internal import Stores
 
-/// What an archive says of one of its files, directories or links.
+/// A file, directory or link in an archive, as the archive describes it.
 package struct ArchivedItem: Sendable {
     package var path: RelativePath
-    /// `file`, `directory` or `link`.
+    /// The type: `file`, `directory` or `link`.
     package var type: String
     package var mode: UInt16
-    /// User and group; `nil` if they are not known.
+    /// The user and group; `nil` if they are not known.
     package var owner: Owner?
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// The modification time in nanoseconds since 1970-01-01 UTC.
     package var modified: Int64
-    /// Bytes.
+    /// The size in bytes.
     package var size: Int64
     /// The SHA-256 of each segment; `nil` in an archive without a manifest.
     package var digests: [Digest]?
@@ -23,12 +23,12 @@ package struct ArchivedItem: Sendable {
 }
 
 extension ArchivedBackup {
-    /// Lists everything in the backup but its manifest.
+    /// Lists everything in the backup except its manifest.
     ///
-    /// - Returns: the items by their paths.
+    /// - Returns: the items by path.
     /// - Throws: see `forEach`.
     package func items() throws -> [RelativePath: ArchivedItem] {
-        let stores = Set((header?.stores ?? []).map(\.path))
+        let stores = Set((header?.stores ?? []).map(\.path.exact))
         var items: [RelativePath: ArchivedItem] = [:]
         try forEach { item in
             let attributes = item.attributes
@@ -36,7 +36,7 @@ extension ArchivedBackup {
             let isStore =
                 header == nil
                 ? try isFile && beginsAsStore(item.entry)
-                : stores.contains(attributes.path.description)
+                : stores.contains(attributes.path.description.exact)
             items[attributes.path] = ArchivedItem(
                 path: attributes.path,
                 type: attributes.kind.rawValue,

@@ -1,14 +1,14 @@
 public import History
 
 /// The part of all data that one check reads, as in restic
-/// (https://restic.readthedocs.io/en/stable/045_working_with_repos.html): `10%`, at random, or `1/7`,
-/// the first of seven parts that make up all.
+/// (https://restic.readthedocs.io/en/stable/045_working_with_repos.html): `10%` at random, or `1/7`, the first of seven
+/// parts that make up all data.
 public enum DataSubset: Sendable, Equatable, CustomStringConvertible {
     case all
     case share(percent: Double)
     case part(Int, of: Int)
 
-    /// Reads `10%` or `1/7`; `nil` if it is neither.
+    /// Parses `10%` or `1/7`; returns `nil` for any other text.
     public init?(_ text: String) {
         if text.hasSuffix("%") {
             guard let percent = Double(text.dropLast()), percent > 0, percent <= 100
@@ -33,7 +33,9 @@ public enum DataSubset: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Returns whether to read a segment, by bits of its digest: so the parts are the same every time.
+    /// Returns a closure that says whether to read a segment.
+    ///
+    /// It uses bits of the digest, so the parts never change.
     func selection() -> (UInt32) -> Bool {
         switch self {
         case .all: { _ in true }
@@ -43,13 +45,13 @@ public enum DataSubset: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// The part to read, as a person says it: a part, or the one whose turn it is: `next/7`.
+/// The part to read, as a person names it: a fixed part, or with `next/7` the part whose turn it is.
 public enum SubsetChoice: Sendable, Equatable, CustomStringConvertible {
     case subset(DataSubset)
-    /// The part that was not read for longest, of this many.
+    /// The part that has gone unread for the longest time; the payload is the number of parts.
     case next(of: Int)
 
-    /// Reads `10%`, `1/7` or `next/7`; `nil` if it is none of them.
+    /// Parses `10%`, `1/7` or `next/7`; returns `nil` for any other text.
     public init?(_ text: String) {
         guard text.hasPrefix("next/") else {
             guard let subset = DataSubset(text) else { return nil }
@@ -60,11 +62,11 @@ public enum SubsetChoice: Sendable, Equatable, CustomStringConvertible {
         self = .next(of: count)
     }
 
-    /// Returns the part to read of a backup, after the checks that it had.
+    /// Returns the part of a backup to read, given its past checks.
     public func subset(after history: CheckHistory) -> DataSubset {
         switch self {
         case .subset(let subset): subset
-        // The log may tell of a part that is none.
+        // The log may name a part that does not exist.
         case .next(let count): .part(min(max(1, history.nextPart(of: count)), count), of: count)
         }
     }

@@ -1,14 +1,15 @@
+internal import Files
 internal import Remotes
 
-/// A comparison of a backup's file with what is remembered of its upload.
+/// The comparison of a backup's file with the file that was uploaded.
 public struct BackupComparison: Sendable {
-    /// What was compared.
+    /// The property that was compared.
     public enum Basis: Sendable, Equatable {
-        /// A hash of the whole file, of this kind.
+        /// A hash of the whole file; the payload is its kind.
         case hash(String)
-        /// The size alone, since the remote knows no hash.
+        /// The size alone, since the remote has no hash.
         case size
-        /// Nothing, for this reason.
+        /// No property, with the reason.
         case nothing(String)
     }
 
@@ -18,9 +19,9 @@ public struct BackupComparison: Sendable {
 }
 
 extension BackupFolder {
-    /// Compares backups with what is remembered of them, without reading their data.
+    /// Compares backups with what the catalog remembers of them, without reading their data.
     ///
-    /// - Returns: a comparison for each, in the same order.
+    /// - Returns: a comparison for each backup, in the same order.
     /// - Throws: `RemoteError`.
     package func compare(_ backups: [Backup]) async throws -> [BackupComparison] {
         guard let remote = remote as? any HashingFolder else {
@@ -29,18 +30,20 @@ extension BackupFolder {
             }
         }
         let known = backups.map { memory.catalog.lastSeen($0.name, in: address) }
-        var found: [String: RemoteFile] = [:]
-        // A folder has one kind, unless it was moved to another cloud.
+        var found: [ExactString: RemoteFile] = [:]
+        // A folder has one kind of hash unless it moved to another cloud.
         for kind in Set(known.compactMap { $0?.hash?.kind }).sorted() {
             let names = known.compactMap { $0?.hash?.kind == kind ? $0?.name : nil }
-            for file in try await remote.files(names, hashedBy: kind) { found[file.name] = file }
+            for file in try await remote.files(names, hashedBy: kind) {
+                found[file.name.exact] = file
+            }
         }
         return zip(backups, known).map { backup, known in
             guard let known else {
                 let reason = "another machine made it, and this one has not looked at it"
                 return BackupComparison(basis: .nothing(reason))
             }
-            return Self.compare(known, with: found[backup.name] ?? backup.file)
+            return Self.compare(known, with: found[backup.name.exact] ?? backup.file)
         }
     }
 

@@ -4,17 +4,17 @@ internal import Files
 internal import Remotes
 
 extension BackupFolder {
-    /// Looks at the directory and the manifest of a backup.
+    /// Inspects the central directory and the manifest of a backup.
     ///
-    /// Of an archive elsewhere only these are fetched, in one part or a few. What is wrong with them may be
-    /// the server's fault, which knows no ranges, or the archive was replaced in between: then all of it is
-    /// fetched, and looked at again.
+    /// If the archive is elsewhere, only these are fetched, in one part or a few. They may be wrong because the server
+    /// does not support ranges, or because the archive was replaced in between. Then the whole archive is fetched and
+    /// inspected again.
     ///
     /// - Parameters:
-    ///   - backup: one of this folder.
-    ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
-    ///   - fetching: called before all of the archive is fetched, with its size in bytes.
-    ///   - body: looks; what it does is done once more if something had to be fetched.
+    ///   - backup: a backup of this folder.
+    ///   - limits: the limits that the archive must not exceed; `nil` for one that is only inspected.
+    ///   - fetching: called with the archive's size in bytes before the whole archive is fetched.
+    ///   - body: inspects the archive; called a second time if the whole archive had to be fetched.
     /// - Returns: what `body` returns.
     /// - Throws: see `open`; what `body` throws.
     package func look<Result>(
@@ -34,7 +34,7 @@ extension BackupFolder {
                         name: backup.name,
                         holdingTo: limits
                     )
-                    // It is to be seen with what it needs.
+                    // An increment has to be inspected together with the backups that it needs.
                     if archived.header?.isIncrement == true {
                         throw archived.bad("it is but a part")
                     }
@@ -43,13 +43,13 @@ extension BackupFolder {
                 remember(archived, backup)
                 return result
             } catch let error where Self.asksForAll(error) {
-                // It is read as a whole instead.
+                // The whole archive is read instead.
             }
         }
         return try body(await open(backup, holdingTo: limits, fetching: fetching))
     }
 
-    /// Opens the archive of a backup to read a little of it; see `openInPlace`.
+    /// Opens a backup's own archive to read a little of it; see `openInPlace`.
     func openAloneInPlace(
         _ backup: Backup,
         holdingTo limits: RestoreLimits?,
@@ -66,7 +66,7 @@ extension BackupFolder {
                         name: backup.name,
                         holdingTo: limits
                     )
-                    // All of the manifest comes at once, and stays.
+                    // The whole manifest is fetched at once, and kept.
                     if archived.isDescribed { _ = try archived.forEachRecord { _, _ in } }
                     return archived
                 }
@@ -76,7 +76,7 @@ extension BackupFolder {
                     return archived
                 }
             } catch let error where Self.asksForAll(error) {
-                // It is read as a whole instead.
+                // The whole archive is read instead.
             }
         }
         return try await openAlone(backup, holdingTo: limits, fetching: fetching)
@@ -87,19 +87,41 @@ extension BackupFolder {
             || (error as? AgeError)?.isDamage == true
     }
 
-    /// Remembers what an archive says of itself.
+    /// Remembers what an archive says about itself.
     func remember(_ archived: ArchivedBackup, _ backup: Backup) {
         memory.catalog.remember(backup.knowing(archived), in: address)
     }
 }
 
 extension Backup {
-    /// Returns the same with what its archive says of it.
+    /// Returns this backup with the facts from its archive.
     func knowing(_ archived: ArchivedBackup) -> Backup {
         var known = self
         known.id = archived.id
         known.isForeign = archived.header == nil
-        if let header = archived.header { known.take(header) }
+        if let header = archived.header { known.take(header, archived.signature) }
         return known
+    }
+}
+
+extension BackupFolder {
+    /// The names that this machine gave to backups.
+    ///
+    /// A remote listing may not show them yet; a local folder always does.
+    var givenNames: Set<ExactString> {
+        remote is LocalFolder ? [] : Set(memory.catalog.deeds(in: address).names.map(\.exact))
+    }
+
+    /// Returns whether a backup really exists, by reading one byte of it.
+    ///
+    /// A listing may still name a deleted backup, since some clouds update it late.
+    package func isThere(_ backup: Backup) async throws -> Bool { try await isThere(backup.name) }
+
+    func isThere(_ name: String) async throws -> Bool {
+        do {
+            return try await !remote.download(name, range: 0..<1).isEmpty
+        } catch RemoteError.noFile {
+            return false
+        }
     }
 }

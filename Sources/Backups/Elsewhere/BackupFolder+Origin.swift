@@ -1,28 +1,29 @@
 package import Foundation
 internal import Remotes
 
-// Several machines, and several stores directories of one, may share a folder: the newest backup of all is then
-// not the newest of the data that a restore replaces.
+// Several machines, and several stores directories of one machine, may share a folder, and others may write to it. The
+// newest backup in the folder may thus be of other data than a restore replaces.
 extension BackupFolder {
-    /// The backup that a restore takes if none is named.
+    /// The backup that a restore uses if none is named.
     public struct Choice: Sendable {
+        /// A backup of the own origin with a trusted signature, else one of another origin with a trusted signature,
+        /// else one without.
         public var backup: Backup
-        /// The newer ones, the newest first: they are of other stores directories.
+        /// The newer backups that were skipped, newest first.
         public var passedOver: [Backup] = []
+        /// A warning that the folder's newest backup is older than before.
+        public var warning: String?
     }
 
-    /// Returns the newest backup of a stores directory, which may wait, and the reason that only those that wait
-    /// are known; the newest of all if none is of that directory.
+    /// Returns the newest own backup, including waiting ones.
     ///
-    /// One that does not tell what it is of may be of it.
     /// - Parameters:
-    ///   - origin: the stores directory; see `ManifestHeader.origin`.
-    ///   - now: a later backup is the newest only if there is no other.
-    ///   - fetching: called before all of an archive is fetched that is looked into, with its size in bytes.
-    /// - Returns: the backup with those that were passed over, and the reason.
+    ///   - now: the current time. A backup from the future is chosen only if there is no other.
+    ///   - fetching: called with an archive's size in bytes before the whole archive is fetched.
+    /// - Returns: the backup with the skipped ones, and the error if the folder is unreachable and only waiting ones
+    ///   are known.
     /// - Throws: see `find`; `RemoteError`, `FileError`.
     package func latest(
-        of origin: String,
         now: Date,
         fetching: (Int64) -> Void
     ) async throws -> (Choice, unreachable: (any Error)?) {
@@ -30,21 +31,21 @@ extension BackupFolder {
         do {
             let newest = try listing.backups.matching("latest", address: address, now: now)
             let all = listing.backups.ordinary.withoutReplaced.real(at: now)
-            let choice = try await choose(of: origin, among: all, fetching)
-            return (choice ?? Choice(backup: newest), unreachable)
+            var choice = try await choose(among: all, else: newest, fetching)
+            if unreachable == nil { choice.warning = await lagWarning(beside: listing.backups) }
+            return (choice, unreachable)
         } catch {
             throw unreachable ?? error
         }
     }
 
-    /// Returns the newest backup of a stores directory that was made until a moment; see `latest` and
+    /// Returns the newest own backup that was made at a moment or before it; see `latest` and
     /// `[Backup].newest(until:)`.
     ///
     /// - Throws: `BackupFolderError.noneUntil`, `.noBackups`, `RemoteError`, `FileError`.
     package func newest(
         until moment: Date,
         saying text: String,
-        of origin: String,
         fetching: (Int64) -> Void
     ) async throws -> (Choice, unreachable: (any Error)?) {
         let (listing, unreachable) = try await listWithWaiting()
@@ -54,21 +55,21 @@ extension BackupFolder {
             let all = backups.ordinary.withoutReplaced.filter { backup in
                 backup.ownTime.map { $0 <= moment } ?? false
             }
-            let choice = try await choose(of: origin, among: all, fetching)
-            return (choice ?? Choice(backup: newest), unreachable)
+            var choice = try await choose(among: all, else: newest, fetching)
+            if unreachable == nil { choice.warning = await lagWarning(beside: listing.backups) }
+            return (choice, unreachable)
         } catch {
             throw unreachable ?? error
         }
     }
 
-    /// Returns the backup that undoes the last restore of a stores directory, which may wait, and the reason that
-    /// only those that wait are known.
+    /// Returns the backup that undoes the last restore of the own stores directory, including waiting ones.
     ///
     /// - Parameters: see `latest`.
-    /// - Throws: `BackupFolderError.nothingToUndo`; `.undoneElsewhere` if all are of other stores directories,
-    ///   `.unknownUndo` if it cannot be told which of several is meant; `RemoteError`, `FileError`.
+    /// - Returns: the backup, and the error if the folder is unreachable and only waiting ones are known.
+    /// - Throws: `BackupFolderError.nothingToUndo`; `.undoneElsewhere` if all safety backups are of other stores
+    ///   directories, `.unknownUndo` if several may be meant; `RemoteError`, `FileError`.
     package func newestSafety(
-        of origin: String,
         now: Date,
         fetching: (Int64) -> Void
     ) async throws -> (backup: Backup, unreachable: (any Error)?) {
@@ -78,13 +79,13 @@ extension BackupFolder {
             var candidates: [Backup] = []
             for one in listing.backups.filter(\.isSafety).real(at: now) {
                 let known = try await knowing(one, fetching)
-                guard let other = known.origin else {
-                    candidates.append(known)
+                guard known.origin != nil else {
+                    if known.distrust == nil || known.isAnonymous { candidates.append(known) }
                     continue
                 }
-                guard other == origin else { continue }
+                guard isOwn(known) else { continue }
                 candidates.append(known)
-                // What is older is undone by it already.
+                // This restore already undid the older ones.
                 break
             }
             guard let first = candidates.first else {
@@ -99,26 +100,36 @@ extension BackupFolder {
         }
     }
 
-    /// Returns the first of some backups that is of a stores directory, or may be; `nil` if none is.
+    /// Returns the first own backup, else the first with a trusted signature, else the first of all.
     private func choose(
-        of origin: String,
         among backups: [Backup],
+        else newest: Backup,
         _ fetching: (Int64) -> Void
-    ) async throws -> Choice? {
+    ) async throws -> Choice {
         var passedOver: [Backup] = []
         for backup in backups {
             let known = try await knowing(backup, fetching)
-            if known.origin == nil || known.origin == origin {
-                return Choice(backup: known, passedOver: passedOver)
-            }
+            if isOwn(known) { return Choice(backup: known, passedOver: passedOver) }
             passedOver.append(known)
         }
-        return nil
+        guard let other = passedOver.firstIndex(where: { $0.distrust == nil }) else {
+            return Choice(backup: passedOver.first ?? newest)
+        }
+        return Choice(backup: passedOver[other], passedOver: Array(passedOver[..<other]))
     }
 
-    /// Returns a backup with what its archive says of it, if that is elsewhere and was not read yet.
+    /// Returns whether a backup has a trusted signature and is of the own origin.
+    ///
+    /// If signatures are not required, a backup that names no origin counts as own.
+    private func isOwn(_ backup: Backup) -> Bool {
+        backup.distrust == nil && !(origin?.isOther(than: backup) ?? false)
+    }
+
+    /// Returns a backup with the facts from its archive, if that is elsewhere and was not read yet.
     private func knowing(_ backup: Backup, _ fetching: (Int64) -> Void) async throws -> Backup {
         guard backup.isUnknown, backup.file.location == nil else { return backup }
-        return try await lookAlone(at: backup, fetching: fetching) ?? backup
+        var known = try await lookAlone(at: backup, fetching: fetching) ?? backup
+        keys.judge(&known)
+        return known
     }
 }

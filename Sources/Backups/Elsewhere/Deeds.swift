@@ -1,17 +1,19 @@
+internal import Files
 internal import Foundation
 
-/// What this machine did in a folder lately, since some clouds list it only after a while.
+/// The recent changes that this machine made in a folder, since some clouds list them late.
 struct Deeds: Codable, Equatable {
     private static let limit = 50
 
-    /// The names that it gave to backups and has not taken away, the last one last.
+    /// The names that it gave to backups and has not taken away, most recent last.
     private(set) var names: [String] = []
-    /// The annotations that it wrote and has not read since.
+    /// The annotations that it wrote and has not read back since.
     private(set) var annotations: [BackupID: Annotation] = [:]
 
-    /// When it put each backup into the trash, by name, since it had encrypted it anew under that name: milliseconds
-    /// since 1970-01-01 UTC; `nil` if it did none.
-    private(set) var replaced: [String: Int64]?
+    /// The time, by name, at which it put a backup into the trash after encrypting it again under that name.
+    ///
+    /// In milliseconds since 1970-01-01 UTC; `nil` if there are none.
+    private(set) var replaced: [ExactString: Int64]?
 
     mutating func give(_ name: String) {
         take(name)
@@ -19,18 +21,21 @@ struct Deeds: Codable, Equatable {
         names.removeFirst(max(0, names.count - Self.limit))
     }
 
-    /// Notes that a backup in the trash has a twin under its name.
+    /// Notes that the folder has a twin of a trashed backup under the same name.
     mutating func replace(_ name: String, at date: Date) {
-        replaced = (replaced ?? [:]).merging([name: Self.milliseconds(date)]) { $1 }
+        var all = replaced ?? [:]
+        replaced = nil
+        all[name.exact] = Self.milliseconds(date)
+        replaced = all
     }
 
-    /// Returns whether a deleted backup was replaced by a twin.
+    /// Returns whether a twin replaced a deleted backup.
     func hasReplaced(_ entry: TrashedBackup) -> Bool {
-        replaced?[entry.name] == Self.milliseconds(entry.deleted)
+        replaced?[entry.name.exact] == Self.milliseconds(entry.deleted)
     }
 
-    /// Forgets that of backups that are not in the trash any more.
-    mutating func forgetReplaced(_ names: [String]) {
+    /// Forgets the replacements of backups that are no longer in the trash.
+    mutating func forgetReplaced(_ names: Set<ExactString>) {
         for name in names { replaced?[name] = nil }
         if replaced?.isEmpty ?? false { replaced = nil }
     }
@@ -39,11 +44,11 @@ struct Deeds: Codable, Equatable {
         Int64((date.timeIntervalSince1970 * 1000).rounded())
     }
 
-    mutating func take(_ name: String) { names.removeAll { $0 == name } }
+    mutating func take(_ name: String) { names.removeAll { $0.exact == name.exact } }
 
     mutating func write(_ annotation: Annotation, of id: BackupID) { annotations[id] = annotation }
 
-    /// Forgets the annotations that others can read by now.
+    /// Forgets annotations that the folder now shows.
     mutating func forget(_ ids: [BackupID]) {
         for id in ids { annotations[id] = nil }
     }

@@ -1,15 +1,16 @@
+package import Files
 package import History
 package import Foundation
 package import Remotes
 package import SystemPackage
 
-// The caller of all of these has the staging directory locked.
+// The caller of each of these methods holds the lock on the staging directory.
 extension BackupFolder {
-    /// An archive that is whole and has no name yet.
+    /// A finished archive that has no name in the folder yet.
     package enum Finished {
-        /// A file of this machine, which is on the disk.
+        /// A file on this machine, synced to the disk.
         case file(FilePath)
-        /// A file under a hidden name in the folder, and the hash that the remote tells of it.
+        /// A file under a hidden name in the folder, and its hash as the remote reports it.
         case stream(RemoteStream, RemoteHash?)
     }
 
@@ -18,8 +19,9 @@ extension BackupFolder {
         var archive: Finished
         var size: Int64
         var header: ManifestHeader
+        var signature: BackupSignature
         var content: String
-        /// Whether something is missing in it, or is not as of one moment.
+        /// Whether data is missing from it, or is not as of one moment.
         var isPartial: Bool
         var isEncrypted: Bool
         var tags: [String]
@@ -29,6 +31,7 @@ extension BackupFolder {
             _ archive: Finished,
             size: Int64,
             header: ManifestHeader,
+            signature: BackupSignature,
             content: String,
             isPartial: Bool,
             isEncrypted: Bool,
@@ -38,6 +41,7 @@ extension BackupFolder {
             self.archive = archive
             self.size = size
             self.header = header
+            self.signature = signature
             self.content = content
             self.isPartial = isPartial
             self.isEncrypted = isEncrypted
@@ -48,19 +52,18 @@ extension BackupFolder {
 
     /// Gives an archive the next free name of its minute.
     ///
-    /// Tags, note and reason are written before the archive can be seen, so that no policy finds it
-    /// without.
+    /// Tags, note and reason are written before the archive becomes visible, so that every policy sees them.
     /// - Parameters:
-    ///   - new: the archive, which is on the disk.
-    ///   - date: the time that its name tells.
-    ///   - others: the backups of the folder, as they were listed: no two get names that people see as one.
+    ///   - new: the archive, which is synced to the disk.
+    ///   - date: the time in its name.
+    ///   - others: the listed backups of the folder; no two may have the same display name.
     ///   - mayNumber: whether it gets a number if its minute's name is taken.
-    ///   - other: a folder that it goes on to, whose names it does not take as far as they are known.
-    ///   - warn: told if the trash cannot be looked into, or if nothing could be noted beside the archive that
-    ///     its manifest does not say as well.
-    ///   - checkCancellation: asked before each try.
-    /// - Returns: the backup, and the error if it may not be on the disk.
-    /// - Throws: `BackupFolderError.taken`, `RemoteError`, `FileError`; nothing is in the folder then.
+    ///   - other: the folder that the archive will move to; the known names in it are not used.
+    ///   - warn: called if the trash cannot be listed, or if facts could not be written beside the archive that its
+    ///     manifest has as well.
+    ///   - checkCancellation: called before each try.
+    /// - Returns: the backup, and an error if it may not be synced to the disk.
+    /// - Throws: `BackupFolderError.taken`, `RemoteError`, `FileError`; the archive is not in the folder then.
     package func publish(
         _ new: NewBackup,
         at date: Date,
@@ -71,16 +74,16 @@ extension BackupFolder {
         checkCancellation: () throws -> Void
     ) async throws -> (backup: Backup, notSynced: RemoteError?) {
         var taken = givenNames
-        // People see the names of all kinds without their ends.
+        // Display names of all kinds of backups lack their ends.
         let suffix = BackupName.suffix(
             of: names(at: date, 1, new.header.isIncrement, new.isEncrypted).name
         )
         taken.formUnion(
             (memory.catalog.names(in: address) + others.map(\.name))
-                .filter { BackupName.suffix(of: $0) != suffix }
+                .filter { BackupName.suffix(of: $0) != suffix }.map(\.exact)
         )
         if mayNumber { try await taken.formUnion(trashedNames(warn)) }
-        if let other { taken.formUnion(memory.catalog.names(in: other.address)) }
+        if let other { taken.formUnion(memory.catalog.names(in: other.address).map(\.exact)) }
         for number in 1... {
             let (name, others) = names(
                 at: date,
@@ -92,11 +95,14 @@ extension BackupFolder {
                 let name = BackupName.display(BackupName.make(date, in: timeZone))
                 throw BackupFolderError.taken(name, address: address)
             }
-            // A deleted backup may come back under its name.
-            if taken.contains(name) || !taken.isDisjoint(with: others) { continue }
+            // A deleted backup may come back under this name.
+            if taken.contains(name.exact) || !taken.isDisjoint(with: others.map(\.exact)) {
+                continue
+            }
             try checkCancellation()
             var backup = Backup(RemoteFile(name: name, size: new.size), timeZone: timeZone)
-            backup.take(new.header)
+            backup.take(new.header, new.signature)
+            keys.judge(&backup)
             backup.content = new.content
             var notSynced = try await annotate(&backup, as: new, at: date, warn)
             do {
@@ -105,12 +111,13 @@ extension BackupFolder {
                 continue
             } catch let error as RemoteError where error.problem != nil {
                 notSynced = error
-                backup.file = try await remote.list().first { $0.name == name } ?? backup.file
+                backup.file =
+                    try await remote.list().first { $0.name.exact == name.exact } ?? backup.file
             }
             memory.catalog.remember(in: address) { $0.give(name) }
             if !backup.isSafety {
                 let rows = new.header.successorRows
-                memory.catalog.rememberExpectedRows(rows, after: backup, in: address)
+                rememberExpectedRows(rows, after: backup)
             }
             memory.catalog.remember(backup, in: address)
             return (backup, notSynced)
@@ -118,9 +125,9 @@ extension BackupFolder {
         preconditionFailure("numbers do not end")
     }
 
-    /// Writes tags, note and reason beside a new backup.
+    /// Writes the tags, the note and the reason of a new backup.
     ///
-    /// - Returns: the error if tags or note may not be on the disk, which nothing else tells.
+    /// - Returns: the error if tags or note, which exist nowhere else, may not be synced to the disk.
     private func annotate(
         _ backup: inout Backup,
         as new: NewBackup,
@@ -164,22 +171,24 @@ extension BackupFolder {
         }
     }
 
-    /// Returns the name that a backup of some moment most probably gets.
+    /// Returns the name that a backup of a given moment will most likely get.
     package func likelyName(
         at date: Date,
         beside backups: [Backup],
         isIncrement: Bool = false,
         isEncrypted: Bool = false
     ) -> String {
-        let taken = givenNames.union(backups.map(\.name))
+        let taken = givenNames.union(backups.map(\.name.exact))
         for number in 1... {
             let (name, others) = names(at: date, number, isIncrement, isEncrypted)
-            if !taken.contains(name), taken.isDisjoint(with: others) { return name }
+            if !taken.contains(name.exact), taken.isDisjoint(with: others.map(\.exact)) {
+                return name
+            }
         }
         preconditionFailure("numbers do not end")
     }
 
-    /// Returns a name, and those of the other kinds: people see all without their ends.
+    /// Returns a name, and the names of the other kinds with the same display name.
     private func names(
         at date: Date,
         _ number: Int,
@@ -198,21 +207,20 @@ extension BackupFolder {
         return (name, BackupName.suffixes.filter { $0 != ending }.map { base + $0 })
     }
 
-    func trashedNames(_ warn: (any Error) -> Void) async throws -> Set<String> {
+    func trashedNames(_ warn: (any Error) -> Void) async throws -> Set<ExactString> {
         do {
-            return try await Set(trash.entries().map(\.name))
+            return try await Set(trash.entries().map(\.name.exact))
         } catch let error as RemoteError {
-            // Nothing can come back out of a link or a file: no reason to make no backup.
+            // A subfolder that is a link or a file holds no deleted backups. The new backup is made all the same.
             guard case .notASubfolder = error else { throw error }
             warn(error)
             return []
         }
     }
 
-    /// Changes tags, note or pin of a backup.
+    /// Changes the tags, the note or the pin of a backup.
     ///
-    /// - Returns: the backup as it is now, whether that is a change, and a problem if a loss of power may
-    ///   undo that.
+    /// - Returns: the backup as it is now, whether it changed, and a problem if a loss of power may undo the change.
     /// - Throws: `BackupFolderError.badAnnotations`, `RemoteError`, `FileError`.
     package func annotate(
         _ backup: Backup,
@@ -226,7 +234,7 @@ extension BackupFolder {
         annotations.annotate(&annotated)
         let isChanged = annotations.annotation(of: annotated[0]) != before
         var problem = annotations.notSynced?.problem
-        // Not by the name of the file with the notes.
+        // The problem names the backup, not the file with the annotations.
         problem?.path = backup.name
         return (annotated[0], isChanged, problem)
     }
@@ -238,13 +246,18 @@ extension BackupFolder {
         _ body: (inout Annotation) -> Void
     ) async throws {
         try await annotations.change(backup, at: date, body)
+        remember(annotations, of: backup)
+    }
+
+    /// Remembers the annotation of a backup, since other listings may not show it yet.
+    private func remember(_ annotations: Annotations, of backup: Backup) {
         guard let id = backup.id, let annotation = annotations.annotation(of: backup) else {
             return
         }
         memory.catalog.remember(in: address) { $0.write(annotation, of: id) }
     }
 
-    /// Moves a backup into the trash, or removes it for good.
+    /// Moves a backup into the trash, or removes it permanently.
     ///
     /// - Returns: a problem if a loss of power may undo the removal.
     /// - Throws: `RemoteError` if it was not removed.
@@ -267,20 +280,24 @@ extension BackupFolder {
 
     /// Returns the deleted backup that a person means.
     ///
-    /// - Parameter text: its name, its display name, or a unique part of it; of several of one name
-    ///   the one that was deleted last.
+    /// - Parameter text: the backup's name, its display name, or a unique part of it. If several have one name, the
+    ///   last deleted one matches.
     /// - Returns: the deleted backup.
     /// - Throws: `BackupFolderError.notInTrash`, `.ambiguous`; `RemoteError`.
     package func findTrashed(_ text: String) async throws -> TrashedBackup {
         let entries = try await trash.entries()
-        let names = Set(entries.map(\.name))
-        let exact = names.filter { $0 == text || BackupName.display($0) == text }
-        let found = exact.isEmpty ? names.filter { !text.isEmpty && $0.contains(text) } : exact
+        let names = Set(entries.map(\.name.exact))
+        let exact = names.filter {
+            $0 == text.exact || BackupName.display($0.text).exact == text.exact
+        }
+        let found =
+            exact.isEmpty
+            ? names.filter { !text.isEmpty && $0.text.utf8.contains(text.utf8) } : exact
         guard found.count < 2 else {
-            let matches = found.map(BackupName.display).sorted()
+            let matches = found.map { BackupName.display($0.text) }.sorted()
             throw BackupFolderError.ambiguous(text, matches: matches)
         }
-        guard let entry = entries.first(where: { found.contains($0.name) }) else {
+        guard let entry = entries.first(where: { found.contains($0.name.exact) }) else {
             throw BackupFolderError.notInTrash(text, address: address)
         }
         return entry
@@ -289,7 +306,7 @@ extension BackupFolder {
     /// Brings a deleted backup back.
     ///
     /// - Parameter text: see `findTrashed`.
-    /// - Returns: the backup that came back, and a problem if a loss of power may undo that.
+    /// - Returns: the restored backup, and a problem if a loss of power may undo the move.
     /// - Throws: `BackupFolderError.notInTrash`, `.ambiguous`, `.nameTaken`; `RemoteError`.
     package func bringBack(
         _ text: String
@@ -301,14 +318,14 @@ extension BackupFolder {
     /// Brings a deleted backup back; see `bringBack`.
     package func bringBack(_ entry: TrashedBackup) async throws -> Problem? {
         do {
-            // One may be there that is not listed yet.
+            // An unlisted backup may have the name.
             guard try await !isThere(entry.name) else {
                 throw RemoteError.exists(address, name: entry.name)
             }
             var problem = try await RemoteError.problem { try await trash.takeOut(entry) }
             memory.catalog.remember(in: address) { $0.give(entry.name) }
             memory.catalog.remember(entry.name, isTaken: false, in: address)
-            // Not by its name in the trash.
+            // The problem names the backup, not its file in the trash.
             problem?.path = entry.name
             return problem
         } catch RemoteError.exists {
@@ -316,30 +333,47 @@ extension BackupFolder {
         }
     }
 
-    /// Returns the deleted backups that can come back, the last one first.
+    /// Returns the deleted backups that can come back, most recently deleted first.
     public func trashed() async throws -> [TrashedBackup] { try await trash.entries() }
 
-    /// Forgets the annotations of backups that are gone for good.
+    /// Forgets the annotations of backups that were removed permanently.
     ///
-    /// - Returns: a problem if a loss of power may undo that.
+    /// - Returns: a problem if a loss of power may undo the change.
     @discardableResult
-    package func forget(_ names: Set<String>) async throws -> Problem? {
+    package func forget(_ names: Set<ExactString>) async throws -> Problem? {
         let left = try await list().backups
         var annotations = try await annotations()
-        try await annotations.forget(names.subtracting(left.map(\.name)), keeping: left)
+        try await annotations.forget(names.subtracting(left.map(\.name.exact)), keeping: left)
         return annotations.notSynced?.problem
     }
 
-    /// Writes beside the archive that a check found damage, or no longer finds it.
+    /// Writes beside the archive whether a check found damage.
     ///
     /// - Throws: `BackupFolderError.badAnnotations`, `RemoteError`, `FileError`.
     package func note(_ check: RunLog.Check, of backup: Backup) async throws {
-        let others = try await list().backups.filter { $0.name != backup.name }
-        let isCopy = others.copies
-        let copies = others.filter { isCopy(backup, $0.name) }
+        try await note([(check, backup)])
+    }
+
+    /// Writes the results of several checks at once; see `note`.
+    package func note(_ checks: [(check: RunLog.Check, backup: Backup)]) async throws {
+        guard !checks.isEmpty else { return }
+        let all = try await list().backups
+        let isCopy = all.copies
         var annotations = try await annotations()
-        try await change(&annotations, of: backup, at: check.time) { annotation in
-            annotation.take(check, of: backup.name, copies: copies)
+        var changed: [Backup] = []
+        for (check, backup) in checks {
+            try memory.checkCancellation()
+            // Damage belongs to one file, not to its copies.
+            let copies =
+                check.damage != nil
+                ? [] : all.filter { $0.name.exact != backup.name.exact && isCopy(backup, $0.name) }
+            let isNew = annotations.set(backup, at: check.time) {
+                $0.take(check, of: backup.name, copies: copies)
+            }
+            if isNew { changed.append(backup) }
         }
+        guard !changed.isEmpty else { return }
+        try await annotations.save()
+        for backup in changed { remember(annotations, of: backup) }
     }
 }

@@ -3,22 +3,22 @@ package import Foundation
 package import Remotes
 package import SystemPackage
 
-// Archives that come from elsewhere. The caller of all of these has the staging directory locked.
+// Archives that come from another place. The caller of each of these methods holds the lock on the staging directory.
 extension BackupFolder {
-    /// An archive that was verified and is to become a backup.
+    /// A verified archive that will become a backup.
     package struct Arrival {
         /// The place of its file.
         package enum Place {
             /// A hidden name in the folder.
             case hidden(String)
-            /// This machine, from where it goes only when it is there.
+            /// A file on this machine. It is moved to the folder only when the backup is revealed.
             case here(FilePath)
         }
 
         package var place: Place
-        /// Everything that is known of it; its file has the name that it would like.
+        /// The backup with everything known about it; its file has the wanted name.
         package var backup: Backup
-        /// `nil` if there is nothing to write beside it.
+        /// The annotation to write; `nil` for none.
         package var annotation: Annotation?
 
         package init(_ place: Place, backup: Backup, annotation: Annotation?) {
@@ -28,7 +28,7 @@ extension BackupFolder {
         }
     }
 
-    /// Throws `BackupFolderError.needed` if others are built on a backup, which would lose it.
+    /// Throws `BackupFolderError.needed` if other backups are built on this one, which would be lost.
     package func refuseNeeded(_ backup: Backup, among backups: [Backup]) throws {
         let dependants = Dependence(of: backups, by: backups).dependants(of: backup)
         guard dependants.isEmpty else {
@@ -39,10 +39,10 @@ extension BackupFolder {
         }
     }
 
-    /// Returns a backup of which nothing is known but its archive.
+    /// Returns the backup of an archive, with the facts from the archive alone.
     ///
-    /// - Throws: `ArchiveError`, `ArchivedBackupError` if its manifest cannot be read, unless it is known
-    ///   to be damaged.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError` if its manifest cannot be read and the archive is not known to
+    ///   be damaged.
     package func backup(
         _ file: RemoteFile,
         of archived: ArchivedBackup,
@@ -52,23 +52,23 @@ extension BackupFolder {
         backup.id = archived.id
         backup.isForeign = archived.header == nil
         guard let header = archived.header else { return backup }
-        backup.take(header)
+        backup.take(header, archived.signature)
+        keys.judge(&backup)
         do {
             backup.content = try archived.trailer()?.content
         } catch  where damaged {}
         return backup
     }
 
-    /// Looks for the backup of this folder that is the same as another folder's.
+    /// Finds the backup of this folder that is the same as another folder's.
     ///
     /// - Parameters:
-    ///   - other: the other folder's, whose identity is known.
-    ///   - content: its content, as far as that is known.
-    ///   - backups: those of this folder.
-    ///   - ofAnySize: whether the archive may be encrypted for others, and have another size.
-    ///   - opening: opens one of this folder whose identity is not known, but whose size is the same.
-    /// - Returns: the one of the same identity, size and content, which is not known to be damaged unless
-    ///   the other is.
+    ///   - other: the backup of the other folder, whose identity is known.
+    ///   - content: the digest of its content, if known.
+    ///   - backups: the backups of this folder.
+    ///   - ofAnySize: whether the sizes may differ, since the archive may be encrypted for other recipients.
+    ///   - opening: opens a backup of this folder that may be the same and whose identity is unknown.
+    /// - Returns: the backup of the same identity, size and content. It has no known damage unless the other has.
     /// - Throws: `RemoteError`, `CancellationError`.
     package func backup(
         sameAs other: Backup,
@@ -88,7 +88,7 @@ extension BackupFolder {
                 } catch let error where error is RemoteError || error is CancellationError {
                     throw error
                 } catch {
-                    // A file that is no archive is no backup, and so not the same.
+                    // A file that is no archive cannot be the same backup.
                     continue
                 }
             }
@@ -99,16 +99,17 @@ extension BackupFolder {
         return nil
     }
 
-    /// Gives an archive its name, so that it can be seen.
+    /// Gives an archive its name, so that it becomes visible.
     ///
-    /// Everything beside it is written before.
+    /// The annotation is written before.
     /// - Parameters:
     ///   - arrival: the archive.
-    ///   - sameName: what to do if its name is taken.
+    ///   - sameName: the action if its name is taken.
     ///   - date: now.
-    /// - Returns: the backup, one that moved to the trash for it, and problems: a loss of power may undo it.
-    /// - Throws: `BackupFolderError.pinned`, `.needed`, `.taken`; `RemoteError`, `FileError`: the archive is
-    ///   where it was, and so is the other one.
+    /// - Returns: the backup, the one that moved to the trash for it, and problems if a loss of power may undo the
+    ///   change.
+    /// - Throws: `BackupFolderError.pinned`, `.needed`, `.taken`; `RemoteError`, `FileError`. Both backups are where
+    ///   they were then.
     package func reveal(
         _ arrival: Arrival,
         _ sameName: SameName,
@@ -118,7 +119,7 @@ extension BackupFolder {
         // A deleted backup may come back under its name.
         var reserved = try await trashedNames { _ in }
         var replaced: Backup?
-        if let other = backups.first(where: { $0.name == arrival.backup.name }) {
+        if let other = backups.first(where: { $0.name.exact == arrival.backup.name.exact }) {
             switch sameName {
             case .number: break
             case .fail: throw BackupFolderError.taken(other.displayName, address: address)
@@ -131,7 +132,7 @@ extension BackupFolder {
             }
         }
         if sameName == .number {
-            reserved.formUnion(backups.map(\.name))
+            reserved.formUnion(backups.map(\.name.exact))
         } else {
             reserved = []
         }
@@ -139,20 +140,20 @@ extension BackupFolder {
             do {
                 return try await reveal(arrival, except: reserved, replacing: replaced, at: date)
             } catch RemoteError.exists(_, let name) where sameName == .number {
-                reserved.insert(name)
+                reserved.insert(name.exact)
             }
         }
     }
 
     private func reveal(
         _ arrival: Arrival,
-        except reserved: Set<String>,
+        except reserved: Set<ExactString>,
         replacing other: Backup?,
         at date: Date
     ) async throws -> (backup: Backup, replaced: Backup?, problems: [Problem]) {
         var backup = arrival.backup
         var name = backup.name
-        while reserved.contains(name) { name = BackupName.next(after: name) }
+        while reserved.contains(name.exact) { name = BackupName.next(after: name) }
         let location = backup.file.location?.removingLastComponent().appending(name)
         let hash = backup.file.hash
         backup.file = RemoteFile(name: name, size: backup.size, location: location)
@@ -182,7 +183,7 @@ extension BackupFolder {
                 }
             )
         } catch {
-            // Nothing took its place.
+            // The other backup comes back, since nothing replaced it.
             if let other { _ = try? await bringBack(other.name) }
             throw error
         }
@@ -192,14 +193,13 @@ extension BackupFolder {
 
     /// Gives a backup the name of another one, which moves to the trash.
     ///
-    /// At every moment one of them is in the list, whole; one whose name is taken away can come back.
+    /// At every moment one of the two is listed, complete. The other one can come back under its name.
     /// - Parameters:
-    ///   - other: the one whose name it gets.
-    ///   - backup: one of the folder, with a name of its own.
+    ///   - other: the backup with the wanted name.
+    ///   - backup: a backup of the folder with another name.
     ///   - date: now.
-    /// - Returns: the backup with its new name, and problems: a loss of power may undo it.
-    /// - Throws: `RemoteError`; the backup keeps its own name, and the other one is where it was as far as the
-    ///   folder allows that.
+    /// - Returns: the backup with its new name, and problems if a loss of power may undo the change.
+    /// - Throws: `RemoteError`. The backup keeps its old name, and the other one comes back if the folder allows it.
     package func replace(
         _ other: Backup,
         by backup: Backup,
@@ -227,4 +227,14 @@ extension BackupFolder {
         memory.catalog.remember(renamed, in: address)
         return (renamed, problems.compactMap(\.self))
     }
+}
+
+/// The action for an arriving archive whose name another backup of the folder has.
+public enum SameName: String, Sendable, CaseIterable {
+    /// The archive gets the next number, and the other backup stays.
+    case number
+    /// The other backup moves to the trash first.
+    case replace
+    /// The archive is refused.
+    case fail
 }

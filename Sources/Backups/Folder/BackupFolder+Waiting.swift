@@ -1,12 +1,15 @@
+internal import Files
 package import Foundation
+internal import Remotes
+internal import SystemPackage
 
-// The folder together with what waits for it on this machine. Only who looks or restores takes them
-// together: what waits is not in the folder, and no policy may count it.
+// The folder together with the backups that wait for it on this machine. Only lists and restores combine them: waiting
+// backups are not in the folder, and no policy may count them.
 extension BackupFolder {
     /// Reads the folder, and adds the backups that wait for it.
     ///
-    /// - Returns: all backups, and why the folder cannot be reached, if only those that wait are known.
-    /// - Throws: `RemoteError`, `FileError` if nothing waits, or for another reason than that.
+    /// - Returns: all backups, and the error if the folder is unreachable and only waiting backups are known.
+    /// - Throws: `RemoteError`, `FileError` if no backup waits, or if the folder fails for another reason.
     public func listWithWaiting() async throws -> (listing: Listing, unreachable: (any Error)?) {
         let waiting = try await outbox?.waiting() ?? []
         var listing = Listing()
@@ -16,7 +19,7 @@ extension BackupFolder {
         } catch let error where error.isUnreachable && !waiting.isEmpty {
             unreachable = error
         }
-        // One that was sent by a run that was killed then is in both.
+        // A backup is in both places if the run that uploaded it was killed.
         let there = Set(listing.backups.compactMap(\.id))
         listing.backups += waiting.filter { $0.id.map { !there.contains($0) } ?? true }
         listing.backups.sortNewestFirst()
@@ -25,16 +28,18 @@ extension BackupFolder {
 
     /// Returns the backup that a person means, in the folder or waiting for it.
     ///
-    /// - Returns: the backup, and why the folder cannot be reached, if only those that wait are known.
-    /// - Throws: see `find`; `BackupFolderError.ambiguous` if one of each has the name.
+    /// - Returns: the backup, and the error if the folder is unreachable and only waiting backups are known.
+    /// - Throws: see `find`; `BackupFolderError.ambiguous` if a waiting and a stored backup have the name.
     package func findWithWaiting(
         _ text: String,
         now: Date? = nil
     ) async throws -> (backup: Backup, unreachable: (any Error)?) {
         let (listing, unreachable) = try await listWithWaiting()
         let backups = listing.backups
-        let exact = backups.filter { $0.name == text || $0.displayName == text }.withoutReplaced
-        // One that waits may have the very name of one that is there.
+        let exact = backups.filter {
+            $0.name.exact == text.exact || $0.displayName.exact == text.exact
+        }.withoutReplaced
+        // A waiting backup may have the same name as a stored one.
         _ = try exact.only(named: text)
         do {
             let backup = try backups.matching(text, address: address, now: now)
@@ -44,8 +49,29 @@ extension BackupFolder {
         }
     }
 
-    /// Returns the folder that a backup is in: this one, or that of the backups that wait for it.
+    /// Returns the folder that a backup is in: this one, or the outbox's.
     package func home(of backup: Backup) -> BackupFolder {
         backup.isWaiting ? outbox?.folder ?? self : self
     }
 }
+
+extension Error {
+    /// Whether the error means that a remote folder is unreachable now, and says nothing about its content.
+    package var isUnreachable: Bool {
+        switch self as any Error {
+        case RemoteError.missing, RemoteError.rclone, RemoteError.noRclone, RemoteError.unreachable,
+            RemoteError.stalled, RemoteError.unsure:
+            true
+        case FileError.failed(_, _, let errno): absences.contains(errno)
+        default: false
+        }
+    }
+}
+
+/// The system's errors for a mounted folder whose server or disk is away.
+///
+/// It reports none of these for an available disk.
+private let absences: Set<Errno> = [
+    .socketNotConnected, .staleNFSFileHandle, .hostIsDown, .noRouteToHost, .networkDown,
+    .networkUnreachable, .timedOut, .operationNotSupportedByDevice, .noSuchAddressOrDevice,
+]

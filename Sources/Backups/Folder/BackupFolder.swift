@@ -1,12 +1,13 @@
+package import Age
 internal import History
 package import Files
 public import Foundation
 public import Remotes
 public import SystemPackage
 
-/// A remote folder seen as the backups in it, with their notes, the trash, and the findings of checks.
+/// A remote folder as a list of backups, with their annotations, the trash, and the results of checks.
 ///
-/// Methods that change the folder say so; their caller has `staging` locked.
+/// The caller of a method that changes the folder holds the lock on `staging`.
 public struct BackupFolder: Sendable {
     /// A file that is no backup, and the reason.
     public struct PassedOver: Sendable, Equatable {
@@ -14,27 +15,32 @@ public struct BackupFolder: Sendable {
         public var reason: String
     }
 
-    /// The backups of a folder, and what is known of them.
+    /// The backups of a folder, with the known facts about them.
     public struct Listing: Sendable {
-        /// Newest first.
+        /// The backups, newest first.
         public var backups: [Backup] = []
         public var passedOver: [PassedOver] = []
-        /// The reason that tags, notes and pins are not known, if they are not.
+        /// The error if tags, notes and pins are unknown.
         public var annotationsError: (any Error)?
-        /// The reason that checks are not known, if they are not.
+        /// The error if the results of checks are unknown.
         public var logError: (any Error)?
     }
 
     public let remote: any RemoteFolder
-    /// A directory on this machine, for this folder only: uploads are made there, and runs that use
-    /// the folder lock it.
+    /// A directory on this machine for this folder only.
+    ///
+    /// Uploads are prepared in it, and runs that use the folder lock it.
     public let staging: FilePath
-    /// A directory on this machine, for this folder only, where archives are made and fetched to.
-    public let workplace: FilePath
+    /// A directory on this machine for this folder only.
+    ///
+    /// Archives are created in it and fetched to it.
+    public private(set) var workplace: FilePath
     public let memory: BackupMemory
-    /// The time zone of names.
-    public let timeZone: TimeZone
-    /// The place of backups that wait until the folder can be reached; `nil` if none can.
+    /// The time zone of backups' names.
+    public let timeZone: LocalZone
+    /// The origin of this run's backups; `nil` if all origins count as own.
+    public var origin: Origin?
+    /// The outbox for backups that wait until the folder is reachable; `nil` if backups cannot wait.
     public var outbox: Outbox?
 
     public var address: String { remote.address }
@@ -47,7 +53,7 @@ public struct BackupFolder: Sendable {
         staging: FilePath,
         workplace: FilePath? = nil,
         memory: BackupMemory,
-        timeZone: TimeZone
+        timeZone: LocalZone
     ) {
         self.remote = remote
         self.staging = staging
@@ -56,12 +62,12 @@ public struct BackupFolder: Sendable {
         self.timeZone = timeZone
     }
 
-    /// Names a directory of this machine, which is its own staging directory.
-    public init(_ folder: LocalFolder, memory: BackupMemory, timeZone: TimeZone) {
+    /// Creates the view of a local directory, which is its own staging directory.
+    public init(_ folder: LocalFolder, memory: BackupMemory, timeZone: LocalZone) {
         self.init(folder, staging: folder.path, memory: memory, timeZone: timeZone)
     }
 
-    /// The directory that stands for the folder on this machine; `nil` if there is none.
+    /// The identity of the folder's staging directory; `nil` if that does not exist.
     package var identity: FileInfo.Identity? {
         (try? staging.resolved()).flatMap { try? FileInfo(of: $0) }?.identity
     }
@@ -81,23 +87,70 @@ public struct BackupFolder: Sendable {
 
     var trash: Trash { Trash(remote: remote) }
 
-    /// The name of the subfolder that deleted backups are in.
+    /// The name of the subfolder for deleted backups.
     package static let trashName = Trash.subfolder
 
-    /// Returns the same folder, whose archives are fetched to another directory.
+    /// Returns the same folder with another directory for fetched archives.
     package func fetching(to workplace: FilePath) -> BackupFolder {
-        var folder = BackupFolder(
-            remote,
-            staging: staging,
-            workplace: workplace,
-            memory: memory,
-            timeZone: timeZone
-        )
-        folder.outbox = outbox
+        var folder = self
+        folder.workplace = workplace
         return folder
     }
 
     // MARK: - Finding
+
+    /// Returns the backups of the own origin with a trusted signature; only these count for decisions.
+    package func own(_ backups: [Backup]) -> [Backup] { backups.filter(owns) }
+
+    /// Returns whether a backup is of the own origin and has a trusted signature.
+    package func owns(_ backup: Backup) -> Bool {
+        backup.distrust == nil && (origin?.has(backup) ?? true)
+    }
+
+    /// Whether this machine has seen a backup of the own origin in this folder.
+    package var knowsOwn: Bool { memory.catalog.newer(than: nil, in: ownPlace) != nil }
+
+    /// The newest backup of an earlier system with the own origin's name, or of this system's earlier key.
+    package struct Predecessor {
+        package let backup: Backup
+        /// The name of its origin.
+        package let name: String
+        /// Whether its origin has another identity, so that this one needs its name to continue it.
+        package let isOther: Bool
+        /// The key to trust, unless it is trusted.
+        package let key: SSHPublicKey?
+    }
+
+    /// Returns the backup that the next one may continue, if no backup counts as its own.
+    package func predecessor(among backups: [Backup]) -> Predecessor? {
+        guard let origin, !backups.contains(where: owns) else { return nil }
+        for backup in backups {
+            guard let name = backup.originName,
+                origin.has(backup) || name.exact == origin.name.exact,
+                backup.distrust == nil || backup.signerKey != nil
+            else { continue }
+            return Predecessor(
+                backup: backup,
+                name: name,
+                isOther: origin.isOther(than: backup),
+                key: backup.distrust == nil ? nil : backup.signerKey
+            )
+        }
+        return nil
+    }
+
+    /// The key for facts about the own origin's backups: the folder's address with the origin.
+    var ownPlace: String { origin.map { "\(address)\n\($0.id)" } ?? address }
+
+    /// Returns the rows to compare the next backup with; see `BackupCatalog.expectedRows`.
+    package func expectedRows(after backups: [Backup], isListed: Bool = true) -> [StoreRows]? {
+        memory.catalog.expectedRows(after: backups, in: ownPlace, isListed: isListed)
+    }
+
+    /// Remembers the rows to compare the own backup after this one with.
+    package func rememberExpectedRows(_ rows: [StoreRows], after backup: Backup) {
+        memory.catalog.rememberExpectedRows(rows, after: backup, in: ownPlace)
+    }
 
     /// Reads the folder.
     ///
@@ -106,15 +159,18 @@ public struct BackupFolder: Sendable {
         var listing = Listing()
         var files: [RemoteFile] = []
         for file in try await remote.list() {
-            if let reason = Self.reasonToPassOver(file.name) {
+            try memory.checkCancellation()
+            if let reason = reasonToPassOver(file) {
                 listing.passedOver.append(PassedOver(name: file.name, reason: reason))
             } else {
                 files.append(file)
             }
         }
-        listing.backups = await memory.catalog.backups(files, in: address, timeZone: timeZone)
+        listing.backups = try await memory.backups(files, in: address, timeZone: timeZone)
         do {
             try addChecks(to: &listing.backups)
+        } catch let error as CancellationError {
+            throw error
         } catch {
             listing.logError = error
         }
@@ -125,22 +181,34 @@ public struct BackupFolder: Sendable {
             let known = annotations.readAgain
             if !known.isEmpty { memory.catalog.remember(in: address) { $0.forget(known) } }
         } catch {
-            // No reason not to find and restore a backup.
+            // Backups can be found and restored without annotations.
             listing.annotationsError = error
         }
-        memory.catalog.keepOnly(Set(listing.backups.map(\.name)), in: address)
-        // A restore looks into the trash too.
+        memory.catalog.keepOnly(
+            Set(listing.backups.map(\.name.exact)),
+            in: address,
+            missing: { [origin] in origin?.isOrigin($0) ?? true }
+        )
+        try memory.checkCancellation()
+        // A restore searches the trash too.
         await listing.backups.markIncomplete {
             try? await trash.entries().map(backup)
         }
+        try memory.checkCancellation()
         listing.backups.sortNewestFirst()
-        listing.passedOver.sort { $0.name < $1.name }
+        listing.passedOver.sort { $0.name.exact < $1.name.exact }
         return listing
     }
 
-    private static func reasonToPassOver(_ name: String) -> String? {
+    private func reasonToPassOver(_ file: RemoteFile) -> String? {
+        let name = file.name
         if name.hasPrefix(PartialName.prefix) {
             return "a backup that is being made, or was interrupted"
+        }
+        if file.isAppleDouble { return "macOS keeps attributes of another file in it" }
+        // An empty file that had content when it was inspected before is a damaged backup.
+        if file.size == 0, memory.catalog.lastSeen(name, in: address) == nil {
+            return "it is empty: another program holds its place, or has not written it yet"
         }
         return BackupName.suffix(of: name) != nil
             ? nil
@@ -152,8 +220,9 @@ public struct BackupFolder: Sendable {
         let checks = try log.lastChecks(of: Set(backups.map(\.key.rawValue)))
         let isCopy = backups.copies
         for index in backups.indices {
+            try memory.checkCancellation()
             let backup = backups[index]
-            guard let found = checks[backup.key.rawValue] else { continue }
+            guard let found = checks[backup.key.rawValue.exact] else { continue }
             backups[index].checks = CheckHistory(
                 of: backup.name,
                 in: address,
@@ -166,30 +235,43 @@ public struct BackupFolder: Sendable {
 
     /// Returns the backup that a person means; see `[Backup].matching`.
     ///
-    /// - Throws: `BackupFolderError.noBackup` and its like; `RemoteError`.
+    /// - Throws: `BackupFolderError.noBackup` and similar errors; `RemoteError`.
     public func find(_ text: String, now: Date? = nil) async throws -> Backup {
         try await list().backups.matching(text, address: address, now: now)
     }
 
-    /// Returns the digest of everything in a backup, if it is known or can be read here.
+    /// Returns the digest of a backup's content, if it is known or can be read on this machine.
     package func content(of backup: Backup) -> String? {
         memory.catalog.content(of: backup, in: address)
     }
 
-    /// Returns a deleted backup with what its manifest says, if its archive is on this machine.
+    /// Returns a deleted backup, with the facts from its manifest if its archive is on this machine.
     func backup(_ entry: TrashedBackup) -> Backup {
         var file = entry.file
         file.name = entry.name
         var backup = Backup(file, timeZone: timeZone)
         if let location = entry.file.location, backup.isIncrement || backup.lineage == nil,
-            let header = try? ArchivedBackup.glance(
-                at: location,
-                name: entry.name,
-                keys: keys
-            ).header
+            let found = try? ArchivedBackup.glance(at: location, name: entry.name, keys: keys),
+            let header = found.header
         {
-            backup.take(header)
+            backup.take(header, found.signature)
         }
+        keys.judge(&backup)
         return backup
+    }
+}
+
+extension RemoteFile {
+    /// The first bytes of an AppleDouble file (RFC 1740).
+    private static let appleDouble: [UInt8] = [0, 5, 0x16, 7]
+
+    /// Whether macOS created the file beside another one, on a file system without extended attributes.
+    ///
+    /// A remote file is judged by its name alone.
+    fileprivate var isAppleDouble: Bool {
+        guard name.hasPrefix("._") else { return false }
+        guard let location, let file = try? File.open(location) else { return true }
+        let start = try? file.readExactly(count: Self.appleDouble.count, at: 0)
+        return start == nil || start == Self.appleDouble
     }
 }

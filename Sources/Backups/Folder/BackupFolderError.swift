@@ -2,43 +2,43 @@ public import Files
 
 /// An error about the backups of a folder; nothing was changed.
 public enum BackupFolderError: ExplainedError, Equatable {
-    /// No backup has that name.
+    /// No backup has the name.
     case noBackup(String, address: String, nearest: String? = nil)
-    /// There is no backup at all.
+    /// The folder has no backup.
     case noBackups(String)
     /// No backup was made at a moment or before it.
     case noneUntil(String, address: String)
-    /// There are backups, and restores made all of them of what they replaced.
+    /// The folder has safety backups only.
     case onlySafetyBackups(String)
-    /// No restore made a backup of what it replaced.
+    /// The folder has no safety backup.
     case nothingToUndo(String)
-    /// All backups that restores made of what they replaced are of other stores directories.
+    /// All safety backups are of other stores directories.
     case undoneElsewhere(String, newest: String)
-    /// Several backups that restores made may be meant: they do not tell what stores directory they are of.
+    /// Several safety backups may be meant, since they name no stores directory.
     case unknownUndo(String, [String])
-    /// Several backups have that in their names.
+    /// Several backups have the text in their names.
     case ambiguous(String, matches: [String])
-    /// A file with tags, notes and pins cannot be read.
+    /// A file with annotations cannot be read.
     case badAnnotations(String, file: String)
-    /// A name is taken by another backup.
+    /// The name belongs to another backup.
     case nameTaken(String, address: String)
-    /// An archive that would come into the folder has the name of another backup.
+    /// An arriving archive has the name of another backup.
     case taken(String, address: String)
-    /// No backup of that name was deleted lately.
+    /// No backup of the name was deleted recently.
     case notInTrash(String, address: String)
-    /// An archive would not fit where it is to be fetched to.
+    /// An archive does not fit into the free space where it is to be fetched.
     case noSpace(String, needed: Int64, available: Int64)
-    /// A backup that is pinned is removed only once it is not.
+    /// The backup is pinned, and can be removed only after it is unpinned.
     case pinned(String)
-    /// A backup's archive has no end.
+    /// The backup's archive has no end.
     case notReady(String)
-    /// A backup that others need is not removed alone.
+    /// Other backups need this one, so that it cannot be removed alone.
     case needed(String, by: [String])
-    /// A backup is not removed as long as others may need it of which that cannot be told: they cannot be read here.
+    /// Other backups, which cannot be read here, may need this one, so that it cannot be removed.
     case perhapsNeeded(String, by: [String])
-    /// An increment cannot be put together: another backup is not there.
+    /// The increment cannot be restored, because a backup that it needs is missing.
     ///
-    /// `others` cannot either; `whole` is the newest backup of the folder that can be restored.
+    /// The `others` cannot be restored either. `whole` is the newest backup of the folder that can be restored.
     case missingNeed(
         String,
         need: String,
@@ -46,6 +46,17 @@ public enum BackupFolderError: ExplainedError, Equatable {
         others: [String] = [],
         whole: String? = nil
     )
+
+    public var outcome: FailureOutcome {
+        switch self {
+        case .noBackup, .noBackups, .onlySafetyBackups, .nothingToUndo, .ambiguous, .notInTrash,
+            .missingNeed, .noneUntil, .undoneElsewhere, .unknownUndo:
+            .notFound
+        case .badAnnotations, .nameTaken, .taken, .pinned, .notReady, .needed, .perhapsNeeded:
+            .failed
+        case .noSpace: .noSpace
+        }
+    }
 
     public var description: String {
         switch self {
@@ -91,21 +102,34 @@ public enum BackupFolderError: ExplainedError, Equatable {
     public var hint: String? {
         switch self {
         case .ambiguous: "give more of the name, or 'latest'"
-        case .badAnnotations(let address, _):
-            "restore it, or if no pin in it matters, remove it: see '\(address)/\(Annotations.subfolder)'"
+        case .badAnnotations(let address, let file):
+            "restore it, or if no pin in it matters, remove it: see '\(address)/\(file)'"
         case .nameTaken: "rename that one first"
-        case .taken: "give it the next number, or have the other one replaced"
-        case .noSpace: "free some space there, or have archives fetched to another disk"
-        case .pinned: "unpin it first"
-        case .notReady: "wait until all of it is there, or choose another backup"
-        case .needed: "remove those first, or with it"
-        case .perhapsNeeded: "remove it where they can be read, or remove those first"
+        case .taken: "add '--same-name number' for the next number, or '--same-name replace'"
+        case .noSpace:
+            "free some space there, or fetch to another disk with '--staging DIR'"
+        case .pinned(let name): "run '\(Advice.command("unpin", name))' first"
+        case .notReady: "wait for it with '--wait 10m', or choose another: \(Advice.list)"
+        case .needed(_, let others):
+            "add '--with-dependants' to delete those too, or first make the dependent backups full: "
+                + Advice.command("consolidate", others.first ?? "NAME")
+        case .perhapsNeeded(_, let others):
+            "name the file of their secret key with '--identity'; if nobody needs them, delete them first: "
+                + Advice.command("delete", others.first ?? "NAME")
         case .missingNeed(_, _, _, _, let whole?):
-            "bring that one back, or choose another backup: '\(whole)' is the newest whole one"
-        case .missingNeed: "bring that one back, or choose another backup"
-        case .onlySafetyBackups, .undoneElsewhere, .unknownUndo: "choose one by its name"
-        case .noBackup(_, _, let nearest): nearest.map { "did you mean '\($0)'?" }
-        case .noBackups, .noneUntil, .nothingToUndo, .notInTrash: nil
+            "bring that one back, or restore the newest whole one: \(Advice.command("restore", whole))"
+        case .missingNeed: "\(Advice.list) to choose another"
+        case .onlySafetyBackups:
+            "restore the newest of them with 'grocerydude restore --undo'"
+        case .undoneElsewhere(_, let newest):
+            "see them with 'grocerydude list'; if one is meant, name it: \(Advice.command("restore", newest))"
+        case .unknownUndo(_, let names):
+            "name the one that is meant: \(Advice.command("restore", names.first ?? "NAME"))"
+        case .noBackup(_, _, let nearest?):
+            "did you mean '\(nearest)'? \(Advice.list) to see what there is"
+        case .noBackup, .noneUntil, .nothingToUndo: "\(Advice.list) to see what there is"
+        case .noBackups: "run 'grocerydude backup' to make one"
+        case .notInTrash: "run 'grocerydude list --trash' to see what there is"
         }
     }
 }

@@ -1,20 +1,41 @@
+internal import Foundation
 public import History
+internal import Remotes
 
-/// All that this machine remembers of backups, outside of their folders.
+/// Everything that this machine remembers about backups, outside of their folders.
 ///
-/// Losing the catalog costs time: an archive on this machine is opened again when it is listed. Of an
-/// archive elsewhere the time is that of its name until it is fetched, and no policy removes or counts it.
+/// Losing the catalog costs time: an archive on this machine is opened again when it is listed. A remote archive has
+/// only the time in its name until it is fetched, and no policy removes or counts it.
 ///
-/// Losing the log costs knowledge of how deeply each backup was checked, and when. Damage is not
-/// forgotten with it: checks write it beside the archives as well, so that a damaged backup never becomes
-/// a reason to remove the last good one.
+/// Losing the log loses the depths and times of the checks. Known damage is not lost: checks also write it beside the
+/// archives. So a damaged backup never becomes a reason to remove the last good one.
 public struct BackupMemory: Sendable {
     public let catalog: BackupCatalog
-    /// The log of checks; without one, nothing is known of them but the damage that notes tell of.
+    /// The log of checks; without it, only the damage in annotations is known.
     public let log: RunLog?
+    /// A closure that throws `CancellationError` if the user wants to stop.
+    ///
+    /// A folder may have a hundred thousand backups.
+    public var checkCancellation: @Sendable () throws -> Void = {}
 
     public init(catalog: BackupCatalog, log: RunLog? = nil) {
         self.catalog = catalog
         self.log = log
+    }
+
+    /// Returns the backups of some files, with everything known about them; see `BackupCatalog.backups`.
+    ///
+    /// - Throws: `CancellationError`.
+    func backups(
+        _ files: [RemoteFile],
+        in address: String,
+        timeZone: LocalZone
+    ) async throws -> [Backup] {
+        try await catalog.backups(
+            files,
+            in: address,
+            timeZone: timeZone,
+            checkCancellation: checkCancellation
+        )
     }
 }

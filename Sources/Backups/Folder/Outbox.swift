@@ -1,14 +1,14 @@
 public import Files
-public import Foundation
+internal import Foundation
 internal import Remotes
 public import SystemPackage
 
 /// Backups that wait on this machine until their remote folder can be reached.
 ///
-/// It is a directory of archives with tags and notes beside them, as every folder of backups, and one for
-/// each remote folder. What waits there is nowhere else: it is no cache.
+/// The outbox is a directory of archives with annotations, like every folder of backups. There is one for each remote
+/// folder. It is no cache: waiting backups exist nowhere else.
 public struct Outbox: Sendable {
-    /// The most that may wait.
+    /// The maximum of waiting backups and of their bytes.
     public struct Limit: Sendable, Equatable {
         public var backups = 30
         public var bytes: Int64 = 10_000_000_000
@@ -16,16 +16,16 @@ public struct Outbox: Sendable {
         public init() {}
     }
 
-    /// The file that names the remote folder, for whoever finds the directory.
+    /// The name of the file that names the remote folder, for people who find the directory.
     private static let addressName = "remote.txt"
 
     public let path: FilePath
     public let limit: Limit
     private let memory: BackupMemory
-    private let timeZone: TimeZone
+    private let timeZone: LocalZone
 
-    /// Names a directory, which is made when something has to wait.
-    public init(_ path: FilePath, limit: Limit, memory: BackupMemory, timeZone: TimeZone) {
+    /// Creates an outbox on a directory, which is created when a backup has to wait.
+    public init(_ path: FilePath, limit: Limit, memory: BackupMemory, timeZone: LocalZone) {
         self.path = path
         self.limit = limit
         self.memory = memory
@@ -37,7 +37,7 @@ public struct Outbox: Sendable {
         BackupFolder(LocalFolder(path), memory: memory, timeZone: timeZone)
     }
 
-    /// Returns the backups that wait, newest first; none if nothing ever had to.
+    /// Returns the waiting backups, newest first; none if the directory does not exist.
     ///
     /// - Throws: `RemoteError`, `FileError`.
     public func waiting() async throws -> [Backup] {
@@ -50,14 +50,14 @@ public struct Outbox: Sendable {
         } catch RemoteError.missing, RemoteError.notAFolder {
             return []
         } catch FileError.failed(_, _, .permissionDenied) {
-            // It is another user's: root's, say, who used this home.
+            // The directory belongs to another user, such as root, who used this home directory.
             return []
         }
     }
 
-    /// Makes its directory, if that is missing.
+    /// Creates the directory if it is missing.
     ///
-    /// - Parameter address: the remote folder's.
+    /// - Parameter address: the remote folder's address.
     /// - Throws: `FileError`.
     package func make(for address: String) throws {
         try LocalFileSystem().createDirectories(path)
@@ -66,12 +66,12 @@ public struct Outbox: Sendable {
         try LocalFileSystem().write(Array("\(address)\n".utf8), to: note)
     }
 
-    /// Looks for room for one more.
+    /// Returns the free room for one more backup.
     ///
     /// - Parameters:
-    ///   - waiting: what waits now.
-    ///   - reason: why it has to.
-    /// - Returns: the bytes that may still come.
+    ///   - waiting: the waiting backups.
+    ///   - reason: the reason why the new one has to wait.
+    /// - Returns: the number of bytes that may still be added.
     /// - Throws: `OutboxError.full`.
     package func room(beside waiting: [Backup], since reason: any Error) throws -> Int64 {
         let size = waiting.reduce(Int64(0)) { $0.addingSaturated($1.size) }
@@ -81,17 +81,23 @@ public struct Outbox: Sendable {
         return limit.bytes - size
     }
 
-    /// Returns the error that says that no more can wait.
+    /// Returns the error for a full outbox.
     package func full(beside waiting: [Backup], since reason: any Error) -> OutboxError {
         let size = waiting.reduce(Int64(0)) { $0.addingSaturated($1.size) }
         return .full(path, waiting: waiting.count, bytes: size, reason)
     }
 }
 
-/// Why a backup cannot wait.
+/// An error that keeps a backup from waiting.
 public enum OutboxError: ExplainedError {
-    /// As much waits as may: nothing was added, and nothing was taken away.
+    /// The outbox is full: no backup was added, and none was removed.
     case full(FilePath, waiting: Int, bytes: Int64, any Error)
+
+    public var outcome: FailureOutcome {
+        switch self {
+        case .full(_, _, _, let reason): FailureOutcome(of: reason)
+        }
+    }
 
     public var description: String {
         switch self {

@@ -1,12 +1,13 @@
-package import Foundation
+internal import Files
+internal import Foundation
 
-/// Backups that have gone from their folder, and that no run on this machine took away.
+/// Backups that vanished from their folder, and that no run on this machine removed.
 package struct VanishedBackups {
     private let names: [String]
     private let lastSeen: Date
 
-    /// Says when they were there last, and which they are.
-    package func warning(in timeZone: TimeZone) -> String {
+    /// Returns a warning with their names and the day when they were last listed.
+    package func warning(in timeZone: LocalZone) -> String {
         let first = names.prefix(3).map { "'\(BackupName.display($0))'" }.joined(separator: ", ")
         let more = names.count > 3 ? " and \(names.count - 3) more" : ""
         let day = Timestamp.rfc3339(lastSeen, in: timeZone).prefix(10)
@@ -15,25 +16,66 @@ package struct VanishedBackups {
             "\(count) gone that \(names.count == 1 ? "was" : "were") here on \(day): \(first)\(more)"
     }
 
-    fileprivate init?(_ seen: [String: Date]) {
+    /// Returns whether all given backups are newer than the last listing of these, so that no earlier backup is left.
+    fileprivate func areAll(beside backups: [Backup]) -> Bool {
+        backups.allSatisfy { $0.time ?? .distantPast > lastSeen }
+    }
+
+    fileprivate init?(_ seen: [ExactString: Date]) {
         guard let last = seen.values.max() else { return nil }
-        names = seen.keys.sorted()
+        names = seen.keys.sorted().map(\.text)
         lastSeen = last
     }
 }
 
 extension BackupFolder {
-    /// Returns the backups that have gone by other hands since this machine saw them; `nil` for none.
+    /// Returns the backups that others removed since this machine saw them; `nil` if there are none.
     ///
-    /// They are told for 30 days after that. Those in the trash were removed by another machine of ours.
-    /// The folder was listed before.
+    /// They are reported for 30 days after they were last listed. Those in the trash were removed by another machine of
+    /// the user. The caller has listed the folder before.
     package func vanished() async -> VanishedBackups? {
         let seen = memory.catalog.vanished(from: address)
         guard !seen.isEmpty else { return nil }
-        let trashed = Set((try? await trash.entries().map(\.name)) ?? [])
+        let trashed = Set((try? await trash.entries().map(\.name.exact)) ?? [])
         for name in trashed.intersection(seen.keys) {
-            memory.catalog.remember(name, isTaken: true, in: address)
+            memory.catalog.remember(name.text, isTaken: true, in: address)
         }
         return VanishedBackups(seen.filter { !trashed.contains($0.key) })
+    }
+
+    /// Returns the warning for a run that makes or needs a backup.
+    ///
+    /// If some backups have vanished, the run that notices it warns, and `status` afterwards. If all known backups have
+    /// vanished, every run warns, since the folder may be a different one.
+    /// - Parameter backups: the backups of the folder.
+    /// - Returns: the warning; `nil` if there is none.
+    public func lossWarning(beside backups: [Backup]) async -> String? {
+        if let vanished = await vanished() {
+            let text = vanished.warning(in: timeZone)
+            if vanished.areAll(beside: own(backups)) {
+                return "\(text); none from before is left: see that the right disk is mounted there"
+            }
+            if memory.catalog.hasJustLost(from: address) { return text }
+        }
+        return await lagWarning(beside: backups)
+    }
+
+    /// Returns the warning that the newest own backup is older than an earlier one.
+    ///
+    /// The folder may have been reset to an older state.
+    package func lagWarning(beside backups: [Backup]) async -> String? {
+        guard keys.signers != nil else { return nil }
+        let newest = own(backups).first { $0.timeSource == .manifest }
+        guard let newer = memory.catalog.newer(than: newest, in: ownPlace) else { return nil }
+        let trashed = Set(((try? await trash.entries()) ?? []).map(\.name.exact))
+        if trashed.union(givenNames).contains(newer.exact) {
+            // Another machine of the user deleted it, or the listing is late.
+            if trashed.contains(newer.exact) {
+                memory.catalog.remember(newer, isTaken: true, in: address)
+            }
+            return nil
+        }
+        return
+            "the folder fell behind: '\(BackupName.display(newer))' was the newest backup of this origin, and is gone"
     }
 }

@@ -1,36 +1,36 @@
 internal import Archives
 internal import Files
 
-/// Puts an increment together with the archives that it is built on.
+/// A backup put together from an increment and the archives that it is built on.
 ///
-/// The increments' records are in memory, by path; the whole archive's are read one by one, and replaced,
-/// patched or dropped. In the end all entries together must have the digest that the writer had.
+/// The increments' records are in memory, by path. The full backup's records are read one by one, and are replaced,
+/// patched or dropped. In the end the digest of all entries must equal the writer's.
 struct Assembly {
-    /// A path as the increments leave it.
+    /// The state of a path after the increments.
     private struct Layers {
-        /// The latest attributes and size.
+        /// The latest attributes, and the latest size.
         var attributes: EntryAttributes
         var size: Int64
-        /// The last whole entry in an increment; `nil` if it is that of the whole archive.
+        /// The last complete entry in an increment; `nil` if the base is the full backup's entry.
         var base: (entry: ArchiveReader.Entry, segments: [SegmentRecord])?
-        /// Behind the base, oldest first.
+        /// The patches on top of the base, oldest first.
         var patches: [Patch] = []
-        /// The segments that patches changed.
+        /// The digests of the segments that patches changed, by index.
         var digests: [Int: Digest] = [:]
     }
 
-    /// The most records of an increment: they are in memory.
+    /// The maximum number of records of an increment, since they are in memory.
     static let recordsLimit = 100_000
 
     private let backup: ArchivedBackup
     private var layers: [RelativePath: Layers] = [:]
-    /// Paths that some increment removed, with all that was below.
+    /// The paths that an increment removed, with everything below them.
     private var removed: Set<RelativePath> = []
     private var trailer: ManifestTrailer?
 
     /// Reads the records of all increments.
     ///
-    /// - Throws: `ArchivedBackupError.badManifest`; `.otherState` if an archive is not the one that was
+    /// - Throws: `ArchivedBackupError.badManifest`; `.otherState` if an archive has another state than the one that was
     ///   built on; `ArchiveError`.
     init(of backup: ArchivedBackup) throws {
         self.backup = backup
@@ -47,16 +47,16 @@ struct Assembly {
         }
     }
 
-    /// Reads the records of an increment that lacks some of what it is built on.
+    /// Reads the records of an increment if some backups that it is built on are missing.
     ///
-    /// - Parameter backup: the increment, with those just before it that are there.
+    /// - Parameter backup: the increment, with the available backups directly before it.
     /// - Throws: `ArchivedBackupError.badManifest`, `ArchiveError`.
     init(ofRestOf backup: ArchivedBackup) throws {
         self.backup = backup
         for increment in backup.needs + [backup] { trailer = try add(increment) }
     }
 
-    /// Calls `body` for every entry that is whole without what is missing.
+    /// Calls `body` for every entry that is complete without the missing backups.
     ///
     /// - Throws: `ArchivedBackupError`; what `body` throws.
     func forEachComplete(_ body: (ArchiveExtractor.Item) throws -> Void) throws {
@@ -66,12 +66,14 @@ struct Assembly {
         }
     }
 
-    /// The paths of files of which only patches are there.
+    /// The paths of files that have patches only.
     var incomplete: [RelativePath] {
         layers.filter { $0.value.base == nil }.map(\.key).sorted()
     }
 
-    /// Reads an increment's records: what is gone goes first.
+    /// Reads an increment's records.
+    ///
+    /// Removals are applied first.
     private mutating func add(_ increment: ArchivedBackup) throws -> ManifestTrailer {
         var count = 0
         var gone: Set<RelativePath> = []
@@ -93,7 +95,7 @@ struct Assembly {
         return trailer
     }
 
-    /// Returns a path as a record leaves it.
+    /// Returns a path's layers after a record.
     private func layers(
         _ record: ManifestRecord,
         _ entry: ArchiveReader.Entry?,
@@ -117,7 +119,7 @@ struct Assembly {
         return layer
     }
 
-    /// Throws unless an archive has the state that the one after it is built on.
+    /// Throws unless an archive has the state that the backup is built on.
     private func check(_ trailer: ManifestTrailer, of archive: ArchivedBackup) throws {
         let need = backup.header?.needs?.first { $0.number == archive.header?.number }
         guard let need, trailer.state == need.state else {
@@ -125,9 +127,9 @@ struct Assembly {
         }
     }
 
-    // MARK: - Together
+    // MARK: - Assembly
 
-    /// Calls `body` for every entry of the whole backup.
+    /// Calls `body` for every entry of the assembled backup.
     ///
     /// - Returns: the increment's last line.
     /// - Throws: `ArchivedBackupError`, `ArchiveError`; what `body` throws.
@@ -194,7 +196,7 @@ struct Assembly {
 }
 
 extension RelativePath {
-    /// Whether it is one of some paths, or lies below one.
+    /// Returns whether the path is one of some paths, or lies below one.
     fileprivate func isIn(_ paths: Set<RelativePath>) -> Bool {
         paths.contains(self) || hasAncestor(in: paths)
     }

@@ -1,14 +1,15 @@
 internal import Age
 internal import Archives
+package import Files
 internal import Remotes
 
 extension BackupFolder {
-    /// Finds out which backups are needed by others.
+    /// Determines which backups need others.
     ///
     /// - Parameters:
-    ///   - backups: those of the folder.
-    ///   - isForGood: whether those in the trash count too, which may come back.
-    /// - Returns: who needs whom.
+    ///   - backups: the backups of the folder.
+    ///   - isForGood: whether backups in the trash count too, since they may come back.
+    /// - Returns: the dependences between the backups.
     /// - Throws: `RemoteError`.
     package func dependence(
         among backups: [Backup],
@@ -20,22 +21,22 @@ extension BackupFolder {
 
     /// The backups that cannot be restored without another one.
     package struct Dependants {
-        /// Those that need it, each before those that it needs itself.
+        /// The backups that need it, each before the backups that it needs itself.
         package var known: [Backup]
-        /// Those that may need it, or one of these, the newest first: they cannot be read here.
+        /// The backups that may need it or one of these, newest first; they cannot be read here.
         package var possible: [Backup]
-        /// The names of all backups in the folder: what is not in it is in the trash.
-        package var listed: Set<String>
+        /// The names of all backups in the folder; the others are in the trash.
+        package var listed: Set<ExactString>
     }
 
-    /// Finds out which backups cannot be restored without one, as far as that can be told at all.
+    /// Finds the backups that cannot be restored without a given one, as far as possible.
     ///
-    /// Archives of which nothing is known here are looked into, if they matter for that and can be read.
+    /// Unknown archives are inspected if they matter for the result and can be read.
     /// - Parameters:
-    ///   - backup: one of the folder.
-    ///   - isForGood: whether those in the trash count too, which may come back.
-    ///   - fetching: called before all of an archive is fetched, with its size in bytes.
-    /// - Returns: those that need it, and those of which that cannot be told.
+    ///   - backup: a backup of the folder.
+    ///   - isForGood: whether backups in the trash count too, since they may come back.
+    ///   - fetching: called with an archive's size in bytes before the whole archive is fetched.
+    /// - Returns: the backups that need it, and the backups that may need it.
     /// - Throws: `RemoteError`, `FileError`, `CancellationError`.
     package func dependants(
         of backup: Backup,
@@ -44,15 +45,15 @@ extension BackupFolder {
     ) async throws -> Dependants {
         var backups = try await list().backups
         let trashed = isForGood ? try await trash.entries().map(self.backup) : []
-        var seen: Set<String> = []
+        var seen: Set<ExactString> = []
         while true {
             let needs = Dependence(of: backups, by: backups + trashed, trustingNames: false)
-            var going = [backups.first { $0.name == backup.name } ?? backup]
-            var names = Set(going.map(\.name))
+            var going = [backups.first { $0.name.exact == backup.name.exact } ?? backup]
+            var names = Set(going.map(\.name.exact))
             var next = 0
             while next < going.count {
                 for one in needs.knownDependants(of: going[next])
-                where names.insert(one.name).inserted { going.append(one) }
+                where names.insert(one.name.exact).inserted { going.append(one) }
                 next += 1
             }
             var possible: [Backup] = []
@@ -60,30 +61,30 @@ extension BackupFolder {
             for one in going {
                 let guesses = needs.possibleDependants(of: one)
                 if !guesses.isEmpty { unknown.append(one) }
-                possible += guesses.filter { names.insert($0.name).inserted }
+                possible += guesses.filter { names.insert($0.name.exact).inserted }
             }
             unknown = (unknown + possible).filter { one in
-                one.isUnknown && one.file.location == nil && !seen.contains(one.name)
-                    && backups.contains { $0.name == one.name }
+                one.isUnknown && one.file.location == nil && !seen.contains(one.name.exact)
+                    && backups.contains { $0.name.exact == one.name.exact }
             }
             guard !unknown.isEmpty else {
                 return Dependants(
                     known: Array(going.dropFirst()).dependantsFirst,
                     possible: possible.newestFirst,
-                    listed: Set(backups.map(\.name))
+                    listed: Set(backups.map(\.name.exact))
                 )
             }
             for one in unknown {
-                seen.insert(one.name)
+                seen.insert(one.name.exact)
                 guard let known = try await lookAlone(at: one, fetching: fetching),
-                    let index = backups.firstIndex(where: { $0.name == one.name })
+                    let index = backups.firstIndex(where: { $0.name.exact == one.name.exact })
                 else { continue }
                 backups[index] = known
             }
         }
     }
 
-    /// Returns a backup with what its archive says of it; `nil` if that cannot be read.
+    /// Returns a backup with the facts from its archive; `nil` if that cannot be read.
     func lookAlone(
         at backup: Backup,
         fetching: (Int64) -> Void
@@ -105,7 +106,7 @@ extension BackupFolder {
         }
     }
 
-    /// Returns the backups of the folder that cannot be restored without one, or perhaps not, the newest first.
+    /// Returns the backups of the folder that need a given one, or may need it, newest first.
     ///
     /// - Throws: `RemoteError`.
     package func dependants(of backup: Backup) async throws -> [Backup] {

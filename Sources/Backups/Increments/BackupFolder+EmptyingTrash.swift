@@ -1,15 +1,16 @@
+internal import Files
 package import Foundation
 internal import Remotes
 
-/// The deleted backups that have been in the trash for long enough.
+/// The deleted backups to remove from the trash, and those that stay.
 public struct TrashPlan: Sendable {
-    /// One that stays all the same.
+    /// A backup that stays in spite of its age.
     public struct Kept: Sendable {
         public var backup: TrashedBackup
         public var reason: String
     }
 
-    /// Those that go for good, each before those that it needs.
+    /// The backups to remove permanently, each before the backups that it needs.
     public var remove: [TrashedBackup] = []
     public var keep: [Kept] = []
 
@@ -17,13 +18,15 @@ public struct TrashPlan: Sendable {
 }
 
 extension BackupFolder {
-    /// Removes for good every backup that was deleted before a moment, and forgets its annotation; but none
-    /// that another needs which is there or can come back.
+    /// Permanently removes every backup that was deleted before a moment, and forgets its annotation.
+    ///
+    /// It keeps backups that another existing or deleted backup needs.
     ///
     /// - Parameters:
     ///   - date: the moment.
-    ///   - now: one that others may be built on stays a day, whatever the moment, unless it has a twin in the folder.
-    /// - Returns: what went and what stayed, and a problem for each backup that could not be removed.
+    ///   - now: the current time. A backup that others may be built on stays for a day in any case, unless it has a
+    ///     twin in the folder.
+    /// - Returns: the removed and the kept backups, and a problem for each backup that could not be removed.
     /// - Throws: `RemoteError`, `FileError`.
     package func emptyTrash(
         before date: Date,
@@ -31,72 +34,78 @@ extension BackupFolder {
     ) async throws -> (plan: TrashPlan, problems: [Problem]) {
         var plan = try await trashPlan(before: date, now: now)
         guard !plan.remove.isEmpty else { return (plan, []) }
-        let (removed, problems) = try await trash.remove(plan.remove)
+        let (removed, problems) = await trash.remove(plan.remove) {
+            (try? memory.checkCancellation()) == nil
+        }
         plan.remove = removed
         guard !removed.isEmpty else { return (plan, problems) }
-        let left = try await Set(trash.entries().map(\.name))
-        let gone = Set(removed.map(\.name)).subtracting(left)
+        let left = try await Set(trash.entries().map(\.name.exact))
+        let gone = Set(removed.map(\.name.exact)).subtracting(left)
         let problem = try await forget(gone)
-        memory.catalog.remember(in: address) { $0.forgetReplaced(Array(gone)) }
+        memory.catalog.remember(in: address) { $0.forgetReplaced(gone) }
+        try memory.checkCancellation()
         return (plan, problems + [problem].compactMap(\.self))
     }
 
-    /// Finds out which of the backups that were deleted before a moment may go for good; see `emptyTrash`.
+    /// Determines which backups that were deleted before a moment may be removed permanently; see `emptyTrash`.
     ///
     /// - Throws: `RemoteError`.
     package func trashPlan(before date: Date, now: Date) async throws -> TrashPlan {
         var plan = TrashPlan()
         let entries = try await trash.entries()
         guard entries.contains(where: { $0.deleted < date }) else { return plan }
-        let trashed = entries.map { (entry: $0, backup: backup($0)) }
+        let trashed = try entries.map { entry in
+            try memory.checkCancellation()
+            return (entry: entry, backup: backup(entry))
+        }
+        let namesakes = Dictionary(grouping: trashed, by: \.entry.name.exact)
         let listed = try await list().backups
         let needs = Dependence(
             of: trashed.map(\.backup),
             by: listed + trashed.map(\.backup),
             listed: listed
         )
-        // The same backup may be there, or have been deleted twice.
-        var gone: Set<String> = []
+        let there = Dictionary(listed.map { ($0.name.exact, $0) }) { first, _ in first }
+        // The same backup may exist in the folder, or may have been deleted twice.
+        var gone: Set<ExactString> = []
+        // These are keyed by the names of the files in the trash.
+        var (going, kept): (Set<ExactString>, Set<ExactString>) = ([], [])
         let hasIncrements = (listed + trashed.map(\.backup)).contains(where: \.isIncrement)
         let deeds = memory.catalog.deeds(in: address)
-        /// Whether the folder has the same under the same name: nothing needs this one, nor is built on it.
+        /// Returns whether the folder has the same backup under the same name, so that nothing needs this one.
         func hasTwin(_ entry: TrashedBackup, _ backup: Backup) -> Bool {
-            guard let twin = listed.first(where: { $0.name == entry.name && $0.damage == nil })
-            else { return false }
+            guard let twin = there[entry.name.exact], twin.damage == nil else { return false }
             return deeds.hasReplaced(entry) || backup.id != nil && backup.id == twin.id
         }
         for backup in trashed.map(\.backup).dependantsFirst {
-            let same = trashed.filter { $0.backup.name == backup.name }
-            let needing = needs.dependants(of: backup).first { !gone.contains($0.name) }
+            try memory.checkCancellation()
+            let same = namesakes[backup.name.exact] ?? []
+            let needing = needs.newestDependant(of: backup) { !gone.contains($0.name.exact) }
             for (entry, backup) in same
-            where entry.deleted < date && !plan.remove.contains(entry) {
-                // Of an archive elsewhere, it may not be known.
+            where entry.deleted < date && !going.contains(entry.file.name.exact) {
+                // The lineage of a remote archive may be unknown.
                 let isInLineage =
                     backup.isInLineage || hasIncrements && entry.file.location == nil
                 let least = isInLineage ? Double(Backup.leastTrash.components.seconds) : 0
-                if hasTwin(entry, backup) {
+                var reason: String?
+                if !hasTwin(entry, backup) {
+                    if let needing {
+                        reason = "needed by '\(needing.displayName)'"
+                    } else if entry.deleted >= now - least {
+                        reason = "another machine may be building on it; it stays a day"
+                    }
+                }
+                if reason == nil, going.insert(entry.file.name.exact).inserted {
                     plan.remove.append(entry)
-                } else if let needing {
-                    plan.keep(entry, "needed by '\(needing.displayName)'")
-                } else if entry.deleted < now - least {
-                    plan.remove.append(entry)
-                } else {
-                    plan.keep(entry, "another machine may be building on it; it stays a day")
+                }
+                // Backups of the same name are visited several times.
+                if let reason, kept.insert(entry.file.name.exact).inserted {
+                    plan.keep.append(TrashPlan.Kept(backup: entry, reason: reason))
                 }
             }
-            let areAll = same.allSatisfy { plan.remove.contains($0.entry) }
-            if areAll, !listed.contains(where: { $0.name == backup.name }) {
-                gone.insert(backup.name)
-            }
+            let areAll = same.allSatisfy { going.contains($0.entry.file.name.exact) }
+            if areAll, there[backup.name.exact] == nil { gone.insert(backup.name.exact) }
         }
         return plan
-    }
-}
-
-extension TrashPlan {
-    /// Keeps one; of a name that is there twice, each is asked about again.
-    fileprivate mutating func keep(_ backup: TrashedBackup, _ reason: String) {
-        guard !keep.contains(where: { $0.backup == backup }) else { return }
-        keep.append(Kept(backup: backup, reason: reason))
     }
 }

@@ -4,15 +4,15 @@ internal import Remotes
 internal import SystemPackage
 
 extension BackupFolder {
-    /// Opens a backup, fetching its archive first if that is elsewhere.
+    /// Opens a backup, and fetches its archive first if it is remote.
     ///
     /// - Parameters:
-    ///   - backup: one of this folder.
-    ///   - limits: limits to hold the archive to; `nil` for one that is only looked at.
-    ///   - fetching: called before the archive is fetched, with its size in bytes.
-    /// - Returns: the opened backup; a fetched archive goes with its last reference.
-    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`; `BackupFolderError.missingNeed`
-    ///   if an archive is gone that an increment needs.
+    ///   - backup: a backup of this folder.
+    ///   - limits: the limits that the archive must not exceed; `nil` for one that is only inspected.
+    ///   - fetching: called with the archive's size in bytes before it is fetched.
+    /// - Returns: the opened backup. A fetched archive is deleted with the last reference.
+    /// - Throws: `ArchiveError`, `ArchivedBackupError`, `RemoteError`, `FileError`; `BackupFolderError.missingNeed` if
+    ///   an archive that an increment needs is gone.
     package func open(
         _ backup: Backup,
         holdingTo limits: RestoreLimits?,
@@ -23,14 +23,16 @@ extension BackupFolder {
         return archived
     }
 
-    /// Opens a backup to read a little of it: of archives elsewhere only as much is fetched as is read.
+    /// Opens a backup to read a little of it.
     ///
-    /// Whoever reads it waits for what is fetched, and does so on a thread of its own: see `WorkThread.run`.
-    /// Of a server that knows no ranges, and of another program's archive, all is fetched at once.
+    /// From remote archives only the parts that are read are fetched.
+    ///
+    /// Reads wait for the parts to be fetched, so the reader needs a thread of its own: see `WorkThread.run`. If the
+    /// server does not support ranges, or if another program made the archive, the whole archive is fetched at once.
     /// - Parameters:
-    ///   - backup: one of this folder.
-    ///   - limits: limits to hold the archive to.
-    ///   - fetching: called before all of an archive is fetched, with its size in bytes.
+    ///   - backup: a backup of this folder.
+    ///   - limits: the limits that the archive must not exceed.
+    ///   - fetching: called with an archive's size in bytes before the whole archive is fetched.
     /// - Returns: the opened backup.
     /// - Throws: see `open`.
     package func openInPlace(
@@ -43,7 +45,7 @@ extension BackupFolder {
         return archived
     }
 
-    /// Opens the archive of a backup, and none of those that an increment needs; see `open`.
+    /// Opens a backup's own archive, but none of the archives that an increment needs; see `open`.
     package func openAlone(
         _ backup: Backup,
         holdingTo limits: RestoreLimits?,
@@ -72,7 +74,7 @@ extension BackupFolder {
         return try open(backup, fetchedTo: scratch, holdingTo: limits)
     }
 
-    /// Opens an archive that was fetched to a directory, which goes with its last reference.
+    /// Opens an archive that was fetched to a directory, which is deleted with the last reference.
     func open(
         _ backup: Backup,
         fetchedTo scratch: ScratchDirectory,
@@ -106,7 +108,7 @@ extension BackupFolder {
         }
     }
 
-    /// Throws if no key opens a backup, which its first bytes tell.
+    /// Throws if no key opens a backup, according to its first bytes.
     private func refuseWithoutKey(_ backup: Backup) async throws {
         guard backup.isEncrypted else { return }
         do {
@@ -114,15 +116,15 @@ extension BackupFolder {
         } catch let error where error.isOfKeys || error is CancellationError {
             throw error
         } catch {
-            // Some servers know no ranges: the whole archive tells.
+            // Some servers do not support ranges: the whole archive decides.
         }
     }
 
     // MARK: - Needs
 
-    /// Opens the archives that an increment is built on, and has it keep them.
+    /// Opens the archives that an increment is built on, and stores them in it.
     ///
-    /// See `NeedSearch` for what is taken for one of them. A deleted one is good as long as it is in the trash.
+    /// `NeedSearch` decides which archives match. A deleted archive can be used while it is in the trash.
     /// - Throws: `BackupFolderError.missingNeed`; see `open`.
     func openNeeds(
         of archived: ArchivedBackup,
@@ -147,11 +149,11 @@ extension BackupFolder {
         archived.needs = parts
     }
 
-    /// Opens a backup of which only a part may be there, with as much of what it is built on as can be used.
+    /// Opens a damaged backup, with as many of the backups that it is built on as can be used.
     ///
-    /// - Returns: the opened backup, with those just before it that could be opened, and the name of the first one
-    ///   that could not.
-    /// - Throws: see `open`; not that something is missing.
+    /// - Returns: the opened backup with the available backups directly before it, and the name of the first one that
+    ///   could not be opened.
+    /// - Throws: see `open`; a missing backup is no error.
     package func openToSalvage(
         _ backup: Backup,
         fetching: (Int64) -> Void
@@ -186,19 +188,19 @@ extension BackupFolder {
         return (archived, missing)
     }
 
-    /// Returns the backups that an increment is built on, and that are neither in the folder nor in its trash.
+    /// Returns the backups that an increment is built on and that are neither in the folder nor in its trash.
     ///
-    /// - Parameter header: the increment's.
-    /// - Returns: those without which it cannot be put together, the whole one first.
+    /// - Parameter header: the increment's header.
+    /// - Returns: the missing backups, the full one first; the increment cannot be restored without them.
     /// - Throws: `RemoteError`, `FileError`.
     package func missingNeeds(of header: ManifestHeader) async throws -> [Need] {
         try await whereabouts(of: header).missing
     }
 
-    /// Looks for everything that an increment is built on.
+    /// Finds everything that an increment is built on.
     ///
-    /// - Parameter header: the increment's.
-    /// - Returns: what is in the trash only, and what is in neither folder nor trash, the whole one first.
+    /// - Parameter header: the increment's header.
+    /// - Returns: the backups that are only in the trash, and those that are in neither place, the full one first.
     /// - Throws: `RemoteError`, `FileError`.
     package func whereabouts(
         of header: ManifestHeader
@@ -212,13 +214,13 @@ extension BackupFolder {
                 continue
             }
             if case .trashed(let entry) = found { trashed.insert(entry, at: 0) }
-            // A whole one needs no other.
+            // A full backup needs no other.
             if found.isWhole { break }
         }
         return (trashed, missing)
     }
 
-    /// Looks for everything that a deleted increment is built on; see `whereabouts(of:)`.
+    /// Finds everything that a deleted increment is built on; see `whereabouts(of:)`.
     package func whereabouts(
         of entry: TrashedBackup
     ) async throws -> (trashed: [TrashedBackup], missing: [Need]) {
@@ -228,14 +230,14 @@ extension BackupFolder {
         return try await whereabouts(of: header)
     }
 
-    /// Returns the error that says what is missing, what else is hit by that, and what is not.
+    /// Returns the error with the missing backup, the other backups that need it, and the newest usable full backup.
     private func missing(_ need: Need, of archived: ArchivedBackup) async -> BackupFolderError {
         let backups = ((try? await list()) ?? Listing()).backups
         let hit = backups.filter {
-            $0.name != archived.name && $0.lineage == archived.header?.lineage
+            $0.name.exact != archived.name.exact && $0.lineage == archived.header?.lineage
                 && $0.needs.contains { $0.number == need.number && $0.created == need.created }
         }
-        // Another increment may be hit as well.
+        // Another increment may need the missing backup too.
         let whole = backups.ordinary.first { !$0.isIncrement && $0.damage == nil }
         return .missingNeed(
             BackupName.display(archived.name),
@@ -246,7 +248,7 @@ extension BackupFolder {
         )
     }
 
-    /// Opens the archive of a deleted backup, and none of those that it is built on.
+    /// Opens the archive of a deleted backup, but none of the archives that it is built on.
     func open(
         _ entry: TrashedBackup,
         _ fetching: (Int64) -> Void

@@ -1,19 +1,20 @@
+internal import Files
 internal import Remotes
 
 extension BackupFolder {
-    /// Returns the backups that an increment is built on, by what is remembered of them all.
+    /// Returns the backups that an increment is built on, according to the catalog.
     ///
-    /// - Parameter backup: one of this folder, whose needs are known.
-    /// - Returns: the archives to restore it with, the whole one first.
+    /// - Parameter backup: a backup of this folder whose needs are known.
+    /// - Returns: the backups to restore it with, the full one first.
     /// - Throws: `BackupFolderError.missingNeed`; `RemoteError`.
     package func rememberedNeeds(of backup: Backup) async throws -> [Backup] {
-        let others = try await list().backups.filter { $0.name != backup.name }
+        let others = try await list().backups.filter { $0.name.exact != backup.name.exact }
         var found: [Backup] = []
         for need in backup.needs.reversed() {
             let candidates = others.compactMap { other in
                 other.likeness(to: need, of: backup.lineage).map { (other, likeness: $0) }
             }
-            // Of some elsewhere, no more than the name is known.
+            // Some remote archives are known by name only.
             let likeliest = candidates.filter { $0.likeness != .unknown }
                 .min { $0.likeness.rawValue < $1.likeness.rawValue }
             guard let (other, _) = likeliest else {
@@ -24,7 +25,7 @@ extension BackupFolder {
                 )
             }
             found.insert(other, at: 0)
-            // A whole one needs no other.
+            // A full backup needs no other.
             if !other.isIncrement { break }
         }
         return found

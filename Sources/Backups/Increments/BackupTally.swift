@@ -1,14 +1,14 @@
 package import Archives
 package import Files
 
-/// The sums of all entries of a backup, in whatever archives they are.
+/// The sums over all entries of a backup, which may be in several archives.
 package struct BackupTally {
     package private(set) var entries = 0
     package private(set) var files = 0
-    /// In all files.
+    /// The sum of the sizes of all files.
     package private(set) var bytes: Int64 = 0
     package private(set) var state = StateDigest()
-    /// The same without times.
+    /// The digest of the state without modification times.
     package private(set) var content = StateDigest()
 
     package init() {}

@@ -1,71 +1,72 @@
+internal import Files
 internal import Foundation
 
-/// Tells which backups of a folder are needed by others: those cannot be restored without them.
+/// The dependences between the backups of a folder: a backup cannot be restored without the backups that it needs.
 package struct Dependence {
-    /// An increment whose needs are not known may need any that is not older than this before it: longer than
-    /// others are ever built on a whole backup.
-    private static let unknownSpan: TimeInterval = 35 * 86_400
+    /// The backups that are known to need a backup, by its name.
+    private var known: [ExactString: [Backup]] = [:]
+    /// The backups that may need a backup, since its content is unknown, by its name.
+    private var guessed: [ExactString: [Backup]] = [:]
+    /// The increments whose needs are unknown.
+    private let silent: SilentIncrements
+    /// The last missing backup that an increment is built on, by the increment's name.
+    private(set) var missing: [ExactString: Need] = [:]
 
-    /// By the name of a backup, those that are known to need it.
-    private var known: [String: [Backup]] = [:]
-    /// By the name of a backup, those that may need it as far as is known.
-    private var possible: [String: [Backup]] = [:]
-    /// By the name of an increment, the last that it is built on which is not there.
-    private(set) var missing: [String: Need] = [:]
-
-    /// Finds out who needs whom.
+    /// Determines which backups need others.
     ///
-    /// Where nothing else is what an increment needs, all that may be it are perhaps needed.
+    /// If no known backup is the one that an increment needs, every backup that may be it is possibly needed.
     /// - Parameters:
-    ///   - backups: those that may be needed.
-    ///   - others: those that may need them; all, as a rule.
-    ///   - listed: those of the folder, if they are not the first: a whole one of these stands in for an
-    ///     increment, and where one of these is what is needed, no other is taken for it.
-    ///   - trustsNames: whether a time that is not the manifest's own says that one cannot need another. Names
-    ///     and files' times may be anything: they are good enough to keep a backup, and not to delete one.
+    ///   - backups: the backups that may be needed.
+    ///   - others: the backups that may need them; usually all.
+    ///   - listed: the backups of the folder, if they differ from `backups`. A full backup among them replaces an
+    ///     increment of the same moment. If one of them is the needed backup, no other is taken for it.
+    ///   - trustsNames: whether times from names and files can rule out a need. Such times may be wrong: they are good
+    ///     enough for keeping a backup, but not for deleting one.
     package init(
         of backups: [Backup],
         by others: [Backup],
         listed: [Backup]? = nil,
         trustingNames trustsNames: Bool = true
     ) {
-        let byName = Dictionary(grouping: backups, by: \.name)
+        let byName = Dictionary(grouping: backups, by: \.name.exact)
         let byNumber = Dictionary(grouping: backups.filter { $0.lineage != nil }, by: Place.init)
-        let unknown = backups.filter { $0.lineage == nil }
+        let unknown = UnknownBackups(backups)
+        let namesakes = Dictionary(grouping: listed ?? [], by: \.name.exact)
+        let places = Dictionary(
+            grouping: (listed ?? []).filter { $0.lineage != nil },
+            by: Place.init
+        )
         let wholes = Dictionary(
             grouping: (listed ?? backups).filter { $0.lineage != nil && $0.isWholeAndGood },
             by: Place.init
         )
+        silent = SilentIncrements(others, trustingNames: trustsNames)
         for other in others where other.isIncrement {
-            guard !other.needs.isEmpty else {
-                for backup in backups
-                where Self.mayBeNeeded(backup, by: other, trustingNames: trustsNames) {
-                    possible[backup.name, default: []].append(other)
-                }
-                continue
-            }
             for need in other.needs.reversed() {
-                let named = (byName[need.name] ?? []).filter { $0.size == need.size }
+                let named = (byName[need.name.exact] ?? []).filter { $0.size == need.size }
                 let place = Place(lineage: other.lineage, number: need.number)
                 let time = Timestamp.date(rfc3339: need.created)
                 let alike = (byNumber[place] ?? []).filter { $0.time == time }
-                // A whole one in its place is enough, and needs nothing before it.
+                // A full backup in its place is sufficient, and needs no earlier one.
                 let isWhole = (wholes[place] ?? []).contains { $0.time == time }
                 var found = (named + alike).filter { !isWhole || $0.isWholeAndGood }
-                // Nor is a deleted one needed whose twin is there.
-                let isListed = (listed ?? []).contains {
+                // A deleted backup is not needed if the folder has its twin.
+                let twins = (places[place] ?? []) + (namesakes[need.name.exact] ?? [])
+                let isListed = twins.contains {
                     (found.isEmpty || $0.damage == nil)
                         && $0.likeness(to: need, of: other.lineage)?.isKnown ?? false
                 }
                 if isListed { found = [] }
                 let isGuess = found.isEmpty && !isWhole && !isListed
                 if isGuess {
-                    found = unknown.filter { $0.likeness(to: need, of: other.lineage) != nil }
-                    if found.isEmpty { missing[other.name] = missing[other.name] ?? need }
+                    found = unknown.like(need, of: other.lineage)
+                    if found.isEmpty {
+                        missing[other.name.exact] = missing[other.name.exact] ?? need
+                    }
                 }
-                for name in Set(found.map(\.name)).subtracting([other.name]) {
+                for name in Set(found.map(\.name.exact)).subtracting([other.name.exact]) {
                     if isGuess {
-                        possible[name, default: []].append(other)
+                        guessed[name, default: []].append(other)
                     } else {
                         known[name, default: []].append(other)
                     }
@@ -77,7 +78,8 @@ package struct Dependence {
         }
     }
 
-    private struct Place: Hashable {
+    /// A backup's place in its lineage.
+    fileprivate struct Place: Hashable {
         var lineage: String?
         var number: Int?
 
@@ -89,72 +91,66 @@ package struct Dependence {
         init(_ backup: Backup) { self.init(lineage: backup.lineage, number: backup.number) }
     }
 
-    private static func mayBeNeeded(
-        _ backup: Backup,
-        by other: Backup,
-        trustingNames trustsNames: Bool
-    ) -> Bool {
-        // Another program's zip is needed by none.
-        guard backup.name != other.name, !backup.isForeign else { return false }
-        guard let time = backup.time, let end = other.time else { return true }
-        // A name has the minute, of the time zone that it was made in.
-        let isExact = backup.timeSource == .manifest && other.timeSource == .manifest
-        guard isExact || trustsNames else { return true }
-        let slack = isExact ? 0 : Backup.nameTolerance
-        return (-slack...unknownSpan + slack).contains(end.timeIntervalSince(time))
-    }
-
-    /// Returns the backups that need one, or may need it as far as is known, the newest first.
+    /// Returns the backups that need a given one, or may need it, newest first.
     package func dependants(of backup: Backup) -> [Backup] {
-        let sure = known[backup.name] ?? []
-        let names = Set(sure.map(\.name))
-        return (sure + possibleDependants(of: backup).filter { !names.contains($0.name) })
+        let sure = known[backup.name.exact] ?? []
+        let names = Set(sure.map(\.name.exact))
+        return (sure + possibleDependants(of: backup).filter { !names.contains($0.name.exact) })
             .newestFirst
     }
 
-    /// Returns the backups that are known to need one, the newest first.
-    package func knownDependants(of backup: Backup) -> [Backup] {
-        (known[backup.name] ?? []).newestFirst
+    /// Returns the newest backup that needs a given one, or may need it, among those for which the closure returns
+    /// `true`.
+    package func newestDependant(of backup: Backup, where counts: (Backup) -> Bool) -> Backup? {
+        let sure = (known[backup.name.exact] ?? []) + (guessed[backup.name.exact] ?? [])
+        let found = [sure.filter(counts).newest, silent.newest(mayNeed: backup, where: counts)]
+        return found.compactMap(\.self).newest
     }
 
-    /// Returns the backups that may need one, as it is not known what they need, or what this one is; the
-    /// newest first.
+    /// Returns the backups that are known to need a given one, newest first.
+    package func knownDependants(of backup: Backup) -> [Backup] {
+        (known[backup.name.exact] ?? []).newestFirst
+    }
+
+    /// Returns the backups that may need a given one, since their needs or its content are unknown, newest first.
     package func possibleDependants(of backup: Backup) -> [Backup] {
-        (possible[backup.name] ?? []).newestFirst
+        ((guessed[backup.name.exact] ?? []) + silent.all(mayNeed: backup)).newestFirst
     }
 }
 
 extension [Backup] {
-    /// Marks the increments that cannot be restored, as something that they are built on is gone.
+    /// Marks the increments that cannot be restored because a backup that they need is missing.
     ///
-    /// What may be what they need, and is not known here, is taken for it.
-    /// - Parameter deleted: returns those in the trash, which is asked only if something is not here; `nil` if
-    ///   that cannot be told.
+    /// An unknown backup that may be the needed one counts as it.
+    /// - Parameter deleted: returns the backups in the trash; `nil` if they are unknown. It is called only if a needed
+    ///   backup is missing.
     mutating func markIncomplete(deleted: () async -> [Backup]?) async {
         let increments = filter(\.isIncrement)
         guard !increments.isEmpty else { return }
         var missing = Dependence(of: self, by: increments).missing
         guard !missing.isEmpty, let trashed = await deleted() else { return }
         if !trashed.isEmpty {
-            let broken = increments.filter { missing[$0.name] != nil }
+            let broken = increments.filter { missing[$0.name.exact] != nil }
             missing = Dependence(of: self + trashed, by: broken, listed: self).missing
         }
         for index in indices {
-            self[index].missingNeed = missing[self[index].name].map { BackupName.display($0.name) }
+            self[index].missingNeed = missing[self[index].name.exact].map {
+                BackupName.display($0.name)
+            }
         }
     }
 
-    /// Returns some of these backups and all that they need, in the order of these.
+    /// Returns some of these backups and all backups that they need, in this list's order.
     package func withNeeds(of backups: [Backup]) -> [Backup] {
-        var names = Set(backups.map(\.name))
+        var names = Set(backups.map(\.name.exact))
         let needs = Dependence(of: self, by: backups)
-        for backup in self where !needs.dependants(of: backup).isEmpty {
-            names.insert(backup.name)
+        for backup in self where needs.newestDependant(of: backup, where: { _ in true }) != nil {
+            names.insert(backup.name.exact)
         }
-        return filter { names.contains($0.name) }
+        return filter { names.contains($0.name.exact) }
     }
 
-    /// The same backups, each before those that it needs.
+    /// The same backups, each before the backups that it needs.
     package var dependantsFirst: [Backup] {
         enumerated().sorted {
             ($1.element.needs.count, $0.offset) < ($0.element.needs.count, $1.offset)
@@ -164,25 +160,25 @@ extension [Backup] {
 }
 
 extension Backup {
-    /// How long one stays in the trash at least that others may be built on: another machine may be making one
-    /// just now.
+    /// The minimum time in the trash for a backup that others may be built on, since another machine may be making such
+    /// a backup now.
     package static let leastTrash = Duration.seconds(86_400)
 
     /// Whether others may be built on it.
     package var isInLineage: Bool { lineage != nil || isIncrement }
 
-    /// Returns how long it stays in the trash if it is to stay for some time.
+    /// Returns its time in the trash, given the wanted one.
     package func trashTime(_ wanted: Duration) -> Duration {
         isInLineage ? max(wanted, Self.leastTrash) : wanted
     }
 
-    /// Whether it needs no other, and is not known to be damaged.
+    /// Whether it needs no other backup, and is not known to be damaged.
     fileprivate var isWholeAndGood: Bool { !isIncrement && damage == nil }
 
-    /// Returns whether both are of one moment of one lineage: then they hold the same.
+    /// Returns whether both backups are of the same moment and lineage, so that they hold the same.
     private func isTwin(of other: Backup) -> Bool {
         lineage != nil && lineage == other.lineage && number == other.number && time == other.time
-            && name != other.name
+            && name.exact != other.name.exact
     }
 
     fileprivate func isWhole(inPlaceOf increment: Backup) -> Bool {
@@ -190,23 +186,50 @@ extension Backup {
     }
 }
 
-// An increment, and a whole backup that was made of it.
+// An increment, and the full backup that was made from it.
 extension [Backup] {
-    /// Returns the whole backup that was made of an increment.
+    /// Returns the full backup that was made from an increment.
     package func whole(inPlaceOf increment: Backup) -> Backup? {
         first { $0.isWhole(inPlaceOf: increment) }
     }
 
-    /// Returns the increment that a whole backup was made of, if it is there still.
+    /// Returns the increment that a full backup was made from, if it still exists.
     package func increment(replacedBy whole: Backup) -> Backup? {
         first { whole.isWhole(inPlaceOf: $0) }
     }
 
-    /// The same backups without increments in whose place there is a whole one.
+    /// The same backups without the increments that a full backup replaces.
     package var withoutReplaced: [Backup] {
-        // Those that were made so are few.
-        let wholes = filter { !$0.isIncrement && $0.number ?? 0 > 0 }
+        // Full backups that were made from increments are few.
+        let wholes = Dictionary(
+            grouping: filter { !$0.isIncrement && $0.number ?? 0 > 0 },
+            by: Dependence.Place.init
+        )
         guard !wholes.isEmpty else { return self }
-        return filter { !$0.isIncrement || wholes.whole(inPlaceOf: $0) == nil }
+        return filter { !$0.isIncrement || wholes[.init($0)]?.whole(inPlaceOf: $0) == nil }
+    }
+}
+
+/// A backup that an increment is built on; see `Documentation/ArchiveFormat.md`, 11.
+public struct Need: Codable, Sendable, Equatable {
+    /// The file's name when the increment was made.
+    public var name: String
+    /// The size of the archive in bytes.
+    public var size: Int64
+    /// The creation time as in its manifest: RFC 3339 with an offset.
+    public var created: String
+    /// The backup's number in its lineage.
+    public var number: Int
+    /// The digest of its state.
+    ///
+    /// Backups of the lineage with the same digest hold the same.
+    public var state: String
+
+    package init(name: String, size: Int64, created: String, number: Int, state: String) {
+        self.name = name
+        self.size = size
+        self.created = created
+        self.number = number
+        self.state = state
     }
 }

@@ -1,24 +1,26 @@
 package import Archives
 package import Files
 
-/// An increment's record of a path, beside those that every archive has; see
+/// An increment's record of a path, in addition to the record that every archive has; see
 /// `Documentation/ArchiveFormat.md`, 11.
 package enum FileChange: Equatable {
-    /// Its entry has all of its content.
+    /// The entry has the complete content.
     case whole
-    /// The content is that of the parent backup, with the runs of a patch.
+    /// The content is that of the parent backup, modified by a patch.
     case patched(FilePatch)
-    /// It is gone, and all below it.
+    /// The path and everything below it were removed.
     case removed
 }
 
 /// The patch of a file in an increment.
 package struct FilePatch: Equatable {
-    /// Bytes of the patch's entry; zero if only attributes changed, and then there is none.
+    /// The size of the patch's entry in bytes.
+    ///
+    /// Zero if only attributes changed, so that there is no entry.
     package var size: Int64
-    /// Of the patch's entry.
+    /// The segments of the patch's entry.
     package var segments: [SegmentRecord]
-    /// The SHA-256 of each segment of the file that is not as it was.
+    /// The index and the SHA-256 of each changed segment of the file.
     package var changed: [ChangedSegment]
 
     package init(size: Int64, segments: [SegmentRecord], changed: [ChangedSegment]) {
@@ -38,7 +40,7 @@ package struct FilePatch: Equatable {
         }
     }
 
-    /// The most changed segments that are no lie for a file of a size.
+    /// Returns whether a file of the given size can have this patch.
     func isPossible(forSize size: Int64) -> Bool {
         let count = Segment.count(forSize: size)
         var last = -1

@@ -1,7 +1,7 @@
 package import Archives
 internal import Files
 
-/// A file in an increment for those who restore without this program.
+/// A file in an increment that helps to restore without this program.
 package struct IncrementHelper {
     package var attributes: EntryAttributes
     package var text: String
@@ -11,8 +11,7 @@ package struct IncrementHelper {
         self.text = text
     }
 
-    /// Returns the page and the script for an increment that is built on archives of these names, in their
-    /// order.
+    /// Returns the text and the script for an increment that is built on archives of the given names, in this order.
     package static func all(needs: [String]) -> [IncrementHelper] {
         let isEncrypted = needs.contains(where: BackupName.isEncrypted)
         let names = needs.map {
@@ -44,7 +43,7 @@ package struct IncrementHelper {
         return [.init(Manifest.readme, page), .init(Manifest.script, script)]
     }
 
-    /// What comes before, if the archives are encrypted.
+    /// The paragraph at the beginning if the archives are encrypted.
     private static let decrypting = """
 
 
@@ -53,7 +52,7 @@ package struct IncrementHelper {
             age -d -i KEYFILE 'NAME.age' > 'NAME'
         """
 
-    /// Brings a directory, over which an increment was unpacked, to the state of that increment.
+    /// The script that applies an increment to a directory over which it was unpacked.
     private static let script = #"""
         # Applies the increment that was just unpacked over a directory; see README.txt beside it.
         from base64 import b64decode

@@ -1,45 +1,50 @@
+internal import Files
 internal import Foundation
 
-/// How much an archive is like one that is needed; the likeliest is the least.
+/// The likeness of an archive to a needed one; a smaller raw value is more likely.
 enum Likeness: Int {
-    /// It has its place in the lineage, and needs no other.
+    /// The archive has the same place in the lineage, and needs no other.
     case whole
-    /// It has its name and size, and nothing speaks against it.
+    /// The archive has the same name and size, and nothing contradicts it.
     case named
-    /// It has its place in the lineage.
+    /// The archive has the same place in the lineage.
     case placed
-    /// It has its name but for the end or the size, and nothing more is known of it.
+    /// The archive has the same display name, but another end or size, and its content is unknown.
     case namesake
-    /// Nothing is known of it, nor that it is another one.
+    /// The archive's content is unknown, and it may be the needed one.
     case unknown
 
-    /// Whether it need not be looked into.
+    /// Whether the archive need not be inspected.
     var isKnown: Bool { self == .whole || self == .named || self == .placed }
 }
 
 extension Backup {
-    /// The difference of a name's time and a moment at most, in seconds: names have minutes of local time, in
-    /// zones from 12 hours behind to 14 before.
+    /// The maximum difference in seconds between the time in a name and the moment itself.
+    ///
+    /// Names are in local time, in zones from 12 hours behind UTC to 14 hours ahead.
     static let nameTolerance: TimeInterval = 26 * 3600
 
-    /// Whether nothing is known of its content.
+    /// Whether its content is unknown.
     var isUnknown: Bool { timeSource != .manifest && !isForeign }
 
-    /// Returns how it is like one that an increment is built on.
+    /// Returns the likeness to a backup that an increment is built on.
     ///
     /// - Parameters:
-    ///   - need: what the increment says of it.
-    ///   - lineage: the increment's.
-    /// - Returns: `nil` if it is another one.
+    ///   - need: the increment's description of that backup.
+    ///   - lineage: the increment's lineage.
+    /// - Returns: `nil` if this is a different backup.
     func likeness(to need: Need, of lineage: String?) -> Likeness? {
         guard isUnknown else {
             guard lineage != nil, self.lineage == lineage, number == need.number,
                 time == Timestamp.date(rfc3339: need.created)
             else { return nil }
-            return !isIncrement ? .whole : name == need.name && size == need.size ? .named : .placed
+            return !isIncrement
+                ? .whole : name.exact == need.name.exact && size == need.size ? .named : .placed
         }
-        if name == need.name, size == need.size { return .named }
-        if BackupName.display(name) == BackupName.display(need.name) { return .namesake }
+        if name.exact == need.name.exact, size == need.size { return .named }
+        if BackupName.display(name).exact == BackupName.display(need.name).exact {
+            return .namesake
+        }
         guard !isUnreadable, !isSealed else { return nil }
         guard let time = ownTime, let moment = Timestamp.date(rfc3339: need.created) else {
             return .unknown

@@ -5,19 +5,18 @@ internal import Foundation
 internal import Remotes
 internal import SystemPackage
 
-/// Looks for archives that increments are built on, in a folder and in its trash.
+/// A search for the archives that increments are built on, in a folder and its trash.
 ///
-/// Each is looked for by its name and size, then by its place in the lineage: it may have been renamed, been
-/// encrypted for others, or a whole backup of the same state may have taken its place. Archives of which
-/// nothing is known here are looked into, the likeliest first. One that no key opens, or that is damaged, is
-/// passed over as long as there is another.
+/// It looks for an archive by name and size, then by its place in the lineage. The archive may have been renamed or
+/// encrypted again, or a full backup of the same state may have replaced it. Unknown archives are inspected, the most
+/// likely first. Archives that are damaged, or that no key opens, are skipped if there is another.
 struct NeedSearch {
-    /// An archive that is there.
+    /// An archive that was found.
     enum Found {
         case listed(Backup)
         case trashed(TrashedBackup)
 
-        /// Whether it needs no other.
+        /// Whether the archive needs no other.
         var isWhole: Bool {
             switch self {
             case .listed(let backup): !backup.isIncrement
@@ -26,21 +25,21 @@ struct NeedSearch {
         }
     }
 
-    /// Archives that are fetched at once.
+    /// The maximum number of simultaneous fetches.
     private static let fetchesLimit = 4
 
     private let folder: BackupFolder
     private var backups: [Backup]
     private let trashed: [TrashedBackup]
-    /// Archives that were fetched before they are opened, by name.
-    private var fetched: [String: ScratchDirectory] = [:]
+    /// The archives that were fetched before they are opened, by name.
+    private var fetched: [ExactString: ScratchDirectory] = [:]
 
     /// Reads the names of a folder and of its trash.
     ///
     /// - Throws: `RemoteError`.
     init(in folder: BackupFolder) async throws {
         self.folder = folder
-        backups = await folder.memory.catalog.backups(
+        backups = try await folder.memory.backups(
             try await folder.remote.list().filter { BackupName.suffix(of: $0.name) != nil },
             in: folder.address,
             timeZone: folder.timeZone
@@ -51,10 +50,11 @@ struct NeedSearch {
     /// Fetches the archives that an increment is most likely built on, four at a time.
     ///
     /// - Parameters:
-    ///   - needs: what the increment says of them.
-    ///   - header: the increment's.
-    ///   - fetching: called before one is fetched, with its size in bytes.
-    /// - Throws: `RemoteError`, `FileError`, `CancellationError`; what is gone, or would not fit, is left to `open`.
+    ///   - needs: the increment's descriptions of them.
+    ///   - header: the increment's header.
+    ///   - fetching: called with the size in bytes of each archive before it is fetched.
+    /// - Throws: `RemoteError`, `FileError`, `CancellationError`. Archives that are gone, or would not fit, are left to
+    ///   `open`.
     mutating func fetch(
         _ needs: [Need],
         of header: ManifestHeader,
@@ -66,7 +66,7 @@ struct NeedSearch {
                 likeliest.likeness.isKnown
             else { continue }
             let backup = likeliest.backup
-            // What no key opens is not fetched.
+            // An archive that no key opens is not fetched.
             if backup.file.location == nil, (try? await folder.checkKey(of: backup)) != nil {
                 wanted.append(backup)
             }
@@ -85,7 +85,7 @@ struct NeedSearch {
             }
             for _ in 0..<Self.fetchesLimit { begin() }
             while let (name, scratch) = try await group.next() {
-                fetched[name] = scratch
+                fetched[name.exact] = scratch
                 begin()
             }
         }
@@ -94,12 +94,13 @@ struct NeedSearch {
     /// Opens the archive that an increment is built on.
     ///
     /// - Parameters:
-    ///   - need: what the increment says of it.
-    ///   - header: the increment's.
-    ///   - isInPlace: whether only as much is fetched as is read.
-    ///   - fetching: called before all of an archive is fetched, with its size in bytes.
-    /// - Returns: the opened archive; `nil` if it is not there.
-    /// - Throws: the first error of an archive that may be it, if none is; see `BackupFolder.open`.
+    ///   - need: the increment's description of it.
+    ///   - header: the increment's header.
+    ///   - isInPlace: whether to fetch only the parts that are read.
+    ///   - fetching: called with an archive's size in bytes before the whole archive is fetched.
+    /// - Returns: the opened archive; `nil` if it is missing.
+    /// - Throws: the first error of an archive that may be the needed one, if none can be opened; see
+    ///   `BackupFolder.open`.
     mutating func open(
         _ need: Need,
         of header: ManifestHeader,
@@ -116,7 +117,7 @@ struct NeedSearch {
                     if isInPlace || backup.file.location != nil { return archived }
                 }
                 let archived: ArchivedBackup
-                if let scratch = fetched.removeValue(forKey: backup.name) {
+                if let scratch = fetched.removeValue(forKey: backup.name.exact) {
                     archived = try folder.open(backup, fetchedTo: scratch, holdingTo: nil)
                 } else {
                     archived = try await folder.openAlone(
@@ -142,9 +143,11 @@ struct NeedSearch {
         return nil
     }
 
-    /// Looks for the archive that an increment is built on, and opens none that tells itself what it is.
+    /// Finds the archive that an increment is built on.
     ///
-    /// - Returns: where it is; one in the trash only if none is in the folder. `nil` if it is in neither.
+    /// Only archives whose content is unknown are opened.
+    ///
+    /// - Returns: the archive; one in the trash only if the folder has none. `nil` if neither place has it.
     /// - Throws: `RemoteError`, `FileError`.
     mutating func find(_ need: Need, of header: ManifestHeader) async throws -> Found? {
         for candidate in candidates(for: need, of: header) {
@@ -158,13 +161,13 @@ struct NeedSearch {
                 }
             }
         }
-        // Elsewhere, what nothing is known of is not fetched to find out.
+        // An unknown remote archive is not fetched for this.
         return entries(for: need, of: header)
             .first { $0.likeness != .unknown || $0.entry.file.location != nil }
             .map { .trashed($0.entry) }
     }
 
-    /// Whether an error is of one archive alone, and another may be the one that is needed.
+    /// Returns whether an error concerns one archive only, so that another one may still match.
     private static func leavesOthers(_ error: any Error) -> Bool {
         if case RemoteError.noFile = error { return true }
         return error is AgeError || error is ArchiveError || error is ArchivedBackupError
@@ -179,7 +182,7 @@ struct NeedSearch {
             && found?.created == need.created
     }
 
-    /// Looks into an archive, and keeps what it says of itself for the next that is needed.
+    /// Inspects an archive, and keeps its facts for the next search.
     private mutating func look(
         into backup: Backup,
         _ fetching: (Int64) -> Void
@@ -189,7 +192,7 @@ struct NeedSearch {
             holdingTo: nil,
             fetching: fetching
         )
-        if let index = backups.firstIndex(where: { $0.name == backup.name }) {
+        if let index = backups.firstIndex(where: { $0.name.exact == backup.name.exact }) {
             backups[index] = backups[index].knowing(archived)
         }
         return archived
@@ -212,7 +215,7 @@ struct NeedSearch {
         }
     }
 
-    /// Returns the deleted archives that may be it.
+    /// Returns the deleted archives that may be the needed one.
     private func entries(
         for need: Need,
         of header: ManifestHeader

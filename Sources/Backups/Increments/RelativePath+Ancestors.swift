@@ -1,7 +1,7 @@
 package import Files
 
 extension RelativePath {
-    /// Returns whether a directory above it is among some paths.
+    /// Returns whether one of its parent directories is among some paths.
     package func hasAncestor(in paths: Set<RelativePath>) -> Bool {
         guard !paths.isEmpty else { return false }
         var ancestor = parent

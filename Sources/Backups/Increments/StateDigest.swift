@@ -1,18 +1,18 @@
 internal import Archives
 internal import Files
 
-/// The digest of all entries of a backup, in whatever order: the sum modulo 2²⁵⁶ of a SHA-256 of each.
+/// The digest of all entries of a backup, in any order: the sum modulo 2²⁵⁶ of a SHA-256 of each.
 ///
-/// A writer sums all that it saw, a reader all that it put together. If both are equal, the reader has what
-/// the writer saw, whatever archives it came from.
+/// A writer sums up all entries that it saw, a reader all entries that it put together. If the sums are equal, the
+/// reader has what the writer saw, from whatever archives.
 package struct StateDigest: Equatable, CustomStringConvertible {
-    /// The least significant word first.
+    /// The words, the least significant first.
     private var words: [UInt64] = [0, 0, 0, 0]
 
-    /// The digest of no entries.
+    /// Creates the digest of no entries.
     package init() {}
 
-    /// Reads 64 hexadecimal digits, as `description` writes them.
+    /// Parses 64 hexadecimal digits, as `description` writes them.
     package init?(_ text: String) {
         guard let digest = Digest(hex: Array(text.utf8)) else { return nil }
         words = Self.words(of: digest)
@@ -21,9 +21,9 @@ package struct StateDigest: Equatable, CustomStringConvertible {
     /// Adds an entry.
     ///
     /// - Parameters:
-    ///   - attributes: those of the manifest.
-    ///   - size: bytes of its content.
-    ///   - digests: the SHA-256 of each segment of its content.
+    ///   - attributes: the attributes in the manifest.
+    ///   - size: the size of the content in bytes.
+    ///   - digests: the SHA-256 of each segment of the content.
     mutating func add(_ attributes: EntryAttributes, size: Int64, digests: some Sequence<Digest>) {
         add(Entry(attributes, size: size, digests: digests).digest(modified: attributes.modified))
     }
@@ -39,7 +39,7 @@ package struct StateDigest: Equatable, CustomStringConvertible {
         }
     }
 
-    /// An entry as it is hashed, but for its time.
+    /// The hashed form of an entry, without its time.
     struct Entry {
         private var beginning: [UInt8]
         private var end: [UInt8] = [0]
@@ -62,7 +62,7 @@ package struct StateDigest: Equatable, CustomStringConvertible {
             }
         }
 
-        /// Returns the digest with a time.
+        /// Returns the digest of the entry with a time.
         func digest(modified: Int64) -> Digest {
             var bytes = beginning
             bytes.append(decimal: modified)
@@ -79,7 +79,7 @@ package struct StateDigest: Equatable, CustomStringConvertible {
         }
     }
 
-    /// 64 lower-case hexadecimal digits, the most significant first.
+    /// The digest as 64 lower-case hexadecimal digits, the most significant first.
     package var description: String {
         words.reversed().map {
             let digits = String($0, radix: 16)

@@ -1,4 +1,4 @@
-/// Something that a backup has much less of than the one before.
+/// A large loss of data since the previous backup.
 public struct Anomaly: Codable, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of anomaly; an archive of a newer version may have others.
     public struct Kind: RawRepresentable, Codable, Sendable, Equatable {
@@ -8,24 +8,24 @@ public struct Anomaly: Codable, Sendable, Equatable, CustomStringConvertible {
             self.rawValue = rawValue
         }
 
-        /// A store that had rows is not there, or is no database any more.
+        /// A store that had rows is missing, or is no database any more.
         public static let missing = Kind(rawValue: "store_missing")
-        /// A store that had rows is there, and cannot be read or counted.
+        /// A store that had rows cannot be read or counted.
         public static let unreadable = Kind(rawValue: "store_unreadable")
-        /// A store that had rows has none at all.
+        /// A store that had rows has none.
         public static let empty = Kind(rawValue: "store_empty")
-        /// A store that had rows is there, and is left out now.
+        /// A store that had rows is excluded now.
         public static let leftOut = Kind(rawValue: "store_left_out")
-        /// A store, or all together, has less than half of the rows.
+        /// A store, or all stores together, lost more than half of the rows.
         public static let fewerRows = Kind(rawValue: "fewer_rows")
     }
 
     public var kind: Kind
-    /// The store's path, printable; `nil` for all together.
+    /// The store's path, printable; `nil` for all stores together.
     public var path: String?
-    /// The rows that there were; `nil` where they were not known.
+    /// The number of rows before; `nil` if unknown.
     public var before: Int64?
-    /// The rows that there are; `nil` where they cannot be counted.
+    /// The number of rows now; `nil` if they cannot be counted.
     public var now: Int64?
 
     package init(kind: Kind, path: String?, before: Int64?, now: Int64?) {

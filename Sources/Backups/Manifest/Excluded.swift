@@ -1,15 +1,15 @@
 internal import Files
 package import Stores
 
-/// A backup's record of what it left out; see `Documentation/ArchiveFormat.md`, 4.1.
+/// A backup's record of excluded files; see `Documentation/ArchiveFormat.md`, 4.1.
 public struct Excluded: Codable, Sendable, Equatable {
-    /// The patterns of gitignore(5), in their order.
+    /// The patterns of gitignore(5), in order.
     public var patterns: [String]
-    /// Whether directories were left out that have a cache's tag.
+    /// Whether directories with a cache tag were excluded.
     public var caches: Bool
-    /// How many files and directories were left out; nothing in the directories is counted.
+    /// The number of excluded files and directories; the content of excluded directories is not counted.
     public var count: Int
-    /// The first of them, printable.
+    /// The first excluded paths, printable.
     public var paths: [String]
 
     package init(_ exclusions: Exclusions, _ leftOut: LeftOut) {
@@ -19,13 +19,13 @@ public struct Excluded: Codable, Sendable, Equatable {
         paths = leftOut.paths.map(\.description)
     }
 
-    /// Returns the rules as they can be applied.
+    /// Returns the rules in a form that can be applied.
     ///
-    /// - Throws: `PathPatternError` if a pattern is not known here.
+    /// - Throws: `PathPatternError` if this version does not know a pattern.
     package func rules() throws -> Exclusions {
         Exclusions(patterns: try patterns.map { try PathPattern($0) }, excludesCaches: caches)
     }
 
-    /// The rules as text: equal for two backups that leave out the same names.
+    /// The rules as text; it is equal for two backups with the same rules.
     package var key: String { ((caches ? ["caches"] : [""]) + patterns).joined(separator: "\n") }
 }

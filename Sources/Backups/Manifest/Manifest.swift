@@ -1,21 +1,29 @@
+internal import Archives
 package import Files
 internal import Foundation
 
-/// The place of a manifest in an archive, and the bounds of its lines.
+/// The path of a manifest in an archive, and the limits of its lines.
 package enum Manifest {
     package static let path = reserved.appending("manifest.json")
 
-    /// The directory of everything in an archive that is not of the stores directory.
+    /// The path of the manifest's signature, the entry behind the manifest.
+    package static let signature = reserved.appending("signature")
+    /// The entries that mark the end of an archive.
+    static let mark = ArchiveReader.Mark(path: path, seal: signature)
+
+    /// The directory for all entries that are not from the stores directory.
     package static let reserved = RelativePath(name: ".grocerydude")
-    /// Where the patches of files stand in an increment, under their files' paths.
+    /// The directory for the patches of files in an increment, at their files' paths.
     package static let patches = reserved.appending("patch")
-    /// The helpers for restoring without this program, just before the manifest of an increment.
+    /// The paths of the helpers for restoring without this program, just before the manifest of an increment.
     package static let readme = reserved.appending("README.txt")
     package static let script = reserved.appending("apply.py")
 
-    /// Bytes of the first line and of the last at most: a longer one is there to fill our memory.
+    /// The maximum size in bytes of the first and the last line.
     ///
-    /// They grow with the tables and the problems, of which a small archive may have many.
+    /// A longer line would only exhaust memory.
+    ///
+    /// These lines grow with the tables and the problems, of which a small archive may have many.
     static let lineLimit = 64 << 20
 
     /// The end of the first line, before the records.

@@ -5,37 +5,41 @@ public import Stores
 /// The first line of a manifest: the archive's description of the backup; see
 /// `Documentation/ArchiveFormat.md`, 4.1.
 public struct ManifestHeader: Codable, Sendable {
-    /// The version of the format that a whole archive has.
+    /// The format version of a full backup.
     public static let wholeFormat = 1
-    /// The version of the format that an increment has: the newest that this program reads.
+    /// The format version of an increment, the newest version that this program reads.
     public static let currentFormat = 2
 
     public var format: Int
     /// The backup's identity, which it keeps when it is copied, renamed or moved.
     public var id: BackupID
-    /// RFC 3339 with an offset.
+    /// The creation time in RFC 3339 with an offset.
     public var created: String
     /// The program that made the archive, and its version.
     public var tool: String
-    /// The backup's reason, unless it was made for its own sake.
+    /// The reason for a safety backup; `nil` for any other backup.
     public var reason: String?
-    /// The stores directory that it is of: a hash of its path and its machine; `nil` if that was not noted.
+    /// The stores directory: a hash of its path and its machine; `nil` if it was not recorded.
     public var origin: String?
-    /// Bytes in a segment.
+    /// The display name of `origin`; `nil` if it was not recorded.
+    public var originName: String?
+    /// The signatures by which earlier keys of the origin vouch for the key that signs the manifest.
+    public var vouchers: [String]?
+    /// The size of a segment in bytes.
     public var segmentSize: Int
     public var root: Root
     public var stores: [StoreFacts]
-    /// Everything that this backup has much less of than was expected; `nil` if there is nothing.
+    /// The data that this backup has much less of than expected; `nil` if there is none.
     public var anomalies: [Anomaly]?
-    /// The rows to compare the next backup with, if they are not those of `stores`.
+    /// The rows to compare the next backup with, if they differ from those of `stores`.
     public var expectedRows: [StoreRows]?
-    /// Everything that was to be left out; `nil` if nothing was.
+    /// The excluded files and the rules; `nil` if there were no rules.
     public var excluded: Excluded?
-    /// The series of backups that it belongs to, of which later ones may be built on it; `nil` if none are.
+    /// The lineage of the backup, in which later backups may be built on it; `nil` if there is none.
     public var lineage: String?
-    /// Its number in its lineage; 0 for the first, which is whole.
+    /// The number in its lineage; 0 for the first backup, which is full.
     public var number: Int?
-    /// The backups that an increment is built on, the whole one first; `nil` for a whole one.
+    /// The backups that an increment is built on, the full one first; `nil` for a full backup.
     public var needs: [Need]?
 
     package init(
@@ -69,13 +73,13 @@ public struct ManifestHeader: Codable, Sendable {
         }
     }
 
-    /// Whether the archive holds only what is different from another one's.
+    /// Whether the archive holds only the differences from another one.
     public var isIncrement: Bool { format >= 2 }
 
-    /// The most backups that one may be built on.
+    /// The maximum number of backups that an increment may be built on.
     private static let needsLimit = 16
 
-    /// Whether just an increment is built on others, and each of them on those before it.
+    /// Whether the needs are valid: only an increment has needs, and their numbers increase.
     var hasPossibleNeeds: Bool {
         guard isIncrement else { return needs == nil }
         guard let needs, let number, lineage != nil, !needs.isEmpty,
@@ -88,7 +92,7 @@ public struct ManifestHeader: Codable, Sendable {
     /// The time of the backup.
     public var date: Date? { Timestamp.date(rfc3339: created) }
 
-    /// The rows of each store.
+    /// The number of rows of each store.
     package var rows: [StoreRows] { stores.map { StoreRows($0) } }
 
     /// The rows to compare the next backup with.

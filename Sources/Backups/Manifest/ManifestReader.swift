@@ -1,36 +1,38 @@
 internal import Archives
 internal import Foundation
 
-/// Reads a manifest's records a few at a time, so that memory does not grow with their number.
+/// A reader of a manifest's records, a few at a time, so that memory does not grow with their number.
 final class ManifestReader {
     private static let batch = 200
-    /// A batch ends early if its records are long.
+    /// The maximum size of a batch in bytes, if its records are long.
     private static let batchBytes = 1 << 20
 
     private let reader: ArchiveReader
     private let entry: ArchiveReader.Entry
     private let name: String
     private var line: [UInt8] = []
-    /// A record that is longer is there to fill our memory.
+    /// The maximum size of a record.
     ///
-    /// A segment takes 75 bytes of a line, and at least a thousand of the archive; a path's 65,535
-    /// bytes take at most six each.
+    /// A longer one would only exhaust memory.
+    ///
+    /// A segment takes 75 bytes of a line, and at least a thousand of the archive. A path's 65,535 bytes take at most
+    /// six bytes each.
     private let recordLimit: Int64
     private var records: [UInt8] = []
     private var count = 0
     private var isFirstLine = true
     private var trailer: ManifestTrailer?
-    /// Whether no comma followed the last record.
+    /// Whether the last record had no comma behind it.
     private var isLastRecord = false
     private let decoder = JSONDecoder()
 
-    /// Opens our manifest, which is the last entry; `nil` if there is none.
+    /// Opens the manifest of this program, which is the last entry except for a signature; `nil` if there is none.
     ///
-    /// One that is elsewhere was packed anew by another program, and describes an archive that is gone.
+    /// A manifest in another position was repacked by another program, and describes an archive that no longer exists.
     init?(of reader: ArchiveReader, name: String) throws {
-        guard reader.origin == .ours else { return nil }
+        guard reader.origin == .ours, let index = reader.markIndex else { return nil }
         self.reader = reader
-        entry = try reader.entry(at: reader.count - 1)
+        entry = try reader.entry(at: index)
         self.name = name
         recordLimit = 1 << 20 + reader.size / 8
     }
@@ -69,7 +71,7 @@ final class ManifestReader {
         struct Version: Decodable { var format: Int }
         let decoder = Manifest.decoder
         let header = Result { try decoder.decode(ManifestHeader.self, from: text) }
-        // Of a newer version only this is known.
+        // For a newer version only the format is known.
         let format = try header.map(\.format).flatMapError { _ in
             Result { try decoder.decode(Version.self, from: text).format }
         }.get()
@@ -99,7 +101,7 @@ final class ManifestReader {
     }
 
     private func extendLine(_ bytes: UnsafeRawBufferPointer) throws {
-        // It was read before; tables and anomalies make it as long as they are many.
+        // The line was read before; it may be long because of many tables and anomalies.
         if isFirstLine { return }
         let isTrailer = (line.first ?? bytes.first) == UInt8(ascii: "]")
         let limit = isTrailer ? Int64(Manifest.lineLimit) : recordLimit
@@ -126,9 +128,9 @@ final class ManifestReader {
         }
     }
 
-    /// Reads the line if it is written as this program writes lines; `nil` if it is not.
+    /// Parses the line if it has the form that this program writes; returns `nil` otherwise.
     private func writtenRecord() throws -> ManifestRecord? {
-        // Between two records is a comma.
+        // A comma separates two records.
         guard !isLastRecord else { throw bad("a record of a file is not what the format says") }
         let hasComma = line.last == UInt8(ascii: ",")
         let record = ManifestRecord(line: hasComma ? line.dropLast() : line[...])
@@ -146,7 +148,7 @@ final class ManifestReader {
         } catch {
             throw bad("a record of a file is not what the format says")
         }
-        // A line that holds several records would make the count lie.
+        // A line with several records would make the count wrong.
         guard batch.count == count else { throw bad("a line has not just one record") }
         records.removeAll(keepingCapacity: true)
         count = 0

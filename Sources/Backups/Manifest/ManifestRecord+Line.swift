@@ -2,10 +2,10 @@ internal import Archives
 internal import Files
 
 extension ManifestRecord {
-    /// Reads a line as `line` writes that of a whole entry, which takes a fraction of a JSON decoder's time.
+    /// Parses a line in the form in which `line` writes a complete entry, much faster than a JSON decoder.
     ///
-    /// It is `nil` if the line is written in any other way, which may be right as well: a decoder tells.
-    /// - Parameter line: without a comma behind it.
+    /// Returns `nil` for any other form, which may be valid too; a decoder decides.
+    /// - Parameter line: the line without the comma at its end.
     init?(line: some Collection<UInt8>) {
         let record = line.withContiguousStorageIfAvailable { bytes -> ManifestRecord? in
             var scanner = RecordScanner(UnsafeRawBufferPointer(bytes))
@@ -22,7 +22,7 @@ extension ManifestRecord {
     }
 }
 
-/// Goes through a line, and gives up at the first byte that `ManifestRecord.line` would not write.
+/// A scanner of a line that stops at the first byte that `ManifestRecord.line` would not write.
 private struct RecordScanner {
     private let bytes: UnsafeRawBufferPointer
     private var place = 0
@@ -61,7 +61,7 @@ private struct RecordScanner {
         return true
     }
 
-    /// Reads a string to its end; `nil` if something in it is escaped, or no UTF-8.
+    /// Reads a string to its end; returns `nil` if it has an escape sequence or is no UTF-8.
     private mutating func text() -> [UInt8]? {
         let start = place
         var isASCII = true
@@ -76,7 +76,7 @@ private struct RecordScanner {
         return isASCII || String(validating: text, as: UTF8.self) != nil ? text : nil
     }
 
-    /// Reads an integer as JSON has it.
+    /// Reads an integer in JSON's form.
     private mutating func number() -> Int64? {
         let isNegative = place < bytes.count && bytes[place] == UInt8(ascii: "-")
         if isNegative { place += 1 }
@@ -91,7 +91,7 @@ private struct RecordScanner {
         }
         let count = place - start
         guard count == 1 || count > 1 && bytes[start] != UInt8(ascii: "0") else { return nil }
-        // Below zero there is one number more.
+        // There is one more negative number than positive ones.
         if isNegative { return value }
         return value == .min ? nil : -value
     }
@@ -108,7 +108,7 @@ private struct RecordScanner {
         return skip("\"") ? mode : nil
     }
 
-    /// Reads segments to the end of their table.
+    /// Reads segments to the end of their array.
     private mutating func segments() -> [SegmentRecord]? {
         var segments: [SegmentRecord] = []
         if skip("]") { return segments }

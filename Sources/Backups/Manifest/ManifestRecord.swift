@@ -2,13 +2,13 @@ package import Archives
 package import Files
 internal import Foundation
 
-/// The manifest's record of one entry, or of a path that an increment changes without one.
+/// The manifest's record of one entry, or of a path that an increment changes without an entry.
 package struct ManifestRecord: Decodable {
-    /// Of a path that is gone, the path alone counts.
+    /// The attributes; for a removed path, only the path counts.
     var attributes: EntryAttributes
-    /// Bytes of the content; with a patch, of the patched file.
+    /// The size of the content in bytes; with a patch, the size of the patched file.
     var size: Int64
-    /// Of the entry of a whole file.
+    /// The segments of the entry of a complete file.
     var segments: [SegmentRecord]
     var change = FileChange.whole
 
@@ -18,7 +18,7 @@ package struct ManifestRecord: Decodable {
         segments = entry.segments
     }
 
-    /// Tells of a file that a patch changes.
+    /// Creates the record of a file that a patch changes.
     package init(_ attributes: EntryAttributes, size: Int64, patch: FilePatch) {
         self.attributes = attributes
         self.size = size
@@ -26,7 +26,7 @@ package struct ManifestRecord: Decodable {
         change = .patched(patch)
     }
 
-    /// Tells that a path is gone.
+    /// Creates the record of a removed path.
     package init(removed path: RelativePath) {
         attributes = EntryAttributes(path: path, kind: .file, mode: 0, modified: 0)
         size = 0
@@ -34,7 +34,7 @@ package struct ManifestRecord: Decodable {
         change = .removed
     }
 
-    /// The archive's entry that it tells of; `nil` if there is none.
+    /// The record's entry in the archive; `nil` if there is none.
     var entry: (path: RelativePath, size: Int64)? {
         switch change {
         case .whole: (attributes.path, size)
@@ -143,7 +143,7 @@ package struct ManifestRecord: Decodable {
 
     private static let removedType = "removed"
 
-    /// One line of JSON, written by hand: there may be a million of them.
+    /// The record as one line of JSON, encoded without a JSON encoder, since there may be a million records.
     var line: [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(256 + attributes.path.bytes.count + 80 * segments.count)
@@ -202,7 +202,7 @@ package struct ManifestRecord: Decodable {
         line.append(UInt8(ascii: "]"))
     }
 
-    /// Returns whether a byte stands in a JSON string for the character that it is.
+    /// Returns whether the byte needs no escape in a JSON string.
     private static func isPlain(_ byte: UInt8) -> Bool {
         (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
@@ -212,7 +212,7 @@ package struct ManifestRecord: Decodable {
         return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
     }
 
-    /// A JSON string (RFC 8259, 7).
+    /// Returns a JSON string (RFC 8259, 7).
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -1,23 +1,35 @@
+internal import Age
 package import Archives
 package import Files
 package import Foundation
 package import SystemPackage
 
-/// Makes a manifest while the archive is written: a line for each entry.
+/// A writer of the manifest, one line for each entry, while the archive is written.
 ///
-/// The header comes first, and is known only after some lines are there already: they wait for it.
+/// The header is the first line, but is known only after some entries are written: their lines wait for it.
 package final class ManifestWriter {
-    private static let waitingLimit = 1 << 20
-
     package let entry: DeferredEntry
+    private let waitingLimit: Int
     private var waiting: [UInt8]? = []
-    /// The sums of what the archive itself has.
+    /// The sums over this archive's own entries.
     private var own = BackupTally()
-    /// The files whose patches are written next, by the paths of their entries.
+    /// The records of files whose patches are written next, by the paths of their entries.
     private var patches: [RelativePath: ManifestRecord] = [:]
+    /// The digests of the helper files for restoring without this program, by name.
+    private var helpers: [String: String]?
+    private var hasher = SSHMessage.Hasher()
+    private var isSigned = false
 
-    /// Begins a manifest, which waits in `directory` if it is large.
-    package init(modified: Date, compression: Compression, in directory: FilePath) {
+    /// Begins a manifest, which is kept in `directory` if it is large.
+    ///
+    /// The header is due once more than `waitingLimit` bytes wait for it.
+    package init(
+        modified: Date,
+        compression: Compression,
+        in directory: FilePath,
+        waitingLimit: Int = 1 << 20
+    ) {
+        self.waitingLimit = waitingLimit
         entry = DeferredEntry(
             EntryAttributes(
                 path: Manifest.path,
@@ -31,23 +43,35 @@ package final class ManifestWriter {
     }
 
     /// Whether too many lines wait for the header.
-    package var isHeaderDue: Bool { (waiting?.count ?? 0) > Self.waitingLimit }
+    package var isHeaderDue: Bool { (waiting?.count ?? 0) > waitingLimit }
 
-    /// Writes the first line, and the lines that have waited for it; once.
+    /// Writes the first line, and the lines that have waited for it.
+    ///
+    /// A second call is a programming error.
     package func begin(_ header: ManifestHeader) throws {
-        guard let lines = waiting else { return }
+        guard let lines = waiting else { preconditionFailure("a manifest has one header") }
         waiting = nil
         var text = try Manifest.encoder.encode(header)
         text.removeLast()
-        try entry.append(text)
-        try entry.append(Manifest.headerEnding + [UInt8(ascii: "\n")])
-        try entry.append(lines)
+        try write(Array(text) + Manifest.headerEnding + [UInt8(ascii: "\n")])
+        try write(lines)
     }
 
-    /// Tells of an entry that was written.
+    private func write(_ bytes: [UInt8]) throws {
+        bytes.withUnsafeBytes { hasher.update($0) }
+        try entry.append(bytes)
+    }
+
+    /// Adds a written entry.
     package func append(_ written: WrittenEntry) throws {
         let path = written.attributes.path
-        if path == Manifest.readme || path == Manifest.script { return }
+        if isSigned { return }
+        if path == Manifest.readme || path == Manifest.script {
+            // Each helper file has one segment.
+            return helpers = (helpers ?? [:]).merging(
+                [path.name.description: written.segments[0].digest.description]
+            ) { $1 }
+        }
         if var record = patches.removeValue(forKey: path), case .patched(var patch) = record.change
         {
             (patch.size, patch.segments) = (written.size, written.segments)
@@ -57,19 +81,19 @@ package final class ManifestWriter {
         try append(ManifestRecord(written))
     }
 
-    /// Has the entry of a patch be told as its file, once it is written.
+    /// Replaces the entry of a patch by the record of its file, once the entry is written.
     ///
-    /// - Parameter record: the file, whose patch has neither size nor segments yet.
+    /// - Parameter record: the record of the file, whose patch has neither size nor segments yet.
     /// - Returns: the path for the patch's entry.
     package func expectPatch(of record: ManifestRecord) -> RelativePath {
         patches[record.patchPath] = record
         return record.patchPath
     }
 
-    /// Expects no patch of a file any more: it was given up.
+    /// Forgets an expected patch that was given up.
     package func dropPatch(of record: ManifestRecord) { patches[record.patchPath] = nil }
 
-    /// Tells of a path.
+    /// Adds a record.
     package func append(_ record: ManifestRecord) throws {
         try appendText(own.entries > 0 ? Array(",\n".utf8) + record.line : record.line)
         own.add(
@@ -81,20 +105,20 @@ package final class ManifestWriter {
 
     private func appendText(_ text: [UInt8]) throws {
         if waiting == nil {
-            try entry.append(text)
+            try write(text)
         } else {
             waiting?.append(contentsOf: text)
         }
     }
 
-    /// Writes the end; the header is written by then.
+    /// Writes the last line; the header must be written before.
     ///
     /// - Parameters:
-    ///   - problems: everything that could not be done as it should.
-    ///   - tally: the whole backup, if the archive has but a part of it; `nil` if all of it was appended.
+    ///   - problems: the problems of the backup.
+    ///   - tally: the sums of the whole backup if the archive has only a part of it; `nil` if it has everything.
     ///   - tellsState: whether later backups may be built on this one.
-    /// - Returns: what was written.
-    /// - Throws: `FileError` if it does not fit anywhere.
+    /// - Returns: the written trailer.
+    /// - Throws: `FileError` if the manifest does not fit anywhere.
     package func finish(
         problems: [Problem],
         tally: BackupTally? = nil,
@@ -109,16 +133,33 @@ package final class ManifestWriter {
             content: sums.content.description
         )
         trailer.fileCount = tally?.files
+        trailer.helpers = helpers
         if tellsState || tally != nil { trailer.state = sums.state.description }
-        try entry.append("\n],".utf8)
-        try entry.append(Manifest.encoder.encode(trailer).dropFirst())
-        try entry.append("\n".utf8)
+        let text = try Manifest.encoder.encode(trailer).dropFirst()
+        try write(Array("\n],".utf8) + text + [UInt8(ascii: "\n")])
         return trailer
     }
 
-    /// Returns as many problems as surely fit into a last line, and a remark on how many more there were.
+    /// Adds the finished manifest to its archive, and its signature if backups are signed.
+    ///
+    /// - Returns: the signature.
+    /// - Throws: `FileError`; `AgeError` if signing fails.
+    package func add(
+        to archive: ArchiveWriter,
+        signing signers: Signers?
+    ) throws -> BackupSignature {
+        try archive.add(entry)
+        guard let signature = try signers?.sign(hasher.message) else { return .none }
+        var attributes = entry.attributes
+        attributes.path = Manifest.signature
+        isSigned = true
+        try archive.add(attributes, content: Array(signature.text.utf8))
+        return .by([signature.key])
+    }
+
+    /// Returns as many problems as fit into a last line for sure, with the number of omitted ones.
     static func fitting(_ problems: [Problem]) -> [Problem] {
-        // A byte may take six in JSON.
+        // A byte may take six bytes in JSON.
         var room = Manifest.lineLimit / 8
         let fit = problems.prefix { problem in
             room -= problem.path.utf8.count + problem.reason.utf8.count + 64
@@ -129,4 +170,24 @@ package final class ManifestWriter {
         last.reason += "; and \(problems.count - fit.count - 1) more that are not listed"
         return fit + [last]
     }
+}
+
+/// The last line of a manifest; see `Documentation/ArchiveFormat.md`, 4.3.
+public struct ManifestTrailer: Codable, Sendable {
+    /// The problems of the backup.
+    public var problems: [Problem]
+    /// The number of entries, without the manifest.
+    public var entries: Int
+    /// The number of files; only in an increment.
+    public var fileCount: Int?
+    /// The total size of all files in bytes before compression.
+    public var bytes: Int64
+    /// The digest of all content.
+    public var content: String
+    /// The digest of all entries, from whatever archive, as `StateDigest` computes it.
+    ///
+    /// `nil` in an archive that no other is built on.
+    public var state: String?
+    /// The SHA-256 of each helper file for restoring an increment without this program, by its name.
+    public var helpers: [String: String]?
 }

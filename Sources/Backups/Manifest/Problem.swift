@@ -1,4 +1,4 @@
-/// Something that a backup could not do as it should; the rest of it is good.
+/// A problem of a backup; the rest of the backup is good.
 public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
     /// The kinds of problem; an archive of a newer version may have others.
     public struct Kind: RawRepresentable, Codable, Sendable, Equatable {
@@ -6,23 +6,27 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
 
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A file that never held still: its entry in the archive may mix two states.
+        /// A file that changed while it was read each time: its entry may mix two states.
         public static let neverStill = Kind(rawValue: "never_still")
         /// A file that could not be read, and is not in the archive.
         public static let unreadable = Kind(rawValue: "unreadable")
         /// A store that SQLite finds damaged: its bytes are in the archive as they are.
         public static let damagedStore = Kind(rawValue: "damaged_store")
-        /// A backup that should have been removed and could not be.
+        /// A link out of the stores directory to a store, while the archive has no store at all.
+        public static let linkedStore = Kind(rawValue: "linked_store")
+        /// The stores directory has no store, nor a file that may be an encrypted one.
+        public static let noStore = Kind(rawValue: "no_store")
+        /// A backup that could not be removed.
         public static let notRemoved = Kind(rawValue: "not_removed")
-        /// A backup that should have been copied or sent and could not be.
+        /// A backup that could not be copied or sent.
         public static let notCopied = Kind(rawValue: "not_copied")
-        /// A file of external data that a store refers to and that is not there.
+        /// A missing file of external data that a store refers to.
         public static let missingExternalData = Kind(rawValue: "missing_external_data")
-        /// The stores have much less than in the backup before.
+        /// The stores have much less data than in the backup before.
         public static let anomaly = Kind(rawValue: "anomaly")
-        /// Something of a damaged backup that could not be salvaged.
+        /// Data of a damaged backup that could not be salvaged.
         public static let lost = Kind(rawValue: "lost")
-        /// A change that may not be on the disk: a loss of power may undo it.
+        /// A change that a loss of power may undo, since it may not be synced to the disk.
         public static let notSynced = Kind(rawValue: "not_synced")
     }
 
@@ -37,24 +41,31 @@ public struct Problem: Sendable, Equatable, Codable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// Says that a backup cannot be read, or not wholly.
+    /// Creates the problem that a backup cannot be read, or not completely.
     package init(unreadable backup: String, _ reason: String) {
         self.init(kind: .unreadable, path: backup, reason: reason)
     }
 
-    /// Whether the backup lacks something for it, or has something that is not as of one moment.
+    /// Whether the backup lacks data because of it, or has data that is not as of one moment.
     package var isOfTheBackup: Bool {
         switch kind {
-        case .neverStill, .unreadable, .damagedStore, .missingExternalData: true
+        case .neverStill, .unreadable, .damagedStore, .missingExternalData, .linkedStore,
+            .noStore:
+            true
         default: false
         }
     }
 
+    /// Advice on what to do; `nil` if there is no good advice.
+    public var hint: String? {
+        kind == .anomaly ? "if that is right, run 'grocerydude backup --accept-changes'" : nil
+    }
+
     public var description: String {
         switch kind {
-        case .anomaly: reason
+        case .anomaly, .noStore: reason
         case .notSynced: "the change of '\(path)' may not outlast a loss of power: \(reason)"
-        // An error often names it already.
+        // An error often includes the path.
         default: reason.contains("'\(path)'") ? reason : "'\(path)': \(reason)"
         }
     }

@@ -1,14 +1,14 @@
 internal import Files
 package import Stores
 
-/// How many rows a store has.
+/// The number of rows of a store.
 public struct StoreRows: Codable, Sendable, Equatable {
     /// The store's path, printable.
     public var path: String
-    /// In all its tables; `nil` if they could not be counted.
+    /// The number of rows in all tables; `nil` if they could not be counted.
     public var rows: Int64?
 
-    /// Counts a store's rows; SQLite's own tables are left out, since its statistics come and go.
+    /// Counts a store's rows, without SQLite's own tables, since their statistics come and go.
     package init(_ store: StoreFacts) {
         path = store.path
         rows = store.tables.filter { !$0.name.hasPrefix("sqlite_") }

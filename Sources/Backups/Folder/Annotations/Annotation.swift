@@ -1,23 +1,26 @@
+internal import Files
 internal import History
 package import Foundation
 
-/// Tags, note and pin of one backup, beside it in the remote folder, so that its archive stays as it is.
+/// The tags, the note and the pin of one backup.
 ///
-/// Facts that no other machine could know without fetching the archive are here too.
+/// They are stored beside it in the remote folder, so that its archive does not change.
+///
+/// They also hold facts that another machine could learn only by fetching the archive.
 package struct Annotation: Codable, Equatable, Sendable {
-    /// The backup's file name when this was written, for a backup whose identity is not known here.
+    /// The backup's file name at the time of writing, for a backup whose identity is unknown here.
     var name: String
-    /// The moment of the last change: milliseconds since 1970-01-01 UTC; the latest counts.
+    /// The time of the last change in milliseconds since 1970-01-01 UTC; the latest wins.
     var changed: Int64
     package var tags: [String] = []
     package var note: String?
-    /// Whether the backup is removed only by name.
+    /// Whether only a command that names the backup removes it.
     package var isPinned = false
-    /// The reason of a safety backup.
+    /// The reason for a safety backup.
     var reason: String?
-    /// Whether the backup was made in part only.
+    /// Whether the backup is incomplete.
     var isPartial: Bool?
-    /// Damage that checks found, by the file's name: a copy of the backup may be whole.
+    /// The damage that checks found, by file name, since a copy of the backup may be undamaged.
     var damage: [String: Damage]?
 
     init(name: String, changed: Int64) {
@@ -25,20 +28,20 @@ package struct Annotation: Codable, Equatable, Sendable {
         self.changed = changed
     }
 
-    /// Describes a backup that has no annotation yet.
+    /// Creates the annotation of a backup that has none yet.
     package init(of name: String, tags: [String], note: String?) {
         self.init(name: name, changed: 0)
         self.tags = tags
         self.note = note
     }
 
-    /// Damage, and the check that found it.
+    /// The damage, and the check that found it.
     struct Damage: Codable, Equatable {
         var reason: String
         var depth: String
         var part: String?
 
-        /// `nil` for a check that found the backup whole.
+        /// Returns `nil` for a check that found no damage.
         init?(_ check: RunLog.Check) {
             guard let damage = check.damage else { return nil }
             reason = damage
@@ -46,9 +49,9 @@ package struct Annotation: Codable, Equatable, Sendable {
             part = check.part?.description
         }
 
-        /// Returns whether a check that found the backup whole would have found this damage.
+        /// Returns whether a check that found no damage would have found this one.
         func isRefuted(by check: RunLog.Check) -> Bool {
-            // A newer version may know depths beyond ours.
+            // A newer version may write depths that this one does not know.
             guard let depth = RunLog.Check.Depth(rawValue: depth) else { return false }
             if check.depth > depth { return true }
             if case .share = check.part { return false }
@@ -60,10 +63,10 @@ package struct Annotation: Codable, Equatable, Sendable {
         }
     }
 
-    /// Returns the damage of one of the backup's files, as far as it is known.
+    /// Returns the damage of one of the backup's files, as far as known.
     ///
-    /// It was found in that file, or in one that is gone and was renamed to it. A copy's is its own only
-    /// if a check found this file whole: they may have changed names.
+    /// It was found in that file, or in a missing one that may have been renamed to it. The damage of a copy applies
+    /// unless a check found this file undamaged, since the two may have exchanged names.
     func damage(of backup: Backup, _ isCopy: (Backup, String) -> Bool) -> Damage? {
         damage?[backup.name]
             ?? damage?.first { name, damage in
@@ -71,21 +74,21 @@ package struct Annotation: Codable, Equatable, Sendable {
             }?.value
     }
 
-    /// Takes the result of a check of one of the backup's files.
+    /// Applies the result of a check of one of the backup's files.
     ///
     /// - Parameters:
     ///   - check: the check.
     ///   - name: the file's name.
-    ///   - copies: the other files that hold the backup, or may.
+    ///   - copies: the other files that hold the backup, or may hold it.
     mutating func take(_ check: RunLog.Check, of name: String, copies: [Backup]) {
         var all = damage ?? [:]
         if let found = Damage(check) {
             all[name] = found
         } else {
             let own = all[name]
-            let names = Set(copies.map(\.name))
-            all = all.filter { names.contains($0.key) || !$0.value.isRefuted(by: check) }
-            // The file that it was found in may be called otherwise now.
+            let names = Set(copies.map(\.name.exact))
+            all = all.filter { names.contains($0.key.exact) || !$0.value.isRefuted(by: check) }
+            // The damaged file may have another name now.
             if let own, all[name] == nil {
                 for copy in copies where all[copy.name] == nil && !own.isRefuted(by: copy.checks) {
                     all[copy.name] = own
@@ -95,7 +98,7 @@ package struct Annotation: Codable, Equatable, Sendable {
         damage = all.isEmpty ? nil : all
     }
 
-    /// Takes damage that was found while all data of a backup's file was read.
+    /// Applies damage that was found while reading all data of a backup's file.
     package mutating func takeDamage(
         _ reason: String,
         of backup: Backup,
@@ -113,10 +116,10 @@ package struct Annotation: Codable, Equatable, Sendable {
         take(check, of: backup.name, copies: [])
     }
 
-    /// Returns what two records of one backup say together.
+    /// Merges two annotations of one backup.
     ///
-    /// The newer one has the tags and the note. A pin and damage are those of either: a machine that had
-    /// not read the other's record takes away nothing that keeps a backup.
+    /// Tags and the note come from the newer one. A pin or damage in either is kept: a machine that had not read the
+    /// other's annotation must not remove a reason to keep a backup.
     func merged(with other: Annotation) -> Annotation {
         let (older, newer) = changed < other.changed ? (self, other) : (other, self)
         var merged = newer

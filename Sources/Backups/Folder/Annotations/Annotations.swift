@@ -1,15 +1,14 @@
 internal import History
-internal import Files
+package import Files
 package import Foundation
 internal import Remotes
 internal import SystemPackage
 
-/// All annotations of a remote folder, in JSON files of a hidden subfolder
-/// (`Documentation/ArchiveFormat.md`, 8).
+/// All annotations of a remote folder, in JSON files of a hidden subfolder (`Documentation/ArchiveFormat.md`, 8).
 ///
-/// A file is never changed: a writer writes a new one with everything that was said so far, and removes
-/// those that it has read. Two machines may leave two files, and a synchronising program any number of
-/// copies: their words on a backup are merged.
+/// A file never changes: a writer writes a new file with all annotations, and removes the files that it has read. Two
+/// machines may leave two files, and a synchronising program any number of copies. Their annotations of each backup are
+/// merged.
 package struct Annotations {
     private struct Content: Codable {
         var format = 1
@@ -18,29 +17,31 @@ package struct Annotations {
 
     package static let subfolder = ".grocerydude-notes"
     private static let suffix = ".json"
-    /// The beginning of the names of copies in the staging directory.
+    /// The prefix of the names of copies in the staging directory.
     private static let copyPrefix = "notes-"
     private static let sizeLimit: Int64 = 64 << 20
 
-    /// Another run may remove a file that we were about to read.
+    /// The number of tries, since another run may remove a file before it is read.
     private static let triesLimit = 5
 
     private let folder: any RemoteFolder
     private let staging: FilePath
     private var content = Content()
+    /// The key of the latest annotation, by the backup's name.
+    private var lastByName: [ExactString: BackupID] = [:]
     /// Annotations from other folders, for backups that were moved from there.
     private let remembered: [BackupID: Annotation]
-    /// Annotations that this machine wrote here, and that may not be listed yet.
+    /// Annotations that this machine wrote to this folder, and that may not be listed yet.
     private let written: [BackupID: Annotation]
     /// The files that were read.
     private var files: [String] = []
-    /// The last change was made, but a loss of power may undo it.
+    /// An error if the last change may not survive a loss of power.
     private(set) var notSynced: RemoteError?
 
     /// Reads the annotations of a remote folder.
     ///
-    /// - Throws: `RemoteError`, `FileError`; `BackupFolderError.badAnnotations` if a file is not one of
-    ///   them: it may be the one that keeps a backup from being removed.
+    /// - Throws: `RemoteError`, `FileError`; `BackupFolderError.badAnnotations` if a file is malformed. That file may
+    ///   hold the pin of a backup.
     init(
         of remote: any RemoteFolder,
         staging: FilePath,
@@ -77,6 +78,7 @@ package struct Annotations {
             files.append(file.name)
             isElsewhere = isElsewhere || file.location == nil
         }
+        indexNames()
         if isElsewhere { try? removeOldCopies() }
     }
 
@@ -85,18 +87,20 @@ package struct Annotations {
         guard file.size <= Self.sizeLimit else { throw damaged }
         let path = if let location = file.location { location } else { try await fetched(file) }
         do {
-            // It may have grown since it was listed.
+            // The file may have grown since it was listed.
             let bytes = try File.contents(of: path, limit: Self.sizeLimit)
             let content = try JSONDecoder().decode(Content.self, from: Data(bytes))
             if content.format == 1 { return content }
         } catch FileError.tooLong {
         } catch is DecodingError {}
-        // A copy of it may be what is damaged.
+        // The local copy may be damaged, not the file.
         if file.location == nil { try? LocalFileSystem().remove(path) }
         throw damaged
     }
 
-    /// Returns the copy of a file that is elsewhere; it is fetched once, since it is never changed.
+    /// Returns the local copy of a remote file.
+    ///
+    /// It is fetched only once, since files never change.
     private func fetched(_ file: RemoteFile) async throws -> FilePath {
         let copy = staging.appending(Self.copyName(of: file.name))
         if try FileInfo.ifPresent(copy)?.size == file.size { return copy }
@@ -107,12 +111,12 @@ package struct Annotations {
         do {
             try LocalFileSystem().move(path, to: copy)
         } catch FileError.exists {
-            // Another run, which only looks, was faster.
+            // Another run, which only reads, made the copy first.
         }
         return copy
     }
 
-    /// Keeps what was written elsewhere, so that it is not fetched.
+    /// Keeps a copy of a remote file that was just written, so that it need not be fetched.
     private func keepCopy(_ data: Data, of name: String) throws {
         let scratch = try ScratchDirectory(in: staging)
         let path = scratch.path.appending("notes")
@@ -121,12 +125,12 @@ package struct Annotations {
         try LocalFileSystem().move(path, to: staging.appending(Self.copyName(of: name)))
     }
 
-    /// A name from a remote folder is not one to make files with.
+    /// Hashes the name, since a name from a remote folder is not safe for local files.
     private static func copyName(of name: String) -> String {
         "\(copyPrefix)\(Array(name.utf8).withUnsafeBytes { Digest(of: $0) })"
     }
 
-    /// Removes the copies of files that are gone.
+    /// Removes the copies of files that no longer exist.
     private func removeOldCopies() throws {
         let kept = Set(files.map(Self.copyName))
         let directory = try Directory.open(staging)
@@ -148,28 +152,36 @@ package struct Annotations {
         return own.merged(with: merged)
     }
 
-    /// The backups of which the annotation that this machine wrote has been read, or a later one.
+    /// The backups whose annotation from this machine, or a later one, has been read back.
     var readAgain: [BackupID] {
         written.compactMap { id, own in
             content.backups[id].map { $0.changed >= own.changed } ?? false ? id : nil
         }
     }
 
-    /// Returns the keys of a backup's annotations: its identity, and its name if the identity was not
-    /// known when one was written.
+    /// Returns the keys of a backup's annotations: its identity, and its name for annotations written before the
+    /// identity was known.
     ///
-    /// Without either it is the last one written under its name, unless the archive is another one: the
-    /// identity is not known, or is that of an archive that was changed.
+    /// If neither key exists, and the backup's identity is unknown or that of an archive without a manifest, the latest
+    /// annotation under its name is used.
     private func keys(of backup: Backup) -> [BackupID] {
         let keys = [backup.id, Backup.key(of: backup.name)].compactMap(\.self)
             .filter { content.backups[$0] != nil }
         guard keys.isEmpty, backup.id == nil || backup.isForeign else { return keys }
-        let last = content.backups.filter { $0.value.name == backup.name }
-            .max { $0.value.changed < $1.value.changed }
-        return last.map { [$0.key] } ?? []
+        return lastByName[backup.name.exact].map { [$0] } ?? []
     }
 
-    /// Adds its annotation to each backup of a folder.
+    private mutating func indexNames() {
+        lastByName = [:]
+        for (id, annotation) in content.backups {
+            let other = lastByName[annotation.name.exact].flatMap { content.backups[$0] }
+            if other?.changed ?? .min <= annotation.changed {
+                lastByName[annotation.name.exact] = id
+            }
+        }
+    }
+
+    /// Adds the annotations to the backups of a folder.
     func annotate(_ backups: inout [Backup]) {
         let isCopy = backups.copies
         for index in backups.indices {
@@ -184,34 +196,47 @@ package struct Annotations {
         }
     }
 
-    /// Changes the annotation of a backup, and writes it to the folder, which the caller has locked.
+    /// Changes the annotation of a backup, and writes it to the folder.
     ///
-    /// - Throws: `RemoteError`, `FileError`; no earlier annotation is lost then.
+    /// The caller holds the folder's lock.
+    ///
+    /// - Throws: `RemoteError`, `FileError`; earlier annotations are not lost then.
     package mutating func change(
         _ backup: Backup,
         at date: Date,
         _ body: (inout Annotation) -> Void
     ) async throws {
+        if set(backup, at: date, body) { try await save() }
+    }
+
+    /// Changes the annotation of a backup in memory; `save` writes it.
+    ///
+    /// - Returns: whether the annotation changed.
+    mutating func set(
+        _ backup: Backup,
+        at date: Date,
+        _ body: (inout Annotation) -> Void
+    ) -> Bool {
         let now = Int64((date.timeIntervalSince1970 * 1000).rounded())
         let oldKeys = keys(of: backup)
         let old = annotation(of: backup)
         var annotation = old ?? Annotation(name: backup.name, changed: now)
         body(&annotation)
-        // A new backup gets another name than the first that was tried; others know it by that.
+        // A new backup may get another name than the first one tried, and other machines know it by the final name.
         annotation.name = backup.name
-        guard annotation != old else { return }
-        // A clock that was set back does not make this the older word.
+        guard annotation != old else { return false }
+        // The change stays the newest even if the clock was set back.
         annotation.changed = max(now, (old?.changed ?? 0).addingSaturated(1))
         for key in oldKeys { content.backups[key] = nil }
         content.backups[backup.id ?? oldKeys.first ?? backup.key] = annotation
-        try await save()
+        return true
     }
 
-    /// Collects the annotation that goes along with a backup to another folder; `nil` if there is none.
+    /// Returns the annotation that a backup takes along to another folder; `nil` if there is none.
     ///
     /// - Parameters:
     ///   - backup: the backup.
-    ///   - others: all backups of the folder: damage that was found in another copy stays behind.
+    ///   - others: all backups of the folder; damage found in another copy is left out.
     /// - Returns: the annotation, with the damage of this file alone.
     package func annotationToTake(of backup: Backup, among others: [Backup]) -> Annotation? {
         let damage =
@@ -225,14 +250,14 @@ package struct Annotations {
         return annotation
     }
 
-    /// Writes down what another folder said of a backup that came from there.
+    /// Stores the annotation of a backup that came from another folder.
     ///
-    /// What this folder says already stays: a pin and damage are those of either, tags those of both.
+    /// This folder's own annotation stays. Pins and damage of either are kept, and tags are combined.
     /// - Parameters:
-    ///   - other: its annotation there; damage in it is that of the copy.
-    ///   - backup: the backup, with its name here.
+    ///   - other: the annotation from the other folder; its damage is that of the copied file.
+    ///   - backup: the backup, with its name in this folder.
     ///   - date: now.
-    /// - Throws: `RemoteError`, `FileError`; no earlier annotation is lost then.
+    /// - Throws: `RemoteError`, `FileError`; earlier annotations are not lost then.
     package mutating func adopt(
         _ other: Annotation,
         of backup: Backup,
@@ -260,19 +285,23 @@ package struct Annotations {
         try await save()
     }
 
-    /// Forgets the annotations of backups that are gone, unless another one has their identity or name.
-    package mutating func forget(_ names: Set<String>, keeping left: [Backup]) async throws {
+    /// Forgets the annotations of removed backups, unless another backup has the same identity or name.
+    package mutating func forget(_ names: Set<ExactString>, keeping left: [Backup]) async throws {
         let kept = Set(left.flatMap(keys))
         let gone = content.backups.filter {
-            // What is pinned is not removed: it is only not listed.
-            names.contains($0.value.name) && !kept.contains($0.key) && !$0.value.isPinned
+            // Pinned backups are never removed: one that is gone is merely not listed.
+            names.contains($0.value.name.exact) && !kept.contains($0.key) && !$0.value.isPinned
         }
         guard !gone.isEmpty else { return }
         for key in gone.keys { content.backups[key] = nil }
         try await save()
     }
 
-    private mutating func save() async throws {
+    /// Writes all annotations to the folder.
+    ///
+    /// - Throws: `RemoteError`, `FileError`; earlier annotations are not lost then.
+    mutating func save() async throws {
+        indexNames()
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let data = try encoder.encode(content)
@@ -286,7 +315,7 @@ package struct Annotations {
                 let file = try await folder.upload(partial, as: name)
                 if file.location == nil { try? keepCopy(data, of: name) }
             }
-            // If its sync failed, it may still have both names.
+            // If the sync failed, the file may still have both names.
             if notSynced != nil { try? LocalFileSystem().remove(partial) }
             for old in files {
                 let error = try await RemoteError.notSynced { try await folder.delete(old) }

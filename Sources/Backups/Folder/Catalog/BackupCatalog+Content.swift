@@ -1,30 +1,37 @@
+internal import Age
 internal import Files
 internal import Remotes
 
-// What the cache file holds.
+// The content of the cache file.
 extension BackupCatalog {
-    /// The facts of one backup, wherever its archive is.
+    /// The facts about one backup, independent of its archive's place.
     struct Facts: Codable {
-        /// Milliseconds since 1970-01-01 UTC; `nil` for an archive without a manifest.
+        /// The time in milliseconds since 1970-01-01 UTC; `nil` for an archive without a manifest.
         var time: Int64?
-        /// Seconds east of UTC at the place it was made.
+        /// The offset in seconds east of UTC where it was made.
         var offset: Int?
-        /// `nil` if it was no anomaly.
+        /// Whether it is anomalous; `nil` if not.
         var isAnomalous: Bool?
-        /// The reason of a safety backup.
+        /// The reason for a safety backup.
         var reason: String?
-        /// `nil` if it was made in whole, or that is not known.
+        /// Whether it is incomplete; `nil` if not, or if unknown.
         var isPartial: Bool?
-        /// The trailer's digest of all content.
+        /// The digest of all content, from the trailer.
         var content: String?
         var root: ManifestHeader.Root?
         /// See `Excluded.key`.
         var exclusions: String?
-        /// `nil` if the manifest does not tell, or an older version of this program has read it.
+        /// The origin; `nil` if the manifest does not have it, or if an older version of this program read it.
         var origin: String?
+        var originName: String?
         var lineage: String?
         var number: Int?
         var needs: [Need]?
+
+        enum CodingKeys: CodingKey {
+            case time, offset, isAnomalous, reason, isPartial, content, root, exclusions, origin
+            case originName, lineage, number, needs
+        }
 
         /// Whether a manifest can hold these numbers.
         var isPossible: Bool {
@@ -33,20 +40,39 @@ extension BackupCatalog {
         }
     }
 
-    /// A file that was looked at, and the backup that it held then.
+    /// The state of a file when it was inspected, and the backup that it held.
     struct Sighting: Codable {
         var id: BackupID
         var size: Int64
-        /// The inode of a file on this machine, and its modification in nanoseconds since 1970-01-01 UTC.
+        /// The inode of a local file, and its modification time in nanoseconds since 1970-01-01 UTC.
         var state: String?
         /// The hash that the file had when it was uploaded.
         var hash: RemoteHash?
-        /// `nil` unless this program took the file away; a list that lags may show it still.
+        /// Whether this program took the file away, although a late listing may still show it; `nil` if not.
         var isTaken: Bool?
+        /// The keys of its signature; empty if it has no valid one.
+        var keys: String?
 
-        init?(_ file: RemoteFile, _ id: BackupID?) {
+        enum CodingKeys: CodingKey {
+            case id, size, state, hash, isTaken, keys
+        }
+
+        /// The key of the facts about the backup.
+        ///
+        /// It includes the signing keys, so that an unsigned backup with a copied identity does not get the facts of
+        /// the signed one.
+        var facts: BackupID { keys.map { BackupID(rawValue: "\(id.rawValue) \($0)") } ?? id }
+
+        /// The proof of who made the backup.
+        var signature: BackupSignature {
+            guard let keys else { return .none }
+            return BackupSignature(words: keys) ?? .invalid(reason: "it did not hold")
+        }
+
+        init?(_ file: RemoteFile, _ id: BackupID?, _ signature: BackupSignature?) {
             guard let id else { return nil }
             self.id = id
+            keys = signature?.words
             size = file.size
             hash = file.hash
             guard let location = file.location else { return }
@@ -55,27 +81,38 @@ extension BackupCatalog {
         }
     }
 
-    /// The rows that the backup after one is compared with.
+    /// The rows to compare the backup after a given one with.
     struct Expectation: Codable {
-        /// `nil` if the newest backup of the folder is one whose identity is not known.
+        /// The given backup; `nil` if the newest backup of the folder has no known identity.
         var id: BackupID?
         var stores: [StoreRows]
     }
 
+    /// The newest backup that was ever seen.
+    struct Newest: Codable, Equatable {
+        /// The time in milliseconds since 1970-01-01 UTC.
+        var time: Int64
+        var name: String
+    }
+
     /// The content of the cache file.
     struct Content: Codable {
-        /// By the address of a folder, and by the name of a file in it.
-        var files: [String: [String: Sighting]] = [:]
+        /// The sightings, by the address of a folder and the name of a file in it.
+        var files: [ExactString: [ExactString: Sighting]] = [:]
         var backups: [BackupID: Facts] = [:]
-        /// By the address of a folder.
-        var expected: [String: Expectation] = [:]
-        /// When each folder was last listed, and what had gone from it by then without our doing: by
-        /// address, and by name, in milliseconds since 1970-01-01 UTC.
-        var listed: [String: Int64]?
-        var vanished: [String: [String: Int64]]?
+        /// The expected rows, by the address of a folder with the origin.
+        var expected: [ExactString: Expectation] = [:]
+        /// The newest backup of each origin with a trusted signature, by the same keys as `expected`.
+        var newest: [ExactString: Newest]?
+        /// The time of each folder's last listing, by address, in milliseconds since 1970-01-01 UTC.
+        ///
+        /// `vanished` has the backups that this program did not remove, by address and name, with the time of the last
+        /// listing that showed them.
+        var listed: [ExactString: Int64]?
+        var vanished: [ExactString: [ExactString: Int64]]?
         /// The annotations of backups, which may be moved to another folder without them.
         var annotations: [BackupID: Annotation]?
-        /// By the address of a folder: what this machine did there, and a list may not show yet.
-        var deeds: [String: Deeds]?
+        /// The recent changes of this machine, which a listing may not show yet, by the address of a folder.
+        var deeds: [ExactString: Deeds]?
     }
 }

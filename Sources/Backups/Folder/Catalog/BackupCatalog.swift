@@ -5,18 +5,21 @@ internal import Remotes
 internal import Synchronization
 public import SystemPackage
 
-/// A cache of the manifests of backups, so that listing opens no archive twice, and of the rows that the
-/// next backup is compared with, so that an archive elsewhere need not be fetched for it.
+/// A cache of the manifests of backups, so that listing opens no archive twice.
+///
+/// It also has the rows to compare the next backup with, so that a remote archive need not be fetched for that.
 ///
 /// See `BackupMemory` for the consequences of losing it.
 public final class BackupCatalog: Sendable {
-    /// A piece of knowledge that is added to whatever other runs have learnt meanwhile.
+    /// A change that is applied on top of the changes of other runs.
     private typealias Change = @Sendable (inout Content) -> Void
 
     private struct State {
         var content = Content()
         var isRead = false
-        /// The changes to `content` that are not in the file yet.
+        /// The addresses of folders that lost backups since the listing before this run.
+        var losers: Set<ExactString> = []
+        /// The changes to `content` that are not in the cache file yet.
         var changes: [Change] = []
 
         mutating func change(_ change: @escaping Change) {
@@ -25,65 +28,84 @@ public final class BackupCatalog: Sendable {
         }
     }
 
-    /// Bytes; a hundred thousand backups take half of it.
+    /// The maximum size in bytes; a hundred thousand backups take half of it.
     private static let sizeLimit: Int64 = 64 << 20
 
-    /// Another run writes the file within milliseconds.
+    /// The wait for the lock; another run writes the file within milliseconds.
     private static let patience = Duration.seconds(10)
 
-    /// The least time between two notes of when a folder was listed.
+    /// The minimum time in milliseconds between two records of a folder's listing.
     private static let listingGrain: Int64 = 3_600_000
-    /// How long a backup is remembered that has gone.
+    /// The time in milliseconds for which a vanished backup is remembered.
     private static let vanishedLimit: Int64 = 30 * 86_400_000
 
-    /// What opens encrypted archives.
+    /// The keys that open encrypted archives.
     let keys: BackupKeys
     private let path: FilePath
     private let now: Int64?
     private let state = Mutex(State())
 
-    /// Names the cache file, which need not be there.
+    /// Creates a cache on a file, which need not exist.
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - now: when folders are listed, to tell later when a backup was there last; `nil` if nobody asks.
-    ///   - keys: what opens encrypted archives.
+    ///   - now: the time of the listings in this run, to record when a backup was last listed; `nil` to record nothing.
+    ///   - keys: the keys that open encrypted archives.
     public init(_ path: FilePath, at now: Date? = nil, keys: BackupKeys = .none) {
         self.path = path
         self.keys = keys
         self.now = now.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
     }
 
-    /// Returns backups with everything that is remembered of them; else with what their manifests say if they
-    /// are on this machine, or their names.
-    func backups(_ files: [RemoteFile], in address: String, timeZone: TimeZone) async -> [Backup] {
+    /// Whether no key is trusted here and this machine has none of its own, so that it trusts no backup more than
+    /// another.
+    public var knowsNobody: Bool { get throws { try keys.signers?.knowNobody() ?? false } }
+
+    /// Returns backups with the remembered facts.
+    ///
+    /// For an unknown backup the facts come from its manifest if that is on this machine, or else from its name.
+    ///
+    /// - Throws: what `checkCancellation` throws, which is called for each backup.
+    func backups(
+        _ files: [RemoteFile],
+        in address: String,
+        timeZone: LocalZone,
+        checkCancellation: @escaping @Sendable () throws -> Void = {}
+    ) async throws -> [Backup] {
         var backups = files.map { Backup($0, timeZone: timeZone) }
-        let unknown = backups.indices.filter {
-            !recall(&backups[$0], in: address) && files[$0].location != nil
+        let unknown = try backups.indices.filter {
+            try checkCancellation()
+            return !recall(&backups[$0], in: address) && files[$0].location != nil
         }
-        let glances = await Glance.glances(at: unknown.map { files[$0] }, keys: keys)
+        let glances = try await Glance.glances(
+            at: unknown.map { files[$0] },
+            keys: keys,
+            checkCancellation: checkCancellation
+        )
         for (index, glance) in zip(unknown, glances) {
             switch glance {
-            case .read(let id, let header):
+            case .read(let id, let header, let signature):
                 backups[index].id = id
                 backups[index].isForeign = header == nil
-                if let header { backups[index].take(header) }
+                if let header { backups[index].take(header, signature) }
                 remember(backups[index], in: address)
             case .sealed: backups[index].isSealed = true
             case .unreadable(let isCutOff):
-                // It is listed all the same, with the time of its name.
+                // The backup is listed all the same, with the time in its name.
                 backups[index].isUnreadable = true
                 backups[index].isCutOff = isCutOff
             }
         }
+        for index in backups.indices { keys.judge(&backups[index]) }
         return backups
     }
 
     private func recall(_ backup: inout Backup, in address: String) -> Bool {
         let (file, content) = (backup.file, known)
-        guard let sighting = content.files[address]?[file.name], sighting.size == file.size,
-            let facts = content.backups[sighting.id], facts.isPossible,
-            file.location == nil || sighting.state == Sighting(file, sighting.id)?.state
+        guard let sighting = content.files[address.exact]?[file.name.exact],
+            sighting.size == file.size,
+            let facts = content.backups[sighting.facts], facts.isPossible,
+            file.location == nil || sighting.state == Sighting(file, sighting.id, nil)?.state
         else { return false }
         backup.id = sighting.id
         backup.content = facts.content
@@ -100,15 +122,17 @@ public final class BackupCatalog: Sendable {
         backup.reason = facts.reason
         backup.isPartial = facts.isPartial ?? false
         backup.origin = facts.origin
+        backup.originName = facts.originName
+        backup.signature = sighting.signature
         backup.lineage = facts.lineage
         backup.number = facts.number
         backup.needs = facts.needs ?? []
         return true
     }
 
-    /// Returns the digest of everything in a backup, read from its manifest if it is on this machine.
+    /// Returns the digest of a backup's content, from its manifest if the archive is on this machine.
     ///
-    /// - Returns: `nil` if it is not known.
+    /// - Returns: `nil` if it is unknown.
     func content(of backup: Backup, in address: String) -> String? {
         if let content = backup.content { return content }
         guard let location = backup.file.location,
@@ -121,10 +145,11 @@ public final class BackupCatalog: Sendable {
         return content
     }
 
-    /// Remembers a backup that was looked at.
+    /// Remembers a backup that was inspected.
     func remember(_ backup: Backup, in address: String) {
         let time = backup.timeSource == .manifest ? backup.time : nil
-        guard time != nil || backup.isForeign, let sighting = Sighting(backup.file, backup.id)
+        guard time != nil || backup.isForeign,
+            let sighting = Sighting(backup.file, backup.id, backup.signature)
         else { return }
         let facts = Facts(
             time: time.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) },
@@ -136,64 +161,68 @@ public final class BackupCatalog: Sendable {
             root: backup.root,
             exclusions: backup.exclusions,
             origin: backup.origin,
+            originName: backup.originName,
             lineage: backup.lineage,
             number: backup.number,
             needs: backup.needs.isEmpty ? nil : backup.needs
         )
         change {
             var sighting = sighting
-            if let known = $0.files[address]?[backup.name], known.id == sighting.id,
+            if let known = $0.files[address.exact]?[backup.name.exact], known.id == sighting.id,
                 known.size == sighting.size
             {
-                // Only an upload tells it.
+                // Only an upload yields the hash.
                 sighting.hash = sighting.hash ?? known.hash
                 sighting.isTaken = known.isTaken
             }
-            $0.files[address, default: [:]][backup.name] = sighting
-            $0.backups[sighting.id] = facts
+            $0.files[address.exact, default: [:]][backup.name.exact] = sighting
+            $0.backups[sighting.facts] = facts
         }
     }
 
-    /// Returns the names of a folder's files, as far as they are remembered.
+    /// Returns the remembered names of a folder's files.
     func names(in address: String) -> [String] {
-        known.files[address].map { Array($0.keys) } ?? []
+        known.files[address.exact].map { $0.keys.map(\.text) } ?? []
     }
 
-    /// Returns the file of a backup as it was when it was last looked at; `nil` if it never was.
+    /// Returns the file of a backup as it was last inspected; `nil` if it never was.
     func lastSeen(_ name: String, in address: String) -> RemoteFile? {
-        guard let sighting = known.files[address]?[name] else { return nil }
+        guard let sighting = known.files[address.exact]?[name.exact] else { return nil }
         var file = RemoteFile(name: name, size: sighting.size)
         file.hash = sighting.hash
         return file
     }
 
-    /// Returns the annotations that backups had in the folders that they were seen in.
+    /// Returns the annotations that backups had in the folders where they were seen.
     ///
-    /// Damage is that of a file, and does not come along if a backup is still in another folder: it was not
-    /// moved.
-    /// - Parameter address: the folder that wants to know them.
-    /// - Returns: the annotations, by backup.
+    /// Damage belongs to a file. It is dropped if the backup is still in another folder, since it was not moved then.
+    /// - Parameter address: the folder that receives the annotations.
+    /// - Returns: the annotations by backup.
     func annotations(for address: String) -> [BackupID: Annotation] {
         let content = known
         var annotations = content.annotations ?? [:]
-        for (id, annotation) in annotations where annotation.damage != nil {
-            let isCopy = content.files.contains { other, files in
-                other != address
-                    && files.contains { $1.id == id && Self.isThere($0, in: other, $1) }
+        let damaged = annotations.filter { $1.damage != nil }
+        guard !damaged.isEmpty else { return annotations }
+        for (other, files) in content.files where other != address.exact {
+            for (name, sighting) in files
+            where damaged[sighting.id] != nil && Self.isThere(name.text, in: other.text, sighting) {
+                annotations[sighting.id]?.damage = nil
             }
-            if isCopy { annotations[id]?.damage = nil }
         }
         return annotations
     }
 
-    /// Returns whether a file of another folder on this machine is there, which held a backup when it was looked at.
+    /// Returns whether a file still exists in another folder on this machine, and held the backup when it was last
+    /// inspected.
     func isStillThere(_ id: BackupID, _ name: String, in address: String) -> Bool {
-        guard let sighting = known.files[address]?[name], sighting.id == id else { return false }
+        guard let sighting = known.files[address.exact]?[name.exact], sighting.id == id else {
+            return false
+        }
         return Self.isThere(name, in: address, sighting)
     }
 
     private static func isThere(_ name: String, in address: String, _ sighting: Sighting) -> Bool {
-        // Of a file elsewhere, only a list would tell.
+        // Only a listing could find a remote file.
         guard sighting.state != nil else { return false }
         let path = FilePath(address).appending(name)
         return (try? FileInfo.ifPresent(path)) != nil
@@ -212,15 +241,17 @@ public final class BackupCatalog: Sendable {
         change { $0.annotations = ($0.annotations ?? [:]).merging(news) { $1 } }
     }
 
-    /// Returns what this machine did in a folder lately.
-    func deeds(in address: String) -> Deeds { known.deeds?[address] ?? Deeds() }
+    /// Returns the recent changes of this machine in a folder.
+    func deeds(in address: String) -> Deeds { known.deeds?[address.exact] ?? Deeds() }
 
-    /// Remembers what this machine did in a folder.
+    /// Remembers a change of this machine in a folder.
     func remember(in address: String, _ deed: @escaping @Sendable (inout Deeds) -> Void) {
         change {
-            var deeds = $0.deeds?[address] ?? Deeds()
-            deed(&deeds)
-            $0.deeds = ($0.deeds ?? [:]).merging([address: deeds]) { $1 }
+            var all = $0.deeds ?? [:]
+            // With a single reference, the dictionary is changed in place.
+            $0.deeds = nil
+            deed(&all[address.exact, default: Deeds()])
+            $0.deeds = all
         }
     }
 
@@ -231,31 +262,31 @@ public final class BackupCatalog: Sendable {
         }
     }
 
-    /// Remembers the rows that the backup after this one is compared with.
+    /// Remembers the rows to compare the backup after this one with.
     package func rememberExpectedRows(_ rows: [StoreRows], after backup: Backup, in address: String)
     {
-        change { $0.expected[address] = Expectation(id: backup.id, stores: rows) }
+        change { $0.expected[address.exact] = Expectation(id: backup.id, stores: rows) }
     }
 
-    /// Looks for the rows to compare the next backup with.
+    /// Returns the rows to compare the next backup with.
     ///
-    /// An archive on this machine is asked if its rows are not remembered. One elsewhere is not fetched;
-    /// then the rows are the last that were remembered, perhaps of an older backup.
+    /// If they are not remembered, they are read from an archive on this machine. A remote archive is not fetched: then
+    /// the last remembered rows are returned, perhaps of an older backup.
     ///
     /// - Parameters:
-    ///   - backups: those of the folder, newest first.
-    ///   - address: the folder's.
-    ///   - isListed: whether these are all; if not, there may be the one that is remembered.
-    /// - Returns: the rows of the newest known one.
+    ///   - backups: the backups of the folder, newest first.
+    ///   - address: the folder's address.
+    ///   - isListed: whether these are all backups; if not, the remembered one may still exist.
+    /// - Returns: the rows of the newest known backup.
     package func expectedRows(
         after backups: [Backup],
         in address: String,
         isListed: Bool = true
     ) -> [StoreRows]? {
-        let remembered = known.expected[address]
+        let remembered = known.expected[address.exact]
         for backup in backups {
             if let id = backup.id, id == remembered?.id { break }
-            // A damaged backup, or one without a manifest, tells nothing; the one before it may.
+            // A damaged backup, or one without a manifest, is skipped; the one before it decides.
             if let location = backup.file.location,
                 let header = try? ArchivedBackup.glance(
                     at: location,
@@ -269,70 +300,115 @@ public final class BackupCatalog: Sendable {
         return backups.isEmpty && isListed ? nil : remembered?.stores
     }
 
-    /// Forgets a folder, and the backups that were seen nowhere else.
+    /// Forgets a folder, and the backups that were seen only there.
     package func forget(_ address: String) {
         change { content in
-            content.files[address] = nil
-            content.listed?[address] = nil
-            content.vanished?[address] = nil
-            content.deeds?[address] = nil
-            content.expected[address] = nil
-            let seen = Set(content.files.values.flatMap { $0.values.map(\.id) })
+            content.files[address.exact] = nil
+            content.listed?[address.exact] = nil
+            content.vanished?[address.exact] = nil
+            content.deeds?[address.exact] = nil
+            let own = "\(address)\n".exact
+            content.expected = content.expected.filter { place, _ in
+                place != address.exact && !place.hasPrefix(own)
+            }
+            let seen = Set(content.files.values.flatMap { $0.values.map(\.facts) })
             content.backups = content.backups.filter { seen.contains($0.key) }
         }
     }
 
-    /// Forgets the files of a folder that are gone, but none that another run has seen meanwhile; that a
-    /// backup has gone is remembered for a while, unless it is there under another name.
-    func keepOnly(_ names: Set<String>, in address: String) {
+    /// Forgets files that are gone from a folder.
+    ///
+    /// A vanished backup is remembered for a while, unless the folder has it under another name.
+    ///
+    /// - Parameters:
+    ///   - names: the names of the existing files.
+    ///   - address: the folder's address.
+    ///   - isMissed: returns whether a backup with these facts counts as vanished.
+    func keepOnly(
+        _ names: Set<ExactString>,
+        in address: String,
+        missing isMissed: (Facts) -> Bool = { _ in true }
+    ) {
         let now = now
         state.withLock { state in
             read(&state)
-            let files = state.content.files[address] ?? [:]
+            let files = state.content.files[address.exact] ?? [:]
             let gone = files.filter { !names.contains($0.key) }
             let kept = Set(files.filter { names.contains($0.key) }.values.map(\.id))
-            let lost = gone.filter { !kept.contains($0.value.id) && $0.value.isTaken != true }.map(
-                \.key
-            )
-            let back = (state.content.vanished?[address] ?? [:]).keys.filter(names.contains)
-            let listed = state.content.listed?[address]
+            let lost = gone.filter { _, sighting in
+                !kept.contains(sighting.id) && sighting.isTaken != true
+                    && state.content.backups[sighting.facts].map(isMissed) ?? false
+            }.map(\.key)
+            if !lost.isEmpty { state.losers.insert(address.exact) }
+            let back = (state.content.vanished?[address.exact] ?? [:]).keys.filter(names.contains)
+            let listed = state.content.listed?[address.exact]
             let isDue = now.map { $0 - (listed ?? .min / 2) >= Self.listingGrain } ?? false
             guard !gone.isEmpty || !back.isEmpty || isDue else { return }
             state.change { content in
-                for name in gone.keys { content.files[address]?[name] = nil }
-                let seen = Set(content.files.values.flatMap { $0.values.map(\.id) })
+                for name in gone.keys { content.files[address.exact]?[name] = nil }
+                let seen = Set(content.files.values.flatMap { $0.values.map(\.facts) })
                 content.backups = content.backups.filter { seen.contains($0.key) }
                 guard let now else { return }
-                var vanished = content.vanished?[address] ?? [:]
+                var vanished = content.vanished?[address.exact] ?? [:]
                 for name in lost { vanished[name] = listed ?? now }
                 for name in back { vanished[name] = nil }
                 vanished = vanished.filter { now - $0.value < Self.vanishedLimit }
-                content.vanished = (content.vanished ?? [:]).merging([address: vanished]) { $1 }
-                content.listed = (content.listed ?? [:]).merging([address: now]) { $1 }
+                content.vanished = (content.vanished ?? [:]).merging([address.exact: vanished]) {
+                    $1
+                }
+                content.listed = (content.listed ?? [:]).merging([address.exact: now]) { $1 }
             }
         }
     }
 
-    /// Remembers that this program took a file of a folder away, or brought it back: nobody is to wonder
-    /// where it is.
+    /// Remembers that this program took a file of a folder away or brought it back, so that the file does not count as
+    /// vanished.
     func remember(_ name: String, isTaken: Bool, in address: String) {
         change {
-            $0.files[address]?[name]?.isTaken = isTaken ? true : nil
-            $0.vanished?[address]?[name] = nil
+            $0.files[address.exact]?[name.exact]?.isTaken = isTaken ? true : nil
+            $0.vanished?[address.exact]?[name.exact] = nil
+            guard isTaken else { return }
+            // The folder did not fall behind: this program removed its newest backup.
+            $0.newest = $0.newest?.filter { place, newest in
+                newest.name.exact != name.exact || !place.hasPrefix("\(address)\n".exact)
+            }
         }
     }
 
-    /// Returns the backups that have gone from a folder without our doing, and when each was last seen.
-    func vanished(from address: String) -> [String: Date] {
-        (known.vanished?[address] ?? [:]).mapValues {
+    /// Remembers the newest backup of an origin, unless a newer one was seen before.
+    ///
+    /// - Parameters:
+    ///   - newest: the newest backup that exists now.
+    ///   - place: the folder's address with the origin.
+    /// - Returns: the name of the newer one; `nil` if there is none.
+    func newer(than newest: Backup?, in place: String) -> String? {
+        let known = known.newest?[place.exact]
+        let time = newest?.time.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
+        if let known, known.time > time ?? .min { return known.name }
+        guard let newest, let time else { return nil }
+        let now = Newest(time: time, name: newest.name)
+        if now != known {
+            change { $0.newest = ($0.newest ?? [:]).merging([place.exact: now]) { $1 } }
+        }
+        return nil
+    }
+
+    /// Returns whether this run found that backups have vanished from a folder.
+    func hasJustLost(from address: String) -> Bool {
+        state.withLock { $0.losers.contains(address.exact) }
+    }
+
+    /// Returns the backups that vanished without this program's doing, with the times when they were last listed.
+    func vanished(from address: String) -> [ExactString: Date] {
+        (known.vanished?[address.exact] ?? [:]).mapValues {
             Date(timeIntervalSince1970: Double($0) / 1000)
         }
     }
 
-    /// Writes everything that was learnt to the cache file, if there is anything.
+    /// Writes all new facts to the cache file, if there are any.
     ///
-    /// Other runs may have added to it since it was read: it is read again, under a lock.
-    /// - Throws: `FileError`; the cache file is then as it was, and nothing that was learnt is forgotten.
+    /// Other runs may have changed the file since it was read, so it is read again under a lock.
+    /// - Throws: `FileError`; the cache file does not change then, and no new facts are forgotten.
     public func save() async throws {
         guard state.withLock({ !$0.changes.isEmpty }) else { return }
         let directory = path.removingLastComponent()
@@ -348,7 +424,7 @@ public final class BackupCatalog: Sendable {
         }
     }
 
-    /// Everything that is known by now.
+    /// Everything that is known so far.
     private var known: Content {
         state.withLock { state in
             read(&state)
@@ -362,7 +438,7 @@ public final class BackupCatalog: Sendable {
         state.content = readFile()
     }
 
-    /// Returns the cache; an empty one if it is not there, cannot be read or is absurdly long.
+    /// Returns the cache; an empty one if the file is missing, unreadable or too long.
     private func readFile() -> Content {
         guard let bytes = try? File.contents(of: path, limit: Self.sizeLimit) else {
             return Content()

@@ -3,33 +3,45 @@ internal import Remotes
 
 /// The outcome of a first look at an archive on this machine.
 enum Glance: Sendable {
-    case read(BackupID, ManifestHeader?)
-    /// Encrypted, and no key at hand opens it.
+    case read(BackupID, ManifestHeader?, BackupSignature)
+    /// An encrypted archive that no available key opens.
     case sealed
     case unreadable(isCutOff: Bool)
 
-    /// The least archives for which another thread is begun.
+    /// The minimum number of archives for each thread.
     private static let leastShare = 32
 
-    /// Looks at archives, on all processors if there are many.
+    /// Inspects archives, on all processors if there are many.
     ///
     /// - Parameters:
     ///   - files: the archives; each has a location.
-    ///   - keys: what opens encrypted ones.
-    /// - Returns: a glance at each, in their order.
-    static func glances(at files: [RemoteFile], keys: BackupKeys) async -> [Glance] {
+    ///   - keys: the keys that open encrypted archives.
+    ///   - checkCancellation: called before each archive.
+    /// - Returns: a glance for each archive, in the same order.
+    /// - Throws: what `checkCancellation` throws.
+    static func glances(
+        at files: [RemoteFile],
+        keys: BackupKeys,
+        checkCancellation: @escaping @Sendable () throws -> Void = {}
+    ) async throws -> [Glance] {
         let shares = min(
             ProcessInfo.processInfo.activeProcessorCount,
             max(1, files.count / leastShare)
         )
         let share = max(1, (files.count + shares - 1) / shares)
-        return await withTaskGroup(of: (Int, [Glance]).self) { group in
+        return try await withThrowingTaskGroup(of: (Int, [Glance]).self) { group in
             for start in stride(from: 0, to: files.count, by: share) {
                 let part = files[start..<min(start + share, files.count)]
-                group.addTask { (start, part.map { Glance($0, keys: keys) }) }
+                group.addTask {
+                    let glances = try part.map { file in
+                        try checkCancellation()
+                        return Glance(file, keys: keys)
+                    }
+                    return (start, glances)
+                }
             }
             var parts: [(Int, [Glance])] = []
-            for await part in group { parts.append(part) }
+            for try await part in group { parts.append(part) }
             return parts.sorted { $0.0 < $1.0 }.flatMap(\.1)
         }
     }
@@ -40,7 +52,7 @@ enum Glance: Sendable {
         }
         do {
             let found = try ArchivedBackup.glance(at: location, name: file.name, keys: keys)
-            self = .read(found.id, found.header)
+            self = .read(found.id, found.header, found.signature)
         } catch let error where error.isOfKeys {
             self = .sealed
         } catch {

@@ -1,0 +1,36 @@
+internal import Files
+
+/// A stores directory of a machine, or its successor; the backups of one origin are one series.
+public struct Origin: Sendable, Equatable {
+    /// The identity: a hash that reveals neither machine nor path.
+    public var id: String
+    /// The display name: host and path, unless a person chose another.
+    public var name: String
+    /// Whether a person chose the name.
+    ///
+    /// Then all backups with that name are of this origin, no matter what made them.
+    public var isNamed: Bool
+
+    public init(id: String, name: String, isNamed: Bool = false) {
+        (self.id, self.name, self.isNamed) = (id, name, isNamed)
+    }
+
+    /// Returns whether a backup names this origin.
+    public func has(_ backup: Backup) -> Bool { isOrigin(backup.origin, backup.originName) }
+
+    /// Returns whether a backup names another origin.
+    public func isOther(than backup: Backup) -> Bool { isOther(backup.origin, backup.originName) }
+
+    /// Returns whether a manifest names another origin.
+    package func isOther(_ id: String?, _ name: String?) -> Bool {
+        id != nil && !isOrigin(id, name)
+    }
+
+    func isOrigin(_ facts: BackupCatalog.Facts) -> Bool { isOrigin(facts.origin, facts.originName) }
+
+    /// Returns whether a manifest names this origin.
+    package func isOrigin(_ id: String?, _ name: String?) -> Bool {
+        guard let id else { return false }
+        return id == self.id || isNamed && name?.exact == self.name.exact
+    }
+}

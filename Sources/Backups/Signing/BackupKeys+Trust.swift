@@ -1,0 +1,85 @@
+internal import Age
+internal import Files
+
+extension Backup {
+    /// Whether its signer is unknown, as of an encrypted backup that no key here opens.
+    public var isAnonymous: Bool { signature == nil && !isForeign }
+
+    /// Requires a trusted signature when this backup is opened, if its signer is not known yet.
+    public mutating func requireTrust() { distrust = nil }
+}
+
+extension BackupKeys {
+    /// Sets a backup's trusted signer, or the reason why it does not count.
+    func judge(_ backup: inout Backup) {
+        (backup.signer, backup.distrust) = (nil, nil)
+        guard let signers else { return }
+        guard let signature = backup.signature else {
+            backup.distrust =
+                backup.isForeign ? "another program made it" : "it is not known who made it"
+            return
+        }
+        do {
+            backup.signer = try signers.name(of: signature)
+            backup.distrust = backup.signer == nil ? signature.distrust : nil
+        } catch {
+            backup.distrust = "the trusted keys cannot be read"
+        }
+    }
+
+    /// Returns the reason why an opened archive, or one that it is built on, does not count.
+    ///
+    /// Returns `nil` if all have trusted signatures.
+    ///
+    /// - Throws: what reading the trusted keys throws.
+    fileprivate func distrust(of archived: ArchivedBackup) throws -> String? {
+        guard let signers else { return nil }
+        for part in [archived] + archived.needs {
+            if part.header == nil { return "another program made it" }
+            if try signers.name(of: part.signature) == nil { return part.signature.distrust }
+        }
+        return nil
+    }
+}
+
+extension BackupFolder {
+    /// Returns the reason not to trust an opened archive; `nil` if it has a trusted signature, or no key is known here.
+    package func remark(onSignerOf archived: ArchivedBackup) -> String? {
+        do {
+            return try memory.catalog.knowsNobody ? nil : archived.distrust
+        } catch {
+            return "the trusted keys cannot be read: \(explain(error))"
+        }
+    }
+
+    /// Notes whether an opened archive, and all that it is built on, have trusted signatures.
+    ///
+    /// - Throws: `ArchivedBackupError.distrusted` if the backup was listed as trusted: the file may have been replaced.
+    package func refuseDistrusted(_ archived: ArchivedBackup, openedAs backup: Backup) throws {
+        let distrust = try keys.distrust(of: archived)
+        if backup.distrust == nil, let distrust {
+            throw ArchivedBackupError.distrusted(archived.name, reason: distrust)
+        }
+        archived.distrust = distrust
+        archived.isTrusted = distrust == nil && keys.signers != nil
+    }
+}
+
+extension Signers {
+    /// Returns the name of the trusted signer; `nil` if there is none.
+    fileprivate func name(of signature: BackupSignature) throws -> String? {
+        guard case .by(let keys) = signature else { return nil }
+        return try name(ofAnyOf: keys)
+    }
+}
+
+extension BackupSignature {
+    /// The reason not to trust a backup without a trusted key.
+    package var distrust: String {
+        switch self {
+        case .none: "it is not signed"
+        case .by(let keys): "it is not signed by a known machine, but by \(keys[0].fingerprint)"
+        case .invalid(let reason): "its signature does not hold: \(reason)"
+        }
+    }
+}
